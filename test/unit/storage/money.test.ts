@@ -52,6 +52,19 @@ testStores((open) => {
     },
   )
 
+  test('a charge that the balance cannot hold is cut to the lowest balance', async () => {
+    const { store, ledger, reservation, account } = await fundedStore(open, 100n)
+    const first = reservation(40n)
+    const second = reservation(10n)
+    await Promise.all([ledger.reserve(first), ledger.reserve(second)])
+    const lowest = -BigInt(Number.MAX_SAFE_INTEGER)
+    await ledger.settle(first.request, { status: 200, cost: 10n ** 40n })
+    const settled = await ledger.settle(second.request, { status: 200, cost: 10n ** 40n })
+    expect(settled).toEqual({ recorded: true, charged: 100n })
+    expect(await account()).toEqual([lowest, 0n])
+    await expectConsistent(store)
+  })
+
   test('below zero nothing can be reserved, not even zero, until a credit raises the balance', async () => {
     const { store, ledger, organizations, reservation, account } = await fundedStore(open, 100n)
     const { request } = reservation(40n)

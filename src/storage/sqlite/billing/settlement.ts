@@ -37,16 +37,17 @@ function prepareCharge(database: Database, now: () => number) {
     'UPDATE organizations SET balance = balance - ?1, reserved = reserved - ?2 WHERE id = ?3 AND balance - ?1 >= ?4',
   )
 
-  function chargeRest(organization: string, reserved: Nanos): Nanos {
-    const rest = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
-    update.run(rest, reserved, organization, -maxNanos)
-    return rest
+  function chargeClamped(organization: string, cost: Nanos, reserved: Nanos): Nanos {
+    const most = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
+    const charged = cost < most ? cost : most
+    update.run(charged, reserved, organization, -maxNanos)
+    return charged
   }
 
   return ({ id, organization }: RequestMetadata, cost: Nanos, reserved: Nanos): Nanos => {
     // The organization exists, because its usage row was just inserted: nothing changes where the column would overflow.
-    const changed = update.run(cost, reserved, organization, -maxNanos).changes > 0
-    const charged = changed ? cost : chargeRest(organization, reserved)
+    const fits = update.run(cost, reserved, organization, -maxNanos).changes > 0
+    const charged = fits ? cost : chargeClamped(organization, cost, reserved)
     if (charged > 0n)
       insertEntry({ organization, request: id, createdAt: now(), kind: 'charge', amount: -charged })
     return charged
