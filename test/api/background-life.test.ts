@@ -103,6 +103,7 @@ test('a background run has one usage row, one charge and one log line, under the
   ])
   expect(await paid.billing.entriesOf(request)).toEqual({ charge: -replyCost })
   await paid.billing.expectConsistent()
+  await paid.app.requestLines.withId(request, 2)
   const lines = paid.app.requestLines.all.map((line) => JSON.parse(line))
   const ofRun = lines.filter((line) => line.request === request)
   expect(ofRun.map(({ status, background, cost_usd }) => [status, background, cost_usd])).toEqual([

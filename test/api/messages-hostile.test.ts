@@ -107,6 +107,7 @@ test('keys and prompts of messages never reach the log', async () => {
   await sendMessage(app, { ...messageRequest, system: secret, messages: [user(secret)] })
   await sendMessage(app, { ...messageRequest, messages: [{ role: secret, content: secret }] })
   await sendMessage(app, messageRequest, { headers: { authorization: null, 'x-api-key': `${app.key}x` } })
+  await app.requestLines.beyond(2)
   const logged = [...app.lines, ...app.requestLines.all].join('\n')
   expect(logged).not.toContain(secret)
   expect(logged).not.toContain(app.key.slice(-20))

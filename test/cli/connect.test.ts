@@ -98,6 +98,7 @@ test('weir connect sends nothing to the proxy of the environment', async () => {
   const { code, out } = await runWeir(args, dirname(served.data), { ...environment, ...proxies })
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ running: true, model: 'weir/echo' })
+  await served.app.requestLines.beyond(0)
   expect(served.app.requestLines.all.map((line) => JSON.parse(line).path)).toEqual(['/v1/models'])
   expect(proxied).toEqual([])
 })

@@ -147,6 +147,8 @@ describe('the tool runner of the Anthropic client', () => {
     const message = await runner.runUntilDone()
     expect(message.content).toMatchObject([{ type: 'text', text }])
     expect(measured).toEqual([{ river: 'Elbe' }])
+    // The rejected request, and the two of the conversation.
+    await scenario.app.requestLines.beyond(2)
     expect(rejectedParameters(scenario)).toEqual(['thread'])
     expect<unknown>(scenario.acme.requests[1]?.body.messages).toMatchObject([
       { role: 'user' },

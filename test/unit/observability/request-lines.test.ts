@@ -130,8 +130,7 @@ test('a client that disconnects before the reply has a line', async () => {
   await acme.request(0)
   aborting.abort()
   expect(await reply).toBe('gone')
-  // The line is written when the call is given up, in the same turn as others may be.
-  while (app.requestLines.all.length === 0) await new Promise(setImmediate)
+  await app.requestLines.beyond(0)
   expect(JSON.parse(app.requestLines.all[0] ?? '')).toMatchObject({
     status: 499,
     error: 'client_gone',

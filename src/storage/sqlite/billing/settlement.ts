@@ -38,8 +38,8 @@ function prepareCharge(database: Database, now: () => number) {
   )
 
   function chargeClamped(organization: string, cost: Nanos, reserved: Nanos): Nanos {
-    const most = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
-    const charged = cost < most ? cost : most
+    const max = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
+    const charged = cost < max ? cost : max
     update.run(charged, reserved, organization, -maxNanos)
     return charged
   }
