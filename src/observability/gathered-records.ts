@@ -7,12 +7,13 @@ export type RecordReader = Pick<RequestListener, 'finished'>
 
 /** Milliseconds: how late a line of the log is. */
 const gatherMs = 10
-/** So many records delay other requests by less than a millisecond. */
+/** So many records are passed on at once: they delay other requests by about a millisecond. */
 const maxGathered = 100
 
 /**
  * Gathers finished records for a moment, and passes them to one reader after the other: the code of a reader is cold
- * after a request, and then takes several times as long as it does for the next record. No reply waits for it.
+ * after a request, and then takes several times as long as it does for the next record. A reply waits for it only where
+ * it is the last of many.
  */
 export class GatheredRecords {
   readonly #readers: readonly RecordReader[]
