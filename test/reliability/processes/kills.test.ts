@@ -12,7 +12,6 @@ test.skipIf(!hasPostgres)(
     console.log(JSON.stringify({ WEIR_TEST_SEED: seed, ...found }))
     expect(found.runs).toBeGreaterThan(20)
     expect(found.paid).toBeGreaterThan(20)
-    expect(found.admitted).toBeGreaterThanOrEqual(30)
   },
   120_000,
 )
@@ -28,7 +27,6 @@ test.if(process.platform === 'linux')(
     console.log(JSON.stringify({ WEIR_TEST_SEED: seed, ...found }))
     expect(found.runs).toBeGreaterThan(20)
     expect(found.paid).toBeGreaterThan(20)
-    expect(found.admitted).toBeGreaterThanOrEqual(30)
   },
   120_000,
 )

@@ -4,16 +4,20 @@ import type { SendRequest } from '../../faults/support/kill-client.ts'
 /** A request that was admitted, from when it was sent until its reply was complete, in milliseconds. */
 export type Admitted = { readonly sent: number; readonly received: number }
 
-/** Sends requests of an organization with a small limit, as fast as they are answered, and notes those that were admitted. */
-export async function probeLimit(ask: SendRequest, admitted: Admitted[], ended: AbortSignal): Promise<void> {
+/** What became of the requests to a small limit; the gateway of a lost one was killed, maybe after it was admitted. */
+export type Probed = { readonly admitted: Admitted[]; lost: number }
+
+/** Sends requests of an organization with a small limit, as fast as they are answered, and notes what becomes of them. */
+export async function probeLimit(ask: SendRequest, probed: Probed, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     const sent = performance.now()
     try {
       const reply = await ask('/v1/chat/completions', 'POST', chatRequest)
       await reply.text()
-      if (reply.status === 200) admitted.push({ sent, received: performance.now() })
+      if (reply.status === 200) probed.admitted.push({ sent, received: performance.now() })
+      else if (reply.status !== 429) probed.lost++
     } catch {
-      // Its gateway was killed.
+      probed.lost++
     }
     await Bun.sleep(50)
   }

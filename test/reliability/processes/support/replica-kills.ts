@@ -3,7 +3,7 @@ import { waitUntil } from '../../../support/billing-database.ts'
 import { randomFrom } from '../../../unit/protocols/support/random.ts'
 import type { Acknowledged } from '../../faults/support/kill-client.ts'
 import { expectAsReceived, expectPaid, expectSettled } from '../../faults/support/kills.ts'
-import { type Admitted, largestExcess, probeLimit } from './limit-probe.ts'
+import { largestExcess, type Probed, probeLimit } from './limit-probe.ts'
 import { watchOrphans } from './orphan-watch.ts'
 import { askAnywhere, askAt, type ReplicaLoad, sendUntil } from './replica-load.ts'
 import { repeatedRuns } from './repeated-runs.ts'
@@ -46,7 +46,7 @@ export async function killReplicas(options: ReplicaKillOptions) {
   const ask = askAnywhere(replicas, key, draw)
   const memory: Acknowledged = { stored: [], paid: new Map() }
   const load: ReplicaLoad = { memory, ask, draw, findings: [], followed: { count: 0 } }
-  const admitted: Admitted[] = []
+  const probed: Probed = { admitted: [], lost: 0 }
   const askSmall = askAnywhere(replicas, await books.keyOf('small'), draw)
   // Until a key and a limit are in effect everywhere.
   await Bun.sleep(1500)
@@ -55,7 +55,7 @@ export async function killReplicas(options: ReplicaKillOptions) {
   const ended = new AbortController()
   const sending = [
     ...Array.from({ length: clients }, () => sendUntil(load, ended.signal)),
-    ...Array.from({ length: probes }, () => probeLimit(askSmall, admitted, ended.signal)),
+    ...Array.from({ length: probes }, () => probeLimit(askSmall, probed, ended.signal)),
   ]
   for (let kill = 1; kill <= options.kills; kill++) {
     await Bun.sleep(200 + draw() * 1000)
@@ -68,14 +68,18 @@ export async function killReplicas(options: ReplicaKillOptions) {
   await expectAllSettled(replicas, provider, load)
   await expectKept(replicas, key, memory)
   expect(orphans.longestMs()).toBeLessThan(maxOrphanMs)
-  expect(largestExcess(admitted, smallLimit)).toBeLessThanOrEqual(0)
+  expect(largestExcess(probed.admitted, smallLimit)).toBeLessThanOrEqual(0)
+  // Nothing of the limit is lost but with the requests of a killed gateway, of which each probe had one.
+  expect(probed.admitted.length + probed.lost).toBeGreaterThanOrEqual(smallLimit)
+  if (options.suspends !== true) expect(probed.lost).toBeLessThanOrEqual(probes * options.kills)
   return {
     kills: options.kills,
     stored: memory.stored.length,
     paid: memory.paid.size,
     runs: provider.runs.size,
     followed: load.followed.count,
-    admitted: admitted.length,
+    admitted: probed.admitted.length,
+    lost: probed.lost,
     longestOpenMs: Math.round(orphans.longestMs()),
   }
 }
