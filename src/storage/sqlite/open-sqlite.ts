@@ -50,7 +50,7 @@ type Sharing = {
 
 function assemble(database: Database, log: Log, { shared, clock, close }: Sharing): Storage {
   const health = createHealth(database, log)
-  const writer = createWriter(database, { health })
+  const writer = createWriter(database, { health, onCommit: () => wal.committed() })
   const ledger = createLedger(database, writer)
   const wal = limitWalSize(database, writer, log)
   return {
@@ -69,7 +69,7 @@ function assemble(database: Database, log: Log, { shared, clock, close }: Sharin
     shared: shared && createSharedStore(shared, database, writer, clock),
     writerStats: writer.stats,
     async close() {
-      wal.stop()
+      await wal.stop()
       health.close()
       ledger.close()
       writer.close()

@@ -123,3 +123,36 @@ test('a write that another write schedules is executed after it', async () => {
   await writer.write(() => add('inner'))
   expect(titles()).toEqual(['inner'])
 })
+
+test('writes wait while the writer is paused, and share a transaction afterwards', async () => {
+  const { writer, add, titles } = songs()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const before = add('before')
+  const pause = writer.whilePaused(() => promise)
+  const after = [add('one'), add('two')]
+  await new Promise((resolve) => void setTimeout(resolve, 10))
+  expect(titles()).toEqual([])
+  expect(writer.stats()).toMatchObject({ waiting: 3, commits: 0 })
+  resolve()
+  await Promise.all([pause, before, ...after])
+  expect(titles()).toEqual(['before', 'one', 'two'])
+  expect(writer.stats()).toMatchObject({ waiting: 0, commits: 1 })
+})
+
+test('writes go on after a pause whose work has failed', async () => {
+  const { writer, add, titles } = songs()
+  const pause = writer.whilePaused(() => Promise.reject(new Error('no checkpoint')))
+  const added = add('one')
+  await expect(pause).rejects.toThrow('no checkpoint')
+  await added
+  expect(titles()).toEqual(['one'])
+})
+
+test('a writer that is closed during a pause commits what waits', async () => {
+  const { writer, add, titles } = songs()
+  void writer.whilePaused(() => new Promise(() => {}))
+  const added = add('one')
+  writer.close()
+  await added
+  expect(titles()).toEqual(['one'])
+})

@@ -1,61 +1,132 @@
-import { withTimeout } from '../../../lib/time.ts'
+import { settleWithin, withTimeout } from '../../../lib/time.ts'
 
 /** A checkpoint of gigabytes takes less. */
 const checkpointTimeoutMs = 5 * 60_000
+const closeTimeoutMs = 2000
 
-/** The pages in the write-ahead log, and those of them that are copied to the database. */
-export type CheckpointResult = { readonly log: number; readonly checkpointed: number }
+/** The pages in the write-ahead log, and whether (1) or not (0) another connection was in the way of the step. */
+export type CheckpointResult = { readonly log: number; readonly busy: number }
 
-/**
- * Checkpoints the write-ahead log of this database in a thread, because a long log blocks the thread for seconds; rejects
- * if that fails. Writers continue meanwhile. `truncate` also empties the file, for which writers wait.
- */
-export function checkpointInThread(file: string, truncate: boolean): Promise<CheckpointResult> {
-  const url = URL.createObjectURL(new Blob([checkpointProgram(file, truncate)], { type: 'text/javascript' }))
-  const { promise, resolve, reject } = Promise.withResolvers<CheckpointResult>()
-  const worker = new Worker(url, { smol: true })
-  worker.addEventListener('message', ({ data }: MessageEvent<ThreadMessage>) =>
-    'error' in data ? reject(new Error(data.error)) : resolve(data),
-  )
-  worker.addEventListener('error', ({ message }) => reject(new Error(message)))
-  // The process may exit during a checkpoint: SQLite repeats it.
-  worker.unref()
-  return withTimeout(promise, checkpointTimeoutMs, timedOut).finally(() => {
-    worker.terminate()
-    URL.revokeObjectURL(url)
-  })
+/** Which log is long, and what a new one keeps of its file. */
+export type CheckpointLimits = {
+  /** A log of more pages is copied. */
+  readonly pages: number
+  /** The size in bytes to which a longer file is cut when the log starts again. */
+  readonly bytes: number
 }
+
+/** A thread that makes the checkpoints of a database, because they sync the disk, which would block every request. */
+export class CheckpointThread {
+  readonly #file: string
+  readonly #limits: CheckpointLimits
+  readonly #url = URL.createObjectURL(new Blob([program], { type: 'text/javascript' }))
+  readonly #worker = new Worker(this.#url, { smol: true })
+  #running: PromiseWithResolvers<CheckpointResult> | undefined
+
+  constructor(file: string, limits: CheckpointLimits) {
+    this.#file = file
+    this.#limits = limits
+    this.#worker.addEventListener('message', ({ data }: MessageEvent<Answer>) =>
+      'error' in data ? this.#fail(data.error) : this.#running?.resolve(data),
+    )
+    this.#worker.addEventListener('error', ({ message }) => this.#fail(message))
+    // The process may exit during a checkpoint: SQLite repeats it.
+    this.#worker.unref()
+  }
+
+  /** Copies a long log to the database, while others write; rejects if that fails. */
+  copy(): Promise<CheckpointResult> {
+    return this.#run('copy')
+  }
+
+  /** Copies the rest and starts the log again, if nobody else reads or writes it now; rejects if that fails. */
+  restart(): Promise<CheckpointResult> {
+    return this.#run('restart')
+  }
+
+  /** Ends the thread, and closes its connection, unless a step is running: the last connection removes the log. */
+  async close(): Promise<void> {
+    if (this.#running === undefined)
+      await settleWithin(
+        this.#run('close').catch(() => {}),
+        closeTimeoutMs,
+      )
+    this.#fail('The checkpoint was stopped.')
+    this.#worker.terminate()
+    URL.revokeObjectURL(this.#url)
+  }
+
+  /** A step is not started before the last one has ended. */
+  #run(step: 'copy' | 'restart' | 'close'): Promise<CheckpointResult> {
+    const running = Promise.withResolvers<CheckpointResult>()
+    this.#running = running
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin.
+    this.#worker.postMessage({ step, file: this.#file, ...this.#limits })
+    return withTimeout(running.promise, checkpointTimeoutMs, timedOut).finally(
+      () => (this.#running = undefined),
+    )
+  }
+
+  #fail(message: string): void {
+    this.#running?.reject(new Error(message))
+  }
+}
+
+type Answer = CheckpointResult | { readonly error: string }
 
 function timedOut(): Error {
   return new Error('The checkpoint timed out.')
 }
 
-type ThreadMessage = CheckpointResult | { readonly error: string }
-
 /**
- * Program text, because a compiled executable has no file to start the thread from. The first checkpoint may take
- * seconds, the second one copies what was written during it, and so the last one, which blocks writers, is short.
+ * Program text, because a compiled executable has no file to start the thread from. The first copy may take seconds, and
+ * the second one copies what was written during it; so little is left for `restart`, for which writers wait. The first
+ * write to a new log syncs it; it is made here, so that no request waits for that.
  */
-function checkpointProgram(file: string, truncate: boolean): string {
-  return `
+const program = `
 import { Database } from 'bun:sqlite'
-function checkpointAll() {
-  const sqlite = new Database(${JSON.stringify(file)}, { readwrite: true, create: false })
+let sqlite
+function open(file, bytes) {
+  const opened = new Database(file, { readwrite: true, create: false })
+  opened.run('PRAGMA busy_timeout = 0')
+  opened.run('PRAGMA synchronous = NORMAL')
+  opened.run('PRAGMA journal_size_limit = ' + bytes)
+  return opened
+}
+function get(query) {
+  using statement = sqlite.prepare(query)
+  return statement.get()
+}
+function writeFirstPage() {
+  sqlite.run('BEGIN IMMEDIATE')
+  sqlite.run('PRAGMA user_version = ' + get('PRAGMA user_version').user_version)
+  sqlite.run('COMMIT')
+}
+const steps = {
+  copy({ file, pages, bytes }) {
+    sqlite ??= open(file, bytes)
+    const now = get('PRAGMA wal_checkpoint(NOOP)')
+    if (now.log <= pages) return now
+    get('PRAGMA wal_checkpoint(PASSIVE)')
+    return get('PRAGMA wal_checkpoint(PASSIVE)')
+  },
+  restart() {
+    const result = get('PRAGMA wal_checkpoint(RESTART)')
+    if (result.busy === 0) writeFirstPage()
+    return result
+  },
+  close() {
+    sqlite?.close()
+    return { log: 0, busy: 0 }
+  },
+}
+function answer(request) {
   try {
-    sqlite.run('PRAGMA busy_timeout = 0')
-    const checkpoint = (mode) => sqlite.prepare('PRAGMA wal_checkpoint(' + mode + ')').get()
-    checkpoint('PASSIVE')
-    const { log, checkpointed } = checkpoint('PASSIVE')
-    if (${truncate} && log === checkpointed) checkpoint('TRUNCATE')
-    return { log, checkpointed }
-  } finally {
-    sqlite.close()
+    return steps[request.step](request)
+  } catch (error) {
+    if (error.code === 'SQLITE_BUSY') return { log: 0, busy: 1 }
+    return { error: error.message }
   }
 }
-try {
-  self.postMessage(checkpointAll())
-} catch (error) {
-  self.postMessage({ error: String(error) })
-}
+self.onmessage = ({ data }) => self.postMessage(answer(data))
 `
-}

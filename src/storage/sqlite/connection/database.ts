@@ -31,13 +31,16 @@ export const openTimeoutMs = 5000
 const busyTimeoutMs = 20
 
 /**
- * The pages of the write-ahead log (16 MiB) that start a checkpoint, which blocks every request and syncs the disk twice.
- * Most pages are written repeatedly, so a longer log means fewer pages to copy.
+ * The pages of the write-ahead log (16 MiB) that are a reason for a checkpoint. Most pages are written repeatedly, so a
+ * longer log means fewer pages to copy.
  */
 export const checkpointPages = 4000
 
-/** The size in bytes that the log file keeps: twice that of these pages, for commits that exceed them. */
-export const maxWalBytes = 2 * checkpointPages * 4096
+/** The bytes of a page in the log. */
+export const walPageBytes = 4096
+
+/** The size in bytes that the log file keeps: twice that of these pages, for what is written during a checkpoint. */
+export const maxWalBytes = 2 * checkpointPages * walPageBytes
 
 /**
  * Opens the file or `:memory:`, migrates it, and creates it, readable only by its owner, if it is missing. Throws an error

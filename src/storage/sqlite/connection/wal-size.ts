@@ -1,66 +1,122 @@
 import { statSync } from 'node:fs'
 import { causeOf, type Log } from '../../../lib/log.ts'
-import { repeatEvery } from '../../../lib/time.ts'
+import { settleWithin } from '../../../lib/time.ts'
 import type { Writer } from '../writer/writer.ts'
-import { checkpointInThread } from './checkpoint-thread.ts'
-import { checkpointPages, type Database, inMemory, maxWalBytes } from './database.ts'
+import { CheckpointThread } from './checkpoint-thread.ts'
+import { checkpointPages, type Database, inMemory, maxWalBytes, walPageBytes } from './database.ts'
 
-const defaultIntervalMs = 1000
-
-/**
- * Keeps the file of the write-ahead log small until it is stopped. A long read (a copy, a report) makes it grow;
- * afterwards the log is checkpointed in a thread, and its file is emptied when nothing was written for an interval.
- */
-export function limitWalSize(
-  database: Database,
-  writer: Pick<Writer, 'stats'>,
-  log: Log,
-  intervalMs = defaultIntervalMs,
-): { stop(): void } {
-  const { sqlite } = database
-  const { filename: file } = sqlite
-  if (file === inMemory) return { stop() {} }
-  const isIdle = createIdleCheck(writer)
-  let automatic = true
-  let stopped = false
-
-  /** An automatic checkpoint runs inside a commit; with a long log it would block every request. */
-  function setAutomatic(enabled: boolean): void {
-    if (enabled === automatic || stopped) return
-    sqlite.run(`PRAGMA wal_autocheckpoint = ${enabled ? checkpointPages : 0}`)
-    automatic = enabled
-  }
-
-  async function shrink(): Promise<void> {
-    const idle = isIdle()
-    if (sizeOf(`${file}-wal`) <= maxWalBytes) return setAutomatic(true)
-    setAutomatic(false)
-    const result = await checkpointInThread(file, idle)
-    setAutomatic(result.log - result.checkpointed <= checkpointPages)
-  }
-
-  function failed(error: unknown): void {
-    setAutomatic(true)
-    log.warn('The write-ahead log of the database could not be truncated.', { cause: causeOf(error) })
-  }
-
-  const repeating = repeatEvery(intervalMs, shrink, failed)
-  return {
-    stop() {
-      stopped = true
-      repeating.stop()
-    },
-  }
+/** Keeps the write-ahead log short. */
+export type WalLimit = {
+  /** Is called after each commit of this process. */
+  committed(): void
+  /** Stops, and ends the thread; resolves when that has closed its connection. */
+  stop(): Promise<void>
 }
 
-/** Returns a function that returns whether no write waits, and none was committed since the previous call. */
-function createIdleCheck(writer: Pick<Writer, 'stats'>): () => boolean {
-  let before = -1
-  return () => {
-    const { waiting, commits } = writer.stats()
-    const idle = waiting === 0 && commits === before
-    before = commits
-    return idle
+export type WalTimes = {
+  /** The milliseconds from a commit until the log is looked at. */
+  readonly lookAfterMs: number
+  /** The milliseconds from a failure until the next look. */
+  readonly retryAfterMs: number
+}
+
+const defaultTimes: WalTimes = { lookAfterMs: 250, retryAfterMs: 10_000 }
+/** How long a stop waits for a checkpoint, which the next start repeats. */
+const stopTimeoutMs = 2000
+
+/**
+ * Makes the checkpoints of the database in a thread. SQLite would make them inside a commit, and block every request while
+ * the disk syncs twice. Only writers wait, when almost all of the log is copied and it starts again.
+ */
+export function limitWalSize(
+  database: Pick<Database, 'sqlite'>,
+  writer: Pick<Writer, 'whilePaused'>,
+  log: Log,
+  times = defaultTimes,
+): WalLimit {
+  if (database.sqlite.filename === inMemory) return { committed() {}, async stop() {} }
+  return new ThreadedCheckpoints(database.sqlite, writer, log, times)
+}
+
+class ThreadedCheckpoints implements WalLimit {
+  readonly #sqlite: Database['sqlite']
+  readonly #file: string
+  readonly #writer: Pick<Writer, 'whilePaused'>
+  readonly #log: Log
+  readonly #times: WalTimes
+  /** Started for the first long log. */
+  #thread: CheckpointThread | undefined
+  /** Set until the look has ended, so that looks do not overlap. */
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(sqlite: Database['sqlite'], writer: Pick<Writer, 'whilePaused'>, log: Log, times: WalTimes) {
+    this.#sqlite = sqlite
+    this.#file = sqlite.filename
+    this.#writer = writer
+    this.#log = log
+    this.#times = times
+    this.#setAutomatic(false)
+  }
+
+  committed(): void {
+    if (this.#timer === undefined && !this.#stopped) this.#lookAfter(this.#times.lookAfterMs)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    await settleWithin(this.#looking, stopTimeoutMs)
+    await this.#endThread()
+  }
+
+  #lookAfter(milliseconds: number): void {
+    this.#timer = setTimeout(() => (this.#looking = this.#look()), milliseconds).unref()
+  }
+
+  async #look(): Promise<void> {
+    const { lookAfterMs, retryAfterMs } = this.#times
+    const next = await this.#shorten().then(
+      (isShort) => (isShort ? undefined : lookAfterMs),
+      async (error) => (await this.#failed(error), retryAfterMs),
+    )
+    this.#timer = undefined
+    if (next !== undefined && !this.#stopped) this.#lookAfter(next)
+  }
+
+  /** Resolves with whether the log is short; it is not while a long read (a copy, a report) needs it. */
+  async #shorten(): Promise<boolean> {
+    if (sizeOf(`${this.#file}-wal`) < checkpointPages * walPageBytes) return true
+    const thread = (this.#thread ??= new CheckpointThread(this.#file, {
+      pages: checkpointPages,
+      bytes: maxWalBytes,
+    }))
+    const { log } = await thread.copy()
+    this.#setAutomatic(false)
+    if (log <= checkpointPages || this.#stopped) return true
+    const { busy } = await this.#writer.whilePaused(() => thread.restart())
+    return busy === 0
+  }
+
+  /** A log that is checkpointed inside commits is better than one that grows. */
+  async #failed(error: unknown): Promise<void> {
+    await this.#endThread()
+    if (this.#stopped) return
+    this.#setAutomatic(true)
+    this.#log.warn('The write-ahead log of the database could not be checkpointed.', {
+      cause: causeOf(error),
+    })
+  }
+
+  async #endThread(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.close()
+  }
+
+  #setAutomatic(enabled: boolean): void {
+    if (!this.#stopped) this.#sqlite.run(`PRAGMA wal_autocheckpoint = ${enabled ? checkpointPages : 0}`)
   }
 }
 

@@ -18,6 +18,8 @@ export type Writer = {
   write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
   /** Returns the 503 with which a write would be rejected now; undefined if it would be accepted. */
   refusal(): ApiError | undefined
+  /** Runs this work between two transactions; writes wait until it settles. */
+  whilePaused<T>(work: () => Promise<T>): Promise<T>
   /** The number of waiting jobs, and of transactions since the start. */
   stats(): WriterStats
   /** Commits the jobs that wait, and rejects later ones. */
@@ -31,6 +33,8 @@ export type WriterOptions = {
   readonly health?: Pick<Health, 'refusal' | 'wrote' | 'failed'>
   /** The disk of the write-ahead log; tests pass their own. */
   readonly disk?: Disk
+  /** Is called after each commit. */
+  readonly onCommit?: () => void
 }
 
 /** After this time without a commit, a job does not wait for others: they arrive one by one. */
@@ -45,6 +49,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
   return {
     write: (work, durable) => writer.write(work, durable),
     refusal: () => writer.refusal(),
+    whilePaused: (work) => writer.whilePaused(work),
     stats: () => writer.stats(),
     close: () => writer.close(),
   }
@@ -60,20 +65,23 @@ class GroupWriter implements Writer {
   readonly #disk: Disk
   readonly #health: WriterOptions['health']
   readonly #maxWaiting: number
+  readonly #onCommit: () => void
   readonly #isWorthRetrying = createLockWait()
   #waiting: Job[] = []
   /** Committed, but not synced to the disk yet. */
   #unsynced: readonly Job[] = []
+  #paused = false
   #closed = false
   /** On the clock of `performance.now()`. */
   #committedAt = 0
 
-  constructor({ sqlite }: Database, { maxWaiting = 10_000, health, disk }: WriterOptions) {
+  constructor({ sqlite }: Database, { maxWaiting = 10_000, health, disk, onCommit }: WriterOptions) {
     this.#sqlite = sqlite
     this.#transaction = new Transaction(sqlite)
     this.#disk = disk ?? openDisk(sqlite.filename)
     this.#health = health
     this.#maxWaiting = maxWaiting
+    this.#onCommit = onCommit ?? (() => {})
   }
 
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
@@ -90,12 +98,23 @@ class GroupWriter implements Writer {
     return this.#health?.refusal()
   }
 
+  async whilePaused<T>(work: () => Promise<T>): Promise<T> {
+    this.#paused = true
+    try {
+      return await work()
+    } finally {
+      this.#paused = false
+      if (this.#waiting.length > 0) this.#schedule()
+    }
+  }
+
   stats(): WriterStats {
     return { waiting: this.#waiting.length, ...this.#transaction.stats }
   }
 
   close(): void {
     this.#closed = true
+    this.#paused = false
     // No other request is delayed by this wait any more.
     if (this.#waiting.length > 0) this.#sqlite.run(`PRAGMA busy_timeout = ${lockTimeoutMs}`)
     this.#commitWaiting()
@@ -104,13 +123,13 @@ class GroupWriter implements Writer {
   }
 
   #schedule(): void {
-    if (this.#unsynced.length > 0) return
+    if (this.#paused || this.#unsynced.length > 0) return
     if (performance.now() - this.#committedAt > idleMs) queueMicrotask(this.#commitWaiting)
     else setImmediate(this.#commitWaiting)
   }
 
   readonly #commitWaiting = (): void => {
-    if (this.#waiting.length === 0) return
+    if (this.#paused || this.#waiting.length === 0) return
     const failedToBegin = failureOf(() => this.#transaction.begin())
     if (this.#isWorthRetrying(failedToBegin) && !this.#closed)
       return void setTimeout(this.#commitWaiting, lockIntervalMs)
@@ -120,6 +139,7 @@ class GroupWriter implements Writer {
     if (failure !== undefined) return this.#failed(jobs, failure)
     this.#health?.wrote()
     this.#committedAt = performance.now()
+    this.#onCommit()
     const unsynced: Job[] = []
     for (const job of jobs)
       if (job.isDurable()) unsynced.push(job)
