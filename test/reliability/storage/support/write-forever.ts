@@ -1,18 +1,22 @@
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
+import { limitWalSize } from '../../../../src/storage/sqlite/connection/wal-size.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { quietLog } from '../../../unit/storage/support/folder.ts'
 
-// Writes in groups until it is killed, and prints each number once its write is acknowledged.
-const [file = ''] = process.argv.slice(2)
+// Writes rows of this size in groups until it is killed, and prints each number once its write is acknowledged.
+const [file = '', size = '0'] = process.argv.slice(2)
 const database = openDatabase(file)
-const writer = createWriter(database)
-database.sqlite.run('CREATE TABLE IF NOT EXISTS numbers (number INTEGER PRIMARY KEY)')
-const insert = database.sqlite.prepare('INSERT INTO numbers VALUES (?)')
+const writer = createWriter(database, { onCommit: () => wal.committed() })
+const wal = limitWalSize(database, writer, quietLog, { lookAfterMs: 1, retryAfterMs: 1 })
+database.sqlite.run('CREATE TABLE IF NOT EXISTS numbers (number INTEGER PRIMARY KEY, filling TEXT)')
+const insert = database.sqlite.prepare('INSERT INTO numbers VALUES (?, ?)')
+const filling = 'x'.repeat(Number(size))
 
 let next = 0
 async function writeOn(): Promise<never> {
   for (;;) {
     const number = next++
-    await writer.write(() => insert.run(number))
+    await writer.write(() => insert.run(number, filling))
     process.stdout.write(`${number}\n`)
   }
 }
