@@ -4,28 +4,21 @@ import { settleWithin, withTimeout } from '../../../lib/time.ts'
 const checkpointTimeoutMs = 5 * 60_000
 const closeTimeoutMs = 2000
 
-/** The pages in the write-ahead log, and whether (1) or not (0) another connection was in the way of the step. */
-export type CheckpointResult = { readonly log: number; readonly busy: number }
-
-/** Which log is long, and what a new one keeps of its file. */
-export type CheckpointLimits = {
-  /** A log of more pages is copied. */
-  readonly pages: number
-  /** The size in bytes to which a longer file is cut when the log starts again. */
-  readonly bytes: number
-}
+/** Whether (1) or not (0) another connection was in the way of a step. */
+export type CheckpointResult = { readonly busy: number }
 
 /** A thread that makes the checkpoints of a database, because they sync the disk, which would block every request. */
 export class CheckpointThread {
   readonly #file: string
-  readonly #limits: CheckpointLimits
+  readonly #maxBytes: number
   readonly #url = URL.createObjectURL(new Blob([program], { type: 'text/javascript' }))
   readonly #worker = new Worker(this.#url, { smol: true })
   #running: PromiseWithResolvers<CheckpointResult> | undefined
 
-  constructor(file: string, limits: CheckpointLimits) {
+  /** `maxBytes` is the size to which a longer file is cut when the log starts again. */
+  constructor(file: string, maxBytes: number) {
     this.#file = file
-    this.#limits = limits
+    this.#maxBytes = maxBytes
     this.#worker.addEventListener('message', ({ data }: MessageEvent<Answer>) =>
       'error' in data ? this.#fail(data.error) : this.#running?.resolve(data),
     )
@@ -34,7 +27,7 @@ export class CheckpointThread {
     this.#worker.unref()
   }
 
-  /** Copies a long log to the database, while others write; rejects if that fails. */
+  /** Copies the log to the database, while others write; rejects if that fails. */
   copy(): Promise<CheckpointResult> {
     return this.#run('copy')
   }
@@ -61,7 +54,7 @@ export class CheckpointThread {
     const running = Promise.withResolvers<CheckpointResult>()
     this.#running = running
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin.
-    this.#worker.postMessage({ step, file: this.#file, ...this.#limits })
+    this.#worker.postMessage({ step, file: this.#file, maxBytes: this.#maxBytes })
     return withTimeout(running.promise, checkpointTimeoutMs, timedOut).finally(
       () => (this.#running = undefined),
     )
@@ -86,11 +79,11 @@ function timedOut(): Error {
 const program = `
 import { Database } from 'bun:sqlite'
 let sqlite
-function open(file, bytes) {
+function open(file, maxBytes) {
   const opened = new Database(file, { readwrite: true, create: false })
   opened.run('PRAGMA busy_timeout = 0')
   opened.run('PRAGMA synchronous = NORMAL')
-  opened.run('PRAGMA journal_size_limit = ' + bytes)
+  opened.run('PRAGMA journal_size_limit = ' + maxBytes)
   return opened
 }
 function get(query) {
@@ -103,10 +96,8 @@ function writeFirstPage() {
   sqlite.run('COMMIT')
 }
 const steps = {
-  copy({ file, pages, bytes }) {
-    sqlite ??= open(file, bytes)
-    const now = get('PRAGMA wal_checkpoint(NOOP)')
-    if (now.log <= pages) return now
+  copy({ file, maxBytes }) {
+    sqlite ??= open(file, maxBytes)
     get('PRAGMA wal_checkpoint(PASSIVE)')
     return get('PRAGMA wal_checkpoint(PASSIVE)')
   },
@@ -117,14 +108,14 @@ const steps = {
   },
   close() {
     sqlite?.close()
-    return { log: 0, busy: 0 }
+    return { busy: 0 }
   },
 }
 function answer(request) {
   try {
     return steps[request.step](request)
   } catch (error) {
-    if (error.code === 'SQLITE_BUSY') return { log: 0, busy: 1 }
+    if (error.code === 'SQLITE_BUSY') return { busy: 1 }
     return { error: error.message }
   }
 }

@@ -1,3 +1,4 @@
+import type { Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { settleWithin } from '../../../lib/time.ts'
@@ -40,7 +41,7 @@ export function limitWalSize(
 
 class ThreadedCheckpoints implements WalLimit {
   readonly #sqlite: Database['sqlite']
-  readonly #file: string
+  readonly #noCheckpoint: Statement<unknown[], []>
   readonly #writer: Pick<Writer, 'whilePaused'>
   readonly #log: Log
   readonly #times: WalTimes
@@ -53,7 +54,7 @@ class ThreadedCheckpoints implements WalLimit {
 
   constructor(sqlite: Database['sqlite'], writer: Pick<Writer, 'whilePaused'>, log: Log, times: WalTimes) {
     this.#sqlite = sqlite
-    this.#file = sqlite.filename
+    this.#noCheckpoint = sqlite.prepare('PRAGMA wal_checkpoint(NOOP)')
     this.#writer = writer
     this.#log = log
     this.#times = times
@@ -87,16 +88,19 @@ class ThreadedCheckpoints implements WalLimit {
 
   /** Resolves with whether the log is short; it is not while a long read (a copy, a report) needs it. */
   async #shorten(): Promise<boolean> {
-    if (sizeOf(`${this.#file}-wal`) < checkpointPages * walPageBytes) return true
-    const thread = (this.#thread ??= new CheckpointThread(this.#file, {
-      pages: checkpointPages,
-      bytes: maxWalBytes,
-    }))
-    const { log } = await thread.copy()
+    if (this.#pages() <= checkpointPages) return true
+    const thread = (this.#thread ??= new CheckpointThread(this.#sqlite.filename, maxWalBytes))
+    await thread.copy()
     this.#setAutomatic(false)
-    if (log <= checkpointPages || this.#stopped) return true
+    if (this.#stopped) return true
     const { busy } = await this.#writer.whilePaused(() => thread.restart())
     return busy === 0
+  }
+
+  /** The pages in the log. SQLite knows NOOP since 3.51; an older one, as macOS has, makes a checkpoint instead. */
+  #pages(): number {
+    if (sizeOf(`${this.#sqlite.filename}-wal`) < checkpointPages * walPageBytes) return 0
+    return Number(this.#noCheckpoint.values()[0]?.[1])
   }
 
   /** A log that is checkpointed inside commits is better than one that grows. */
