@@ -48,7 +48,7 @@ class ThreadedCheckpoints implements WalLimit {
   /** Started for the first long log. */
   #thread: CheckpointThread | undefined
   /** Set until the look has ended, so that looks do not overlap. */
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
 
