@@ -15,7 +15,7 @@ export class CheckpointThread {
   readonly #worker = new Worker(this.#url, { smol: true })
   #running: PromiseWithResolvers<CheckpointResult> | undefined
 
-  /** `maxBytes` is the size to which a longer file is cut when the log starts again. */
+  /** `maxBytes` is the size to which a longer file is truncated when the log restarts. */
   constructor(file: string, maxBytes: number) {
     this.#file = file
     this.#maxBytes = maxBytes
@@ -32,7 +32,7 @@ export class CheckpointThread {
     return this.#run('copy')
   }
 
-  /** Copies the rest and starts the log again, if nobody else reads or writes it now; rejects if that fails. */
+  /** Copies the rest and restarts the log, unless another connection is using it; rejects if that fails. */
   restart(): Promise<CheckpointResult> {
     return this.#run('restart')
   }

@@ -27,7 +27,7 @@ const stopTimeoutMs = 2000
 
 /**
  * Makes the checkpoints of the database in a thread. SQLite would make them inside a commit, and block every request while
- * the disk syncs twice. Only writers wait, when almost all of the log is copied and it starts again.
+ * the disk syncs twice. Only writes wait, while the rest of the log is copied and it restarts.
  */
 export function limitWalSize(
   database: Pick<Database, 'sqlite'>,
