@@ -69,7 +69,7 @@ export async function killReplicas(options: ReplicaKillOptions) {
   await expectKept(replicas, key, memory)
   expect(orphans.longestMs()).toBeLessThan(maxOrphanMs)
   expect(largestExcess(probed.admitted, smallLimit)).toBeLessThanOrEqual(0)
-  // Nothing of the limit is lost but with the requests of a killed gateway, of which each probe had one.
+  // A killed gateway takes at most one request of each probe with it; all others use the limit up.
   expect(probed.admitted.length + probed.lost).toBeGreaterThanOrEqual(smallLimit)
   if (options.suspends !== true) expect(probed.lost).toBeLessThanOrEqual(probes * options.kills)
   return {
