@@ -1,7 +1,9 @@
-import { settleWithin, withTimeout } from '../../../lib/time.ts'
+import { withTimeout } from '../../../lib/time.ts'
 
-/** A checkpoint of gigabytes takes less. */
-const checkpointTimeoutMs = 5 * 60_000
+/** A copy of gigabytes takes less. */
+const copyTimeoutMs = 5 * 60_000
+/** Writers wait for it, and are refused later if the thread still holds the lock. */
+const restartTimeoutMs = 10_000
 const closeTimeoutMs = 2000
 
 /** Whether (1) or not (0) another connection was in the way of a step. */
@@ -23,41 +25,36 @@ export class CheckpointThread {
       'error' in data ? this.#fail(data.error) : this.#running?.resolve(data),
     )
     this.#worker.addEventListener('error', ({ message }) => this.#fail(message))
+    this.#worker.addEventListener('close', () => this.#fail('The thread of the checkpoints has ended.'))
     // The process may exit during a checkpoint: SQLite repeats it.
     this.#worker.unref()
   }
 
   /** Copies the log to the database, while others write; rejects if that fails. */
   copy(): Promise<CheckpointResult> {
-    return this.#run('copy')
+    return this.#run('copy', copyTimeoutMs)
   }
 
   /** Copies the rest and restarts the log, unless another connection is using it; rejects if that fails. */
   restart(): Promise<CheckpointResult> {
-    return this.#run('restart')
+    return this.#run('restart', restartTimeoutMs)
   }
 
   /** Ends the thread, and closes its connection, unless a step is running: the last connection removes the log. */
   async close(): Promise<void> {
-    if (this.#running === undefined)
-      await settleWithin(
-        this.#run('close').catch(() => {}),
-        closeTimeoutMs,
-      )
+    if (this.#running === undefined) await this.#run('close', closeTimeoutMs).catch(() => {})
     this.#fail('The checkpoint was stopped.')
     this.#worker.terminate()
     URL.revokeObjectURL(this.#url)
   }
 
   /** A step is not started before the last one has ended. */
-  #run(step: 'copy' | 'restart' | 'close'): Promise<CheckpointResult> {
+  #run(step: 'copy' | 'restart' | 'close', timeoutMs: number): Promise<CheckpointResult> {
     const running = Promise.withResolvers<CheckpointResult>()
     this.#running = running
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin.
     this.#worker.postMessage({ step, file: this.#file, maxBytes: this.#maxBytes })
-    return withTimeout(running.promise, checkpointTimeoutMs, timedOut).finally(
-      () => (this.#running = undefined),
-    )
+    return withTimeout(running.promise, timeoutMs, timedOut).finally(() => (this.#running = undefined))
   }
 
   #fail(message: string): void {
