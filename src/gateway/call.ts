@@ -31,6 +31,7 @@ export class Call {
   /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
   readonly #dependencies: CallDependencies
+  readonly #openNumber: number
   #slot: ConcurrencySlot | undefined
   #inlinedGeneration: Promise<Generation> | undefined
   #outcome: Outcome | undefined
@@ -46,7 +47,7 @@ export class Call {
     this.observer = dependencies.observer?.call(facts, reserved !== undefined)
     this.meter = new Meter(request)
     this.#slot = reserved
-    dependencies.calls.add(this)
+    this.#openNumber = dependencies.calls.add(this)
     if (signal.aborted) this.#onCallerLeft()
     else signal.addEventListener('abort', this.#onCallerLeft)
   }
@@ -150,7 +151,7 @@ export class Call {
     const { billing, calls } = this.#dependencies
     request.signal.removeEventListener('abort', this.#onCallerLeft)
     clearTimeout(this.#usageTimer)
-    calls.delete(this)
+    calls.delete(this.#openNumber)
     const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()

@@ -1,9 +1,11 @@
 import { interrupted } from '../lib/errors/errors.ts'
+import { TransientMap } from '../lib/transient-map.ts'
 
 /** The calls in flight, for a graceful shutdown. */
 export type OpenCalls = {
-  add(call: AbortableCall): void
-  delete(call: AbortableCall): void
+  /** Returns the number by which the call is deleted. */
+  add(call: AbortableCall): number
+  delete(call: number): void
   /** From now on new calls are rejected; only reserved ones run. */
   rejectNew(): void
   /** Whether new calls are rejected. */
@@ -22,7 +24,8 @@ export type OpenCalls = {
 type AbortableCall = { abort(reason: unknown): void }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<AbortableCall>()
+  const open = new TransientMap<number, AbortableCall>()
+  let lastNumber = 0
   const allEnded = Promise.withResolvers<void>()
   let rejecting = false
   let aborting = false
@@ -30,15 +33,17 @@ export function createOpenCalls(): OpenCalls {
   const resolveIfIdle = () => void (rejecting && open.size === 0 && allEnded.resolve())
 
   function abortOpen(): number {
-    const cut = [...open]
+    const cut = [...open.values()]
     for (const call of cut) call.abort(interrupted())
     return cut.length
   }
 
   return {
     add(call) {
-      open.add(call)
+      lastNumber++
       if (aborting) call.abort(interrupted())
+      else open.set(lastNumber, call)
+      return lastNumber
     },
     delete(call) {
       open.delete(call)

@@ -1,5 +1,6 @@
 import type { Observer } from '../gateway/observer.ts'
 import { causeOf, type Log } from '../lib/log.ts'
+import { TransientMap } from '../lib/transient-map.ts'
 import { RequestRecord, type RecordListener } from './request-record.ts'
 
 /** Receives the requests that a tracker follows. */
@@ -39,7 +40,7 @@ export function createRequestTracker(
   log: Log,
   maxOpen = 200_000,
 ): RequestTracker {
-  const open = new Map<string, RequestRecord>()
+  const open = new TransientMap<string, RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
   function adjustInFlight({ metadata }: RequestRecord, change: 1 | -1): void {
     inFlight.calls += change
@@ -48,7 +49,7 @@ export function createRequestTracker(
 
   const recordListener = createRecordListener(listeners, log, {
     callEnded: (record) => adjustInFlight(record, -1),
-    finished: (record) => void open.delete(record.id),
+    finished: (record) => open.delete(record.id),
   })
 
   return {
@@ -109,6 +110,6 @@ function createNotifier(listeners: readonly RequestListener[], log: Log) {
   }
 }
 
-function dropOldest(open: Map<string, RequestRecord>): void {
-  for (const [id] of open.entries().take(1)) open.delete(id)
+function dropOldest(open: TransientMap<string, RequestRecord>): void {
+  for (const id of open.keys().take(1)) open.delete(id)
 }
