@@ -1,3 +1,4 @@
+import { TransientMap } from '../../../lib/transient-map.ts'
 import type { LiveResponse } from './live-response.ts'
 
 /** The responses in progress that are stored or queued, by which other requests find them. */
@@ -11,14 +12,16 @@ export type LiveResponses = {
 
 /** A registry without responses. */
 export function createLiveResponses(): LiveResponses {
-  const responses = new Map<string, LiveResponse>()
+  const responses = new TransientMap<string, LiveResponse>()
   return {
     find(organization, id) {
       const found = responses.get(id)
       return found?.organization === organization ? found : undefined
     },
-    add: (response) => void responses.set(response.id, response),
-    // The entry may be a later one of the same response.
-    remove: (response) => void (responses.get(response.id) === response && responses.delete(response.id)),
+    add: (response) => responses.set(response.id, response),
+    remove(response) {
+      // The entry may be a later one of the same response.
+      if (responses.get(response.id) === response) responses.delete(response.id)
+    },
   }
 }
