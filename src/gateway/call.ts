@@ -2,6 +2,7 @@ import type { Outcome } from '../domain/accounting/outcome.ts'
 import type { Generation } from '../domain/generation/request.ts'
 import { AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
+import { noPlace } from '../lib/transient-set.ts'
 import { abortReason } from './abort-reason.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
@@ -30,8 +31,9 @@ export class Call {
   readonly observer: CallObserver | undefined
   /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
+  /** Among the open calls. */
+  place = noPlace
   readonly #dependencies: CallDependencies
-  readonly #openNumber: number
   #slot: ConcurrencySlot | undefined
   #inlinedGeneration: Promise<Generation> | undefined
   #outcome: Outcome | undefined
@@ -47,7 +49,7 @@ export class Call {
     this.observer = dependencies.observer?.call(facts, reserved !== undefined)
     this.meter = new Meter(request)
     this.#slot = reserved
-    this.#openNumber = dependencies.calls.add(this)
+    dependencies.calls.add(this)
     if (signal.aborted) this.#onCallerLeft()
     else signal.addEventListener('abort', this.#onCallerLeft)
   }
@@ -151,7 +153,7 @@ export class Call {
     const { billing, calls } = this.#dependencies
     request.signal.removeEventListener('abort', this.#onCallerLeft)
     clearTimeout(this.#usageTimer)
-    calls.delete(this.#openNumber)
+    calls.delete(this)
     const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()

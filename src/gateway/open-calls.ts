@@ -1,11 +1,10 @@
 import { interrupted } from '../lib/errors/errors.ts'
-import { TransientMap } from '../lib/transient-map.ts'
+import { type TransientMember, TransientSet } from '../lib/transient-set.ts'
 
 /** The calls in flight, for a graceful shutdown. */
 export type OpenCalls = {
-  /** Returns the number by which the call is deleted. */
-  add(call: AbortableCall): number
-  delete(call: number): void
+  add(call: AbortableCall): void
+  delete(call: AbortableCall): void
   /** From now on new calls are rejected; only reserved ones run. */
   rejectNew(): void
   /** Whether new calls are rejected. */
@@ -21,11 +20,10 @@ export type OpenCalls = {
   abortOpen(): number
 }
 
-type AbortableCall = { abort(reason: unknown): void }
+type AbortableCall = TransientMember & { abort(reason: unknown): void }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new TransientMap<number, AbortableCall>()
-  let lastNumber = 0
+  const open = new TransientSet<AbortableCall>()
   const allEnded = Promise.withResolvers<void>()
   let rejecting = false
   let aborting = false
@@ -33,17 +31,15 @@ export function createOpenCalls(): OpenCalls {
   const resolveIfIdle = () => void (rejecting && open.size === 0 && allEnded.resolve())
 
   function abortOpen(): number {
-    const cut = [...open.values()]
+    const cut = open.values()
     for (const call of cut) call.abort(interrupted())
     return cut.length
   }
 
   return {
     add(call) {
-      lastNumber++
+      open.add(call)
       if (aborting) call.abort(interrupted())
-      else open.set(lastNumber, call)
-      return lastNumber
     },
     delete(call) {
       open.delete(call)

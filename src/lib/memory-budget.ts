@@ -1,4 +1,5 @@
 import { memoryExhausted } from './errors/errors.ts'
+import { TransientMap } from './transient-map.ts'
 
 /** Acquires bytes of a memory budget before they are read; throws or rejects if they do not fit. */
 export type AcquireMemory = (bytes: number) => void | Promise<void>
@@ -10,7 +11,7 @@ export type AcquireMemory = (bytes: number) => void | Promise<void>
  */
 export class MemoryBudget {
   readonly #maxBytes: () => number
-  readonly #byOrganization = new Map<string, number>()
+  readonly #byOrganization = new TransientMap<number>()
   #held = 0
 
   /** `maxBytes` is called each time because settings can change. */

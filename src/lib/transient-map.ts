@@ -1,39 +1,40 @@
 /**
- * A `Map` whose entries live as long as a request.
+ * Values by strings that are not numbers; its entries live as long as a request.
  *
- * Whenever JavaScriptCore replaces the table of a `Map` or `Set`, the old table keeps its entries and refers to the new one.
- * A collection of young objects begins at old tables too, and so a third of all deleted entries would outlive it, with all
- * that they refer to, until the next full collection: pauses become three times as long, and the heap grows. Here a
- * table refers to values by cells, which are emptied.
+ * It is no `Map`: whenever JavaScriptCore replaces the table of a `Map` or `Set`, the old table keeps its entries and
+ * refers to the new one. A collection of young objects begins at old tables, too, and so a third of the deleted entries would
+ * outlive it until the next full collection, with all that they refer to: pauses take three times as long, and the heap grows.
  */
-export class TransientMap<Key, Value> {
-  readonly #cells = new Map<Key, { value: Value | undefined }>()
+export class TransientMap<Value extends NonNullable<unknown>> {
+  readonly #values: Record<string, Value> = Object.create(null)
+  #size = 0
 
   get size(): number {
-    return this.#cells.size
+    return this.#size
   }
 
-  get(key: Key): Value | undefined {
-    return this.#cells.get(key)?.value
+  get(key: string): Value | undefined {
+    return this.#values[key]
   }
 
-  set(key: Key, value: Value): void {
-    this.#cells.set(key, { value })
+  set(key: string, value: Value): void {
+    if (this.#values[key] === undefined) this.#size++
+    this.#values[key] = value
   }
 
-  delete(key: Key): void {
-    const cell = this.#cells.get(key)
-    if (cell === undefined) return
-    cell.value = undefined
-    this.#cells.delete(key)
+  delete(key: string): void {
+    if (this.#values[key] === undefined) return
+    delete this.#values[key]
+    this.#size--
   }
 
-  keys(): MapIterator<Key> {
-    return this.#cells.keys()
+  /** The keys, in the order in which they were set first. */
+  keys(): readonly string[] {
+    return Object.keys(this.#values)
   }
 
-  /** The values, in the order in which their keys were first set. */
-  values(): IteratorObject<Value> {
-    return this.#cells.values().map(({ value }) => value as Value)
+  /** The values in the order of the keys. */
+  values(): readonly Value[] {
+    return Object.values(this.#values)
   }
 }

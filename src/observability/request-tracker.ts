@@ -25,7 +25,7 @@ export type RequestTracker = Observer & {
   readonly tracingEnabled: boolean
   open(): InFlight
   /** The records of the requests whose calls run, except those of background runs. */
-  calling(): IteratorObject<RequestRecord>
+  calling(): readonly RequestRecord[]
 }
 
 /** How many requests, calls and streams are open. */
@@ -33,14 +33,14 @@ export type InFlight = { readonly requests: number; readonly calls: number; read
 
 /**
  * The HTTP layer reports requests and the gateway reports their calls; the tracker joins them by request id. Beyond
- * `maxOpen` it drops the oldest record, which only a leak in the gateway can cause.
+ * `maxOpen` it drops the oldest records, which only a leak in the gateway can cause.
  */
 export function createRequestTracker(
   listeners: readonly RequestListener[],
   log: Log,
   maxOpen = 200_000,
 ): RequestTracker {
-  const open = new TransientMap<string, RequestRecord>()
+  const open = new TransientMap<RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
   function adjustInFlight({ metadata }: RequestRecord, change: 1 | -1): void {
     inFlight.calls += change
@@ -56,7 +56,7 @@ export function createRequestTracker(
     tracingEnabled: listeners.some(({ wantsTraceparent }) => wantsTraceparent === true),
     begin(id, method) {
       const record = new RequestRecord(id, method, recordListener)
-      if (open.size >= maxOpen) dropOldest(open)
+      if (open.size >= maxOpen) dropOldest(open, maxOpen / 10)
       open.set(id, record)
       for (const listener of listeners) listener.started?.(open.size)
       return record
@@ -110,6 +110,7 @@ function createNotifier(listeners: readonly RequestListener[], log: Log) {
   }
 }
 
-function dropOldest(open: TransientMap<string, RequestRecord>): void {
-  for (const id of open.keys().take(1)) open.delete(id)
+/** Drops several at once, because listing them all takes long. */
+function dropOldest(open: TransientMap<RequestRecord>, count: number): void {
+  for (const id of open.keys().slice(0, Math.ceil(count))) open.delete(id)
 }

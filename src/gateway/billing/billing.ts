@@ -47,7 +47,7 @@ export function createBilling(
   isShared = false,
 ): Billing {
   /** The requests with a reservation of this process. */
-  const reservedIds = new Set<string>()
+  const reserving = new WeakSet<RequestMetadata>()
   const confirm = isShared ? confirmRecorded : confirmAnyway
 
   async function reserveCost(
@@ -63,13 +63,13 @@ export function createBilling(
     }
     const { maxCost, promptCost, promptTokens } = bound
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
-    if (writes.length === 0) reservedIds.add(request.id)
+    if (writes.length === 0) reserving.add(request)
     if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
     throw tooExpensive(maxCost)
   }
 
   function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {
-    const reserved = reservedIds.delete(request.id)
+    const reserved = reserving.delete(request)
     if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
     return confirm(outcome, ledger.settle(request, outcome, { writes, reserved }))
   }

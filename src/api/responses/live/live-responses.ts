@@ -12,7 +12,7 @@ export type LiveResponses = {
 
 /** A registry without responses. */
 export function createLiveResponses(): LiveResponses {
-  const responses = new TransientMap<string, LiveResponse>()
+  const responses = new TransientMap<LiveResponse>()
   return {
     find(organization, id) {
       const found = responses.get(id)
