@@ -6,8 +6,8 @@ export type FinishedRequest = { readonly request: RequestMetadata; readonly outc
 
 /** Milliseconds: what a killed process may lose, and how old the newest row of another process's report may be. */
 const gatherMs = 50
-/** So many rows delay other requests by a few milliseconds. */
-const maxGathered = 500
+/** So many rows delay other requests by half a millisecond; twenty times as many cost no less each. */
+const maxGathered = 32
 
 /**
  * Gathers the usage of requests that have reserved nothing: no caller is promised a row, and a transaction costs more than
