@@ -1,9 +1,9 @@
 /**
- * Values by strings that are not numbers; its entries live as long as a request.
+ * A map for entries that live no longer than a request, with strings as keys (other than numbers, which are slow).
  *
  * It is no `Map`: whenever JavaScriptCore replaces the table of a `Map` or `Set`, the old table keeps its entries and
- * refers to the new one. A collection of young objects begins at old tables, too, and so a third of the deleted entries would
- * outlive it until the next full collection, with all that they refer to: pauses take three times as long, and the heap grows.
+ * refers to the new one. A collection of young objects begins at old tables, too, so a third of the deleted entries would
+ * outlive it, with all that they refer to, until the next full collection. Pauses would be twice as long.
  */
 export class TransientMap<Value extends NonNullable<unknown>> {
   readonly #values: Record<string, Value> = Object.create(null)
