@@ -15,8 +15,11 @@ export type RunClaims = {
   claimQueued(process: string, limit: number, except: readonly string[]): Promise<readonly RunKey[]>
   /** Makes unfinished runs without an owner, which a process that was alone has left, runs of a removed process. */
   adopt(): Promise<void>
-  /** Takes up to `limit` unfinished runs, with their reservations, from processes that were removed, oldest first. */
-  claimAbandoned(process: string, limit: number): Promise<readonly RunKey[]>
+  /**
+   * Takes up to `limit` unfinished runs, with their reservations, from processes that were removed, oldest first. Those in
+   * progress cannot be started again, even by a process that still has them in its queue.
+   */
+  claimAbandoned(process: string, limit: number): Promise<readonly OwnedRun[]>
   /**
    * Takes a queued run from its owner to end it, so that no process starts it. Resolves with false if that is too late, or
    * another process has done so.

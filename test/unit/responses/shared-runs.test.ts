@@ -81,23 +81,43 @@ testSharedStores((open) => {
 
   test('a run that starts while the process claims it back is not taken for one that a dead process has left', async () => {
     const fixture = await ownRuns(open)
-    const { ownership, claims, responses, liveRun, key, store, acme } = fixture
+    const { ownership, claims, responses, liveRun, key, acme } = fixture
     const live = liveRun()
     ownership.add(live)
     expect(await claims.claimQueued('p2', 1, [])).toHaveLength(1)
     expect(await claims.claimQueued('p1', 1, [])).toHaveLength(1)
     expect(await ownership.start(live)).toBe(true)
-    const added: LiveResponse[] = []
-    const takeOver = new TakeOver(
-      { claims, recovery: recoveryOf(store) },
-      { has: ownership.has, add: (run) => void added.push(run.live), drop() {} },
-      stoppedAfterTest(),
-    )
+    const { takeOver, added } = takeOverOf(fixture)
     await takeOver.continue('p1', [key])
     expect(await responses.find(acme, key.id)).toMatchObject({ status: 'in_progress' })
     expect(added).toEqual([])
   })
+
+  test('a run that a dead process has started fails, although this process has it in its queue', async () => {
+    const fixture = await ownRuns(open)
+    const { ownership, claims, responses, liveRun, key, acme, removeProcess } = fixture
+    const live = liveRun()
+    ownership.add(live)
+    expect(await claims.claimQueued('p2', 1, [])).toHaveLength(1)
+    expect(await claims.start('p2', key)).toBe(true)
+    await removeProcess('p2')
+    const { takeOver, added } = takeOverOf(fixture)
+    await takeOver.fail('p1', await claims.claimAbandoned('p1', 1))
+    expect(await responses.find(acme, key.id)).toMatchObject({ status: 'failed' })
+    expect(added).toEqual([])
+    expect(await ownership.start(live)).toBe(false)
+  })
 })
+
+function takeOverOf({ claims, ownership, store }: Awaited<ReturnType<typeof ownRuns>>) {
+  const added: LiveResponse[] = []
+  const takeOver = new TakeOver(
+    { claims, recovery: recoveryOf(store) },
+    { has: ownership.has, add: (run) => void added.push(run.live), drop() {} },
+    stoppedAfterTest(),
+  )
+  return { takeOver, added }
+}
 
 function recoveryOf({ responses, ledger, keyDirectory }: TestStore) {
   const limits = createRateLimits(() => ({

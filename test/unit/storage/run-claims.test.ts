@@ -63,12 +63,26 @@ testSharedStores((open) => {
     expect(await runs.claimAbandoned('p3', 10)).toEqual([])
     await removeProcess('p1')
     const claims = await Promise.all(['p2', 'p3'].map((process) => runs.claimAbandoned(process, 10)))
-    expect(claims.flat()).toEqual([waiting, running])
+    expect(claims.flat()).toEqual([
+      { ...waiting, status: 'queued' },
+      { ...running, status: 'in_progress' },
+    ])
     const owner = claims[0]?.length ? 'p2' : 'p3'
     expect(await settlerOf(request)).toBe(owner)
     expect(await runs.owned('p1')).toEqual([])
     const left = new Set(idsOf(owner === 'p2' ? [waiting, running, ...own] : own))
     expect(new Set(idsOf(await runs.owned('p2')))).toEqual(left)
+  })
+
+  test('a run that a removed process has started is not started again, also not by the one whose queue has it', async () => {
+    const { runs, queued, removeProcess } = await claimsStore(open)
+    const [run, waiting] = [await queued('p1'), await queued('p1')]
+    expect(idsOf(await runs.claimQueued('p2', 10, []))).toEqual(idsOf([run, waiting]))
+    expect(await runs.start('p2', run)).toBe(true)
+    await removeProcess('p2')
+    expect(idsOf(await runs.claimAbandoned('p1', 10))).toEqual(idsOf([run, waiting]))
+    expect([await runs.start('p1', run), await runs.start('p1', waiting)]).toEqual([false, true])
+    expect(await runs.read('p1', [run])).toMatchObject([{ id: run.id, status: 'in_progress' }])
   })
 
   test('unfinished runs of a removed process are claimed once, whatever the order of the claims', async () => {
@@ -138,7 +152,7 @@ testSharedStores((open) => {
     expect([await runs.start('p1', run), await runs.start('p2', run)]).toEqual([false, false])
     expect(await runs.claimQueued('p1', 10, [])).toEqual([])
     await removeProcess('p2')
-    expect(await runs.claimAbandoned('p1', 10)).toEqual([run])
+    expect(await runs.claimAbandoned('p1', 10)).toEqual([{ ...run, status: 'queued' }])
     expect(await runs.read('p1', [run])).toMatchObject([{ cancelRequested: true }])
   })
 

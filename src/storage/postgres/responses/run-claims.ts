@@ -16,17 +16,17 @@ export function createRunClaims(query: Query, transact: Transact): RunClaims {
   const change = <Row>(text: string, values: readonly unknown[]) => transact((run) => run<Row>(text, values))
 
   /** Most of the time there is nothing to claim: then it is a read. */
-  async function claim(text: string, values: readonly unknown[], look: string, looked: readonly unknown[]) {
-    return (await query(look, looked)).length === 0 ? [] : await change<RunKey>(text, values)
-  }
+  const claim = async <Row>(look: Statement, take: Statement): Promise<readonly Row[]> =>
+    (await query(...look)).length === 0 ? [] : await change<Row>(...take)
 
   return {
     claimQueued: (process, limit, except) =>
-      claim(claimQueued, [process, limit, except], anyQueued, [process, except]),
+      claim<RunKey>([anyQueued, [process, except]], [claimQueued, [process, limit, except]]),
     async adopt() {
       await query(adopt)
     },
-    claimAbandoned: (process, limit) => claim(claimAbandoned, [process, limit], anyAbandoned, [process]),
+    claimAbandoned: (process, limit) =>
+      claim<OwnedRun>([anyAbandoned, [process]], [claimAbandoned, [process, limit]]),
     withdraw: async (process, { organization, id }) =>
       (await change(withdraw, [process, id, organization])).length > 0,
     read: (process, runs) =>
@@ -54,6 +54,8 @@ export function createRunClaims(query: Query, transact: Transact): RunClaims {
     progress: (runs) => readProgress(query, runs),
   }
 }
+
+type Statement = readonly [text: string, values: readonly unknown[]]
 
 async function readProgress(query: Query, runs: readonly FollowedRun[]): Promise<readonly RunProgress[]> {
   const organizations = runs.map(({ organization }) => organization)
@@ -114,12 +116,14 @@ const claimAbandoned = `WITH gone AS MATERIALIZED (
     SELECT DISTINCT process_id FROM runs
     WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = runs.process_id) AND process_id <> $1),
   taken AS (
-    SELECT r.id, r.organization_id, request_id
+    SELECT r.id, r.organization_id, request_id, r.status
     FROM gone JOIN runs USING (process_id) JOIN responses r ON r.id = runs.response_id
     ORDER BY r.id LIMIT $2 ${locked} SKIP LOCKED),
-  claimed AS (UPDATE runs SET process_id = $1 FROM taken WHERE response_id = taken.id),
+  claimed AS (
+    UPDATE runs SET process_id = $1, cancel_requested = cancel_requested OR taken.status = 'in_progress'
+    FROM taken WHERE response_id = taken.id),
   moved AS (UPDATE reservations v SET process_id = $1 FROM taken WHERE v.request_id = taken.request_id)
-  SELECT id, organization_id organization FROM taken ORDER BY id`
+  SELECT id, organization_id organization, status FROM taken ORDER BY id`
 
 const withdraw = `WITH taken AS (
     SELECT response_id, request_id FROM runs JOIN responses r ON r.id = runs.response_id

@@ -3,6 +3,7 @@ import {
   type FollowedRun,
   maxPieces,
   type LogPiece,
+  type OwnedRun,
   type RunClaims,
   type RunKey,
   type RunProgress,
@@ -64,11 +65,20 @@ function createClaims(
     async claimQueued(process, limit, except) {
       const excluded = JSON.stringify(except)
       if ((await read(() => reads.anyQueued.get(process, excluded))) === null) return []
-      return await write(() => changes.take(process, reads.queued.all(process, excluded, limit)))
+      return await write(() => {
+        const rows = reads.queued.all(process, excluded, limit)
+        for (const row of rows) changes.take(process, row)
+        return rows.map(toKey)
+      })
     },
     async claimAbandoned(process, limit) {
       if ((await read(() => reads.abandoned.get(process, 1))) === null) return []
-      return await write(() => changes.take(process, reads.abandoned.all(process, limit)))
+      return await write(() => {
+        const rows = reads.abandoned.all(process, limit)
+        for (const row of rows) changes.take(process, row)
+        for (const row of rows) if (row.status === 'in_progress') changes.preventStart(row)
+        return rows.map((row) => ({ ...toKey(row), status: row.status }))
+      })
     },
     adopt: () => write(changes.adopt),
   }
@@ -79,6 +89,7 @@ function toKey({ organization, id }: RunKey): RunKey {
 }
 
 type TakenRow = RunKey & { readonly request: string }
+type AbandonedRow = TakenRow & OwnedRun
 type ClaimedRow = UnfinishedRun & { readonly cancelRequested: number }
 
 const key = 'r.id, r.organization_id organization'
@@ -99,8 +110,8 @@ function prepareReads({ sqlite }: Database) {
       `SELECT id, organization, request, row_number() OVER (PARTITION BY organization ORDER BY id) turn ` +
         `FROM (${oldestQueued} LIMIT ${maxCandidates}) ORDER BY turn, id LIMIT ?`,
     ),
-    abandoned: sqlite.prepare<TakenRow, [string, number]>(
-      `SELECT ${key}, request_id request ${joined} WHERE process_id <> ? AND NOT ${alive} ORDER BY r.id LIMIT ?`,
+    abandoned: sqlite.prepare<AbandonedRow, [string, number]>(
+      `SELECT ${key}, request_id request, r.status ${joined} WHERE process_id <> ? AND NOT ${alive} ORDER BY r.id LIMIT ?`,
     ),
     claimed: sqlite.prepare<ClaimedRow, [string, string]>(
       `SELECT responses.id, organization_id organization, status, head, run, ${completeLog} log, ` +
@@ -129,13 +140,11 @@ function prepareChanges(database: Database) {
   const statements = prepareChangeStatements(database)
   return {
     adopt: () => void statements.adopt.run(),
-    take(process: string, runs: readonly TakenRow[]): readonly RunKey[] {
-      for (const { id, request } of runs) {
-        statements.take.run(process, id)
-        statements.move.run(process, request)
-      }
-      return runs.map(toKey)
+    take(process: string, { id, request }: TakenRow): void {
+      statements.take.run(process, id)
+      statements.move.run(process, request)
     },
+    preventStart: ({ id }: RunKey) => void statements.preventStart.run(id),
     withdraw(process: string, { organization, id }: RunKey): boolean {
       const taken = statements.withdraw.get(process, id, organization)
       if (taken !== null) statements.move.run(process, taken.request)
@@ -158,6 +167,7 @@ function prepareChangeStatements({ sqlite }: Database) {
         "FROM responses WHERE status IN ('queued', 'in_progress')",
     ),
     take: sqlite.prepare('UPDATE runs SET process_id = ? WHERE response_id = ?'),
+    preventStart: sqlite.prepare('UPDATE runs SET cancel_requested = true WHERE response_id = ?'),
     move: sqlite.prepare('UPDATE reservations SET process_id = ? WHERE request_id = ?'),
     withdraw: sqlite.prepare<{ readonly request: string }, [string, string, string]>(
       'UPDATE runs SET process_id = ?1, cancel_requested = true ' +

@@ -4,7 +4,7 @@ import { retryWhileUnavailable } from '../../../../storage/ports/retry-while-una
 import type { ClaimedRun, RunKey } from '../../../../storage/ports/run-claims.ts'
 import { failDamaged, settleInterrupted, toQueuedRun } from '../recovery.ts'
 import type { Run } from '../run.ts'
-import { type DamagedRun, toStoredRun } from '../stored-run.ts'
+import { type DamagedRun, type StoredRun, toStoredRun } from '../stored-run.ts'
 import type { RunSharing } from './run-sharing.ts'
 
 /** Where the queued runs go. */
@@ -38,21 +38,30 @@ export class TakeOver {
   }
 
   /** Continues runs that the process has claimed under this id; resolves when each is queued, or its end is stored. */
-  async continue(owner: string, claimed: readonly RunKey[]): Promise<void> {
+  continue(owner: string, claimed: readonly RunKey[]): Promise<void> {
+    return this.#each(owner, claimed, (row) => this.#queueOrFail(owner, row))
+  }
+
+  /** Fails runs that a removed process has started, and this one has claimed; resolves when their ends are stored. */
+  fail(owner: string, claimed: readonly RunKey[]): Promise<void> {
+    return this.#each(owner, claimed, (row) => this.#fail(owner, toStoredRun(row)))
+  }
+
+  async #each(owner: string, claimed: readonly RunKey[], step: Step): Promise<void> {
     if (claimed.length === 0) return
     for (const { id } of claimed) this.#continued.add(id)
     try {
       const read = () => this.#sharing.claims.read(owner, claimed)
       const rows = await retryWhileUnavailable(read, this.#stopped)
-      this.#logFailed(await Promise.all(rows.map((row) => this.#continueOne(owner, row))))
+      this.#logFailed(await Promise.all(rows.map((row) => this.#attempt(() => step(row)))))
     } finally {
       for (const { id } of claimed) this.#continued.delete(id)
     }
   }
 
-  async #continueOne(owner: string, row: ClaimedRun): Promise<Continued> {
+  async #attempt(step: () => Promise<Continued>): Promise<Continued> {
     try {
-      return await retryWhileUnavailable(() => this.#queueOrFail(owner, row), this.#stopped)
+      return await retryWhileUnavailable(step, this.#stopped)
     } catch (error) {
       const cause = causeOf(error)
       this.#sharing.recovery.log.error('A background run of another process could not be continued.', {
@@ -63,18 +72,19 @@ export class TakeOver {
   }
 
   async #queueOrFail(owner: string, row: ClaimedRun): Promise<Continued> {
-    const { recovery } = this.#sharing
     const stored = toStoredRun(row)
+    if (stored.live === undefined) return await this.#fail(owner, stored)
+    if (row.status === 'in_progress')
+      return this.#targets.has(row) ? 'running' : await this.#fail(owner, stored)
+    const run = await toQueuedRun(stored, this.#sharing.recovery)
+    if (row.cancelRequested) this.#targets.drop(run, runCancelled())
+    else this.#targets.add(run)
+    return 'queued'
+  }
+
+  async #fail(owner: string, stored: StoredRun | DamagedRun): Promise<Continued> {
     if (stored.live === undefined) await this.#failDamaged(owner, stored)
-    else if (row.status === 'in_progress') {
-      if (this.#targets.has(row)) return 'running'
-      await settleInterrupted(stored, recovery)
-    } else {
-      const run = await toQueuedRun(stored, recovery)
-      if (row.cancelRequested) this.#targets.drop(run, runCancelled())
-      else this.#targets.add(run)
-      return 'queued'
-    }
+    else await settleInterrupted(stored, this.#sharing.recovery)
     return 'failed'
   }
 
@@ -95,3 +105,4 @@ export class TakeOver {
 }
 
 type Continued = 'queued' | 'running' | 'failed'
+type Step = (row: ClaimedRun) => Promise<Continued>
