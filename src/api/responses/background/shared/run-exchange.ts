@@ -2,7 +2,7 @@ import { interrupted } from '../../../../lib/errors/errors.ts'
 import { runCancelled } from '../../../../lib/errors/run-errors.ts'
 import { causeOf } from '../../../../lib/log.ts'
 import { repeatEvery } from '../../../../lib/time.ts'
-import type { OwnedRun, RunKey } from '../../../../storage/ports/run-claims.ts'
+import type { RunKey } from '../../../../storage/ports/run-claims.ts'
 import type { LiveResponse } from '../../live/live-response.ts'
 import type { ActiveRuns } from '../active-runs.ts'
 import type { RunScheduler } from '../run-scheduler.ts'
@@ -72,12 +72,8 @@ export class RunExchange {
     for (const owner = process.id(); !this.#stopping.signal.aborted;) {
       const left = await claims.claimAbandoned(owner, maxRecovered)
       if (left.length === 0) return
-      // A run that was queued here before, and that another process has claimed and started, is in the queue still.
-      await this.#takeOver.fail(owner, left.filter(isBegun))
-      await this.#takeOver.continue(
-        owner,
-        left.filter((run) => !isBegun(run)),
-      )
+      const { queued = [], in_progress: begun = [] } = Object.groupBy(left, ({ status }) => status)
+      await Promise.all([this.#takeOver.continue(owner, queued), this.#takeOver.fail(owner, begun)])
     }
   }
 
@@ -180,8 +176,4 @@ export class RunExchange {
       cause: causeOf(error),
     })
   }
-}
-
-function isBegun({ status }: OwnedRun): boolean {
-  return status === 'in_progress'
 }

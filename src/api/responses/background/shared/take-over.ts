@@ -42,7 +42,10 @@ export class TakeOver {
     return this.#each(owner, claimed, (row) => this.#queueOrFail(owner, row))
   }
 
-  /** Fails runs that a removed process has started, and this one has claimed; resolves when their ends are stored. */
+  /**
+   * Fails runs that a removed process has started, and this one has claimed; resolves when their ends are stored. The queue
+   * may still have them, from the time before the removed process claimed them: they are not started.
+   */
   fail(owner: string, claimed: readonly RunKey[]): Promise<void> {
     return this.#each(owner, claimed, (row) => this.#fail(owner, toStoredRun(row)))
   }
