@@ -4,7 +4,10 @@ export type TransientMember = { place: number }
 /** The place of an object that is in no set. */
 export const noPlace = -1
 
-/** A set, in no order, for members that live no longer than a request. It is no `Set`, for the reason that `TransientMap` is no `Map`. */
+/**
+ * A set, in no order, for members that live no longer than a request. It is no `Set`, for the reason that `TransientMap` is
+ * no `Map`.
+ */
 export class TransientSet<Member extends TransientMember> {
   readonly #members: Member[] = []
 

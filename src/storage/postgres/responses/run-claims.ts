@@ -110,7 +110,8 @@ const anyAbandoned = `SELECT FROM runs
 
 /**
  * The processes that are gone are read first: of a row that another claim has just changed, PostgreSQL repeats a join, but not
- * a condition of the form NOT EXISTS, and would claim the run of a process that is alive.
+ * a condition of the form NOT EXISTS, and would claim the run of a process that is alive. A run in progress is marked as to be
+ * cancelled, because such a run is not started.
  */
 const claimAbandoned = `WITH gone AS MATERIALIZED (
     SELECT DISTINCT process_id FROM runs

@@ -167,6 +167,7 @@ function prepareChangeStatements({ sqlite }: Database) {
         "FROM responses WHERE status IN ('queued', 'in_progress')",
     ),
     take: sqlite.prepare('UPDATE runs SET process_id = ? WHERE response_id = ?'),
+    // What is to be cancelled is not started.
     preventStart: sqlite.prepare('UPDATE runs SET cancel_requested = true WHERE response_id = ?'),
     move: sqlite.prepare('UPDATE reservations SET process_id = ? WHERE request_id = ?'),
     withdraw: sqlite.prepare<{ readonly request: string }, [string, string, string]>(
