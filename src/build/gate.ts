@@ -4,12 +4,23 @@ import { readFile } from 'node:fs/promises'
 export type Stage = {
   readonly name: string
   readonly command: readonly string[]
+  /** Variables in addition to those of the gate. */
+  readonly environment?: Readonly<Record<string, string>>
   /** The path of the JUnit report, if the stage runs tests. */
   readonly report?: string
 }
 
-/** The result of the gate: the tests by outcome, and the names of the failed stages. */
-export type GateResult = TestCounts & { readonly failedStages: readonly string[] }
+/** The result of the gate: the tests by outcome, the names of the failed stages, and what took the time. */
+export type GateResult = TestCounts & {
+  readonly failedStages: readonly string[]
+  /** Seconds, in the order of the stages. */
+  readonly durations: readonly Duration[]
+  /** The test files that took longest, the slowest first; those that ran side by side add up to more than the stage. */
+  readonly fileDurations: readonly Duration[]
+}
+
+/** What took how many seconds. */
+export type Duration = { readonly name: string; readonly seconds: number }
 
 /** The folder in which the gate runs, and what happens to the output of its stages. */
 export type GateOptions = { readonly folder: string; readonly output: 'inherit' | 'ignore' }
@@ -19,37 +30,64 @@ export async function runGate(
   stages: readonly Stage[],
   { folder, output }: GateOptions,
 ): Promise<GateResult> {
-  let result: GateResult = { passed: 0, failed: 0, skipped: 0, failedStages: [] }
+  let result = emptyResult
   for (const stage of stages) {
     if (output === 'inherit') console.log(`── ${stage.name}`)
+    const startedAt = performance.now()
     const child = Bun.spawn([...stage.command], {
       cwd: folder,
+      env: { ...process.env, ...stage.environment },
       stdin: 'ignore',
       stdout: output,
       stderr: output,
     })
     const code = await child.exited
-    result = addStage(result, stage, code, await readTestCounts(stage))
+    const seconds = (performance.now() - startedAt) / 1000
+    result = addStage(result, { name: stage.name, seconds }, code, await readReport(stage))
   }
   return result
 }
 
-async function readTestCounts(stage: Stage): Promise<TestCounts> {
-  const noTests = { passed: 0, failed: 0, skipped: 0 }
-  if (!stage.report) return noTests
-  const report = await readFile(stage.report, 'utf8').catch(() => '')
-  return countTests(report) ?? noTests
+const emptyResult: GateResult = {
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  failedStages: [],
+  durations: [],
+  fileDurations: [],
 }
 
-function addStage(result: GateResult, stage: Stage, code: number, counts: TestCounts): GateResult {
+type Report = { readonly counts: TestCounts; readonly files: readonly Duration[] }
+
+async function readReport({ report }: Stage): Promise<Report> {
+  const text = report === undefined ? '' : await readFile(report, 'utf8').catch(() => '')
+  return { counts: countTests(text) ?? { passed: 0, failed: 0, skipped: 0 }, files: readFileDurations(text) }
+}
+
+function addStage(result: GateResult, duration: Duration, code: number, report: Report): GateResult {
+  const { counts } = report
   // A stage that failed without a failed test counts as one failure: "0 failed" must mean success.
   const failed = code === 0 ? counts.failed : Math.max(1, counts.failed)
+  const files = [...result.fileDurations, ...report.files].toSorted(
+    (one, other) => other.seconds - one.seconds,
+  )
   return {
     passed: result.passed + counts.passed,
     failed: result.failed + failed,
     skipped: result.skipped + counts.skipped,
-    failedStages: failed > 0 ? [...result.failedStages, stage.name] : result.failedStages,
+    failedStages: failed > 0 ? [...result.failedStages, duration.name] : result.failedStages,
+    durations: [...result.durations, duration],
+    fileDurations: files.slice(0, maxListedFiles),
   }
+}
+
+const maxListedFiles = 10
+
+/** Returns the lines that say where the time went. */
+export function durationLines({ durations, fileDurations }: GateResult): string[] {
+  const stages = durations.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`)
+  const lines = fileDurations.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${name}`)
+  return [`Stages: ${stages.join(', ')}.`, ...(lines.length > 0 ? ['Slowest files:', ...lines] : [])]
 }
 
 /** Returns the last line of a run, which programs parse too. */
@@ -70,6 +108,20 @@ export function countTests(report: string): TestCounts | null {
   return { passed: attribute(totals, 'tests') - failed - skipped, failed, skipped }
 }
 
+/** Reads the duration of each file from a JUnit report. */
+function readFileDurations(report: string): Duration[] {
+  const suites = report.match(/<testsuite [^>]*>/g) ?? []
+  return suites.flatMap((suite) => {
+    const [name, file] = [textAttribute(suite, 'name'), textAttribute(suite, 'file')]
+    // The suite of a file has its name; those of its `describe` blocks do not.
+    return name === file ? [{ name, seconds: attribute(suite, 'time') }] : []
+  })
+}
+
 function attribute(tag: string, name: string): number {
-  return Number(new RegExp(` ${name}="(\\d+)"`).exec(tag)?.[1] ?? 0)
+  return Number(textAttribute(tag, name))
+}
+
+function textAttribute(tag: string, name: string): string {
+  return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
 }

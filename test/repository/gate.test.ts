@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { summaryLine, countTests, runGate, type Stage } from '../../src/build/gate.ts'
+import { countTests, durationLines, runGate, type Stage, summaryLine } from '../../src/build/gate.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'weir-gate-'))
 // What these runs say would be read as the outcome of the run that they are part of.
@@ -11,26 +11,36 @@ const quietly = { folder, output: 'ignore' } as const
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('the gate counts tests like the real test run', async () => {
-  const verdict = await runGate([await testRun('pass(); pass(); skip()')], quietly)
-  expect(verdict).toEqual({ passed: 2, failed: 0, skipped: 1, failedStages: [] })
-  expect(summaryLine(verdict)).toBe('2 passed, 0 failed, 1 skipped')
+  const result = await runGate([await testRun('pass(); pass(); skip()')], quietly)
+  expect(result).toMatchObject({ passed: 2, failed: 0, skipped: 1, failedStages: [] })
+  expect(summaryLine(result)).toBe('2 passed, 0 failed, 1 skipped')
 })
 
 test('a failed test is counted once and its stage is named', async () => {
-  const verdict = await runGate([await testRun('pass(); fail()')], quietly)
-  expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, failedStages: ['tests'] })
+  const result = await runGate([await testRun('pass(); fail()')], quietly)
+  expect(result).toMatchObject({ passed: 1, failed: 1, skipped: 0, failedStages: ['tests'] })
 })
 
 test('a failed stage counts as a failure, and the stages after it still run', async () => {
-  const verdict = await runGate([ending('types', 1), await testRun('pass()')], quietly)
-  expect(verdict).toEqual({ passed: 1, failed: 1, skipped: 0, failedStages: ['types'] })
-  expect(summaryLine(verdict)).toBe('1 passed, 1 failed')
+  const result = await runGate([ending('types', 1), await testRun('pass()')], quietly)
+  expect(result).toMatchObject({ passed: 1, failed: 1, skipped: 0, failedStages: ['types'] })
+  expect(summaryLine(result)).toBe('1 passed, 1 failed')
+})
+
+test('the gate says how long each stage and the slowest files took', async () => {
+  const result = await runGate([ending('types', 0), await testRun('describe("a group", pass)')], quietly)
+  expect(durationLines(result)).toEqual([
+    expect.stringMatching(/^Stages: types \d+ s, tests \d+ s\.$/),
+    'Slowest files:',
+    // One line for the file, and none for the group of tests in it.
+    expect.stringMatching(/^ +\d+\.\d s {2}\S+\.test\.ts$/),
+  ])
 })
 
 test('a test run that ends before its report is a failure', async () => {
-  const verdict = await runGate([{ ...ending('tests', 3), report: join(folder, 'none.xml') }], quietly)
-  expect(verdict.failedStages).toEqual(['tests'])
-  expect(summaryLine(verdict)).toBe('0 passed, 1 failed')
+  const result = await runGate([{ ...ending('tests', 3), report: join(folder, 'none.xml') }], quietly)
+  expect(result.failedStages).toEqual(['tests'])
+  expect(summaryLine(result)).toBe('0 passed, 1 failed')
 })
 
 test('a text that is not a report has no counts', () => {
@@ -48,7 +58,7 @@ async function testRun(body: string): Promise<Stage> {
   const file = join(folder, `${name}.test.ts`)
   await Bun.write(
     file,
-    `import { expect, test } from 'bun:test'
+    `import { describe, expect, test } from 'bun:test'
     const pass = () => test('passes', () => expect(1).toBe(1))
     const fail = () => test('fails', () => expect(1).toBe(2))
     const skip = () => test.skip('skipped', () => {})

@@ -1,0 +1,35 @@
+import { availableParallelism } from 'node:os'
+
+/** The folders whose tests depend on the store; they run on PostgreSQL too. */
+export const storeTests = ['test/api', 'test/reliability/money', 'test/reliability/faults']
+
+type TestRun = {
+  /** Where the JUnit report goes; none if absent. */
+  readonly report?: string
+  /** The files or folders; all if absent. */
+  readonly paths?: readonly string[]
+}
+
+/** Milliseconds for each file; `bun run test:timings` writes it. */
+export const timingsFile = 'test/timings.json'
+
+/** Returns the command that runs tests in several processes, the slowest files first. */
+export function testCommand({ report, paths = [] }: TestRun = {}): string[] {
+  const reporting = report === undefined ? [] : ['--reporter=junit', `--reporter-outfile=${report}`]
+  return [
+    process.execPath,
+    'test',
+    // Bun reads no timeout from bunfig.toml. A busy machine takes several times as long as an idle one.
+    '--timeout=30000',
+    `--parallel=${testProcesses}`,
+    // A process loads the modules once, not for each of its files: a third less processor time.
+    '--no-isolate',
+    `--timings=${timingsFile}`,
+    '--only-failures',
+    ...reporting,
+    ...paths,
+  ]
+}
+
+/** Tests wait for sockets, children and disks half of the time, so that two processes a core keep a small machine busy. */
+const testProcesses = Math.max(4, availableParallelism())
