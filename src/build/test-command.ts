@@ -1,7 +1,16 @@
 import { availableParallelism } from 'node:os'
 
-/** The folders whose tests depend on the store; they run on PostgreSQL too. */
-export const storeTests = ['test/api', 'test/reliability/money', 'test/reliability/faults']
+/** The folders whose tests depend on the store: they run on PostgreSQL too. All others are asked once, on SQLite. */
+export const storeTests = [
+  'test/api/background',
+  'test/api/limits',
+  'test/api/money',
+  'test/api/organizations',
+  'test/api/stored',
+  'test/api/usage',
+  'test/reliability/faults',
+  'test/reliability/money',
+]
 
 type TestRun = {
   /** Where the JUnit report goes; none if absent. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseUsd } from '../../../src/lib/usd.ts'
 import { createUpstream } from '../../support/upstream.ts'
-import { randomFrom } from '../../unit/protocols/support/random.ts'
+import { randomFrom } from '../../unit/providers/protocols/support/random.ts'
 import { type BillingDatabase, waitUntil } from '../../support/billing-database.ts'
 import { faultyProvider } from './support/faulty-provider.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'

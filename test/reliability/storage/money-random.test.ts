@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { RequestMetadata } from '../../../src/domain/accounting/request-metadata.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
-import { randomFrom } from '../../unit/protocols/support/random.ts'
+import { randomFrom } from '../../unit/providers/protocols/support/random.ts'
 import { testStorage } from '../../unit/storage/support/folder.ts'
 import {
   type AccountModel,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
-import { randomFrom } from '../../unit/protocols/support/random.ts'
+import { randomFrom } from '../../unit/providers/protocols/support/random.ts'
 import {
   chainOf,
   storedIds,

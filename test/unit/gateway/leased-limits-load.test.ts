@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { TokenBucket } from '../../../src/lib/token-bucket.ts'
 import { waitUntil } from '../../support/billing-database.ts'
-import { randomFrom } from '../protocols/support/random.ts'
+import { randomFrom } from '../providers/protocols/support/random.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { MemoryBudget } from '../../../src/lib/memory-budget.ts'
-import { randomFrom } from '../protocols/support/random.ts'
+import { randomFrom } from '../providers/protocols/support/random.ts'
 
 function budget(maxBytes: number) {
   const memory = new MemoryBudget(() => maxBytes)

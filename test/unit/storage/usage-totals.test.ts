@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { UsageBucketQuery } from '../../../src/storage/ports/usage-buckets.ts'
 import { fillUsage } from '../../support/usage-rows.ts'
-import { randomFrom } from '../protocols/support/random.ts'
+import { randomFrom } from '../providers/protocols/support/random.ts'
 import { countOf } from './support/ledger-fixture.ts'
 import { type OpenStore, testStores } from './support/stores.ts'
 import { usageStorage } from './support/usage-fixture.ts'

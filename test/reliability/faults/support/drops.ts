@@ -5,7 +5,7 @@ import { firstKey } from '../../../support/app.ts'
 import { readPieces } from '../../../support/body-reader.ts'
 import { openConnection } from '../../../support/connection.ts'
 import { chatRequest } from '../../../support/scenario.ts'
-import { randomFrom } from '../../../unit/protocols/support/random.ts'
+import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'
 import { memoryOf } from './gateway-memory.ts'
 import { type ProtocolFixture, protocolFixtures } from './protocol-fixtures.ts'
 

@@ -8,7 +8,7 @@ import { streamReply, jsonReply } from '../../../support/chat-fixtures.ts'
 import { readEvents } from '../../../support/responses.ts'
 import type { Script } from '../../../support/script.ts'
 import { createUpstream } from '../../../support/upstream.ts'
-import { randomFrom } from '../../../unit/protocols/support/random.ts'
+import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'
 import {
   type SendRequest,
   isFinished,

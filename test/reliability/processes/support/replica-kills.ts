@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { waitUntil } from '../../../support/billing-database.ts'
-import { randomFrom } from '../../../unit/protocols/support/random.ts'
+import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'
 import type { Acknowledged } from '../../faults/support/kill-client.ts'
 import { expectAsReceived, expectPaid, expectSettled } from '../../faults/support/kills.ts'
 import { largestExcess, type Probed, probeLimit } from './limit-probe.ts'

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
+import { json } from '../../support/script.ts'
+
+const providerReply = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  output: [
+    {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'It stands at 3 m.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
+}
+
+test('a model whose route uses the Responses API is served like any other', async () => {
+  const routes = [{ provider: 'acme', model: 'river-pro', api: 'responses' as const }]
+  const scripts = [json(providerReply)]
+  await using scenario = await startScenario(scripts, { acme: { kind: 'openai' }, model: { routes } })
+  const reply = await scenario.app.chat(chatRequest)
+  expect(await reply.json()).toMatchObject({
+    model: 'acme/river',
+    provider: 'acme',
+    choices: [{ message: { content: 'It stands at 3 m.' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 5, completion_tokens: 7 },
+  })
+  const [request] = scenario.acme.requests
+  expect(request?.path).toBe('/v1/responses')
+  expect(request?.body).toMatchObject({ model: 'river-pro', store: false })
+  expect(request?.body).not.toHaveProperty('messages')
+})
+
+test('the Responses API of a provider that has none is rejected at startup', async () => {
+  const routes = [{ provider: 'acme', model: 'river', api: 'responses' as const }]
+  const starting = startScenario([], { acme: { kind: 'mistral' }, model: { routes } })
+  await expect(starting).rejects.toThrow('models[0].routes[0].api')
+})

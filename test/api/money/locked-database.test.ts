@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { type BillingScenario, startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
+import { chunks, framesOf, chatOutput, jsonReply, completionOf } from '../../support/chat-fixtures.ts'
+import { readError, readStreamed } from '../../support/chat-reply.ts'
+import { chatRequest } from '../../support/scenario.ts'
+import { jsonPieces, type Script } from '../../support/script.ts'
+
+const start = 1_000_000_000
+
+test('while the database is locked a paid call is rejected before the provider is called, and reserves nothing', async () => {
+  await using paid = await startBillingScenario(jsonReply())
+  {
+    await using _lock = await paid.billing.lock()
+    const reply = await paid.app.chat(chatRequest)
+    expect(reply.headers.get('retry-after')).toBe('1')
+    expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
+  }
+  expect(paid.acme.requests).toEqual([])
+  const [row] = await paid.billing.waitForUsage(1)
+  expect(row).toMatchObject({ status: 503, error: 'service_unavailable', cost: 0, prompt_tokens: 0 })
+  expect(await paid.billing.account()).toEqual([start, 0])
+  await paid.billing.expectConsistent()
+})
+
+/** The usual answer, which waits before its end. */
+function waiting(stream: boolean, gate: Promise<void>): Script {
+  const frames = framesOf(chatOutput())
+  return stream
+    ? chunks([...frames.slice(0, 2), gate, ...frames.slice(2)])
+    : jsonPieces([gate, JSON.stringify(completionOf(chatOutput()))])
+}
+
+describe.each([
+  ['not streamed', false],
+  ['streamed', true],
+])('a reply (%s) whose settlement cannot be written', (_, stream) => {
+  /** Asks, locks the database once the call is on its way, and gives the reply. */
+  async function askLocked(paid: BillingScenario, gate: { resolve(): void }) {
+    const requesting = paid.app.chat({ ...chatRequest, stream })
+    await paid.acme.request(0)
+    if (stream) await requesting
+    const locked = await paid.billing.lock()
+    gate.resolve()
+    const reply = await requesting
+    if (!stream) {
+      expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
+      expect(reply.headers.get('x-weir-cost')).toBeNull()
+      return locked
+    }
+    const { done, error } = await readStreamed(reply)
+    expect([done, error?.code]).toEqual([false, 'service_unavailable'])
+    return locked
+  }
+
+  const late = { status: 503, error: 'service_unavailable', cost: replyCost, provider: 'acme' }
+
+  test('is not sent, and is charged once when the database is writable', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startBillingScenario(waiting(stream, gate.promise))
+    const locked = await askLocked(paid, gate)
+    expect(await paid.billing.usage()).toEqual([])
+    expect(await paid.billing.openReservations()).toBe(1)
+    await locked.release()
+    const rows = await paid.billing.waitForUsage(1)
+    expect(rows).toEqual([expect.objectContaining(late)])
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(await paid.billing.entries()).toEqual([
+      ['credit', start],
+      ['charge', -replyCost],
+    ])
+    await paid.billing.expectConsistent()
+  })
+
+  test('is charged, at the latest, when the gateway shuts down', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startBillingScenario(waiting(stream, gate.promise))
+    const locked = await askLocked(paid, gate)
+    await locked.release()
+    await paid.app.stop()
+    expect(await paid.billing.usage()).toEqual([expect.objectContaining(late)])
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    await paid.billing.expectConsistent()
+  })
+})

@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, expect, test } from 'bun:test'
+import { readError } from '../../support/chat-reply.ts'
+import type { App } from '../../support/app.ts'
+import { heldBytes, waitForHeldBytes, waitForRelease } from '../../support/memory.ts'
+import { startScenario } from '../../support/scenario.ts'
+import { type Script, silence } from '../../support/script.ts'
+import {
+  base64Of,
+  embed,
+  embeddingModel as model,
+  embeddingReply,
+  embeddingRequest,
+  embeddingsOf,
+} from '../support/embeddings.ts'
+
+const count = 2048
+const numbers = Array.from({ length: 1536 }, (_, index) => Math.sin(index))
+const text = base64Of(numbers)
+const many = { ...embeddingRequest, input: Array.from({ length: count }, () => 'a') }
+
+describe('2,048 embeddings of 1,536 numbers', () => {
+  test.each([
+    ['base64', text],
+    ['float', Array.from(new Float32Array(numbers))],
+  ])('are returned complete as %s, while other requests are served', async (format, expected) => {
+    const reply = embeddingReply(Array.from({ length: count }, () => text))
+    await using scenario = await startScenario(reply, { model })
+    const progress = { done: false }
+    const embedded = embeddingsOf(scenario.app, { ...many, encoding_format: format }).finally(
+      () => (progress.done = true),
+    )
+    let served = 0
+    while (!progress.done) served += (await scenario.app.request('/livez')).status === 200 ? 1 : 0
+    expect(served).toBeGreaterThan(5)
+    const { data } = await embedded
+    expect(data.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, index) => index))
+    expect<unknown>(data.at(-1)?.embedding).toEqual(expected)
+    await waitForRelease(scenario.app)
+  })
+
+  test('hold memory until the client has read them', async () => {
+    const reply = embeddingReply(Array.from({ length: count }, () => text))
+    await using scenario = await startScenario(reply, { model })
+    const { app } = scenario
+    const socket = await openStalledRequest(app, { ...many, encoding_format: 'base64' })
+    await waitForHeldBytes(app, (bytes) => bytes > count * text.length)
+    // The call has ended, and the reply still holds its bytes.
+    await waitForMetric(app, /^weir_in_flight\{kind="calls"\} 0$/m)
+    expect(await heldBytes(app)).toBeGreaterThan(count * text.length)
+    socket.destroy()
+    await waitForRelease(app)
+  })
+})
+
+test('embeddings that do not fit into the memory budget are a 503, and are not requested twice', async () => {
+  const reply = embeddingReply(Array.from({ length: 200 }, () => text))
+  await using scenario = await startScenario([silence, reply], {
+    model: { ...model, pricing: { input: 1 } },
+    settings: { memory: { in_flight: '1MiB' } },
+  })
+  const { app, acme } = scenario
+  const leaving = new AbortController()
+  const first = embed(app, embeddingRequest, leaving.signal)
+  await acme.request(0)
+  const input = many.input.slice(0, 200)
+  const refused = await embed(app, { ...many, input, encoding_format: 'base64' })
+  expect(await readError(refused)).toMatchObject({ status: 503, code: 'service_unavailable' })
+  expect(refused.headers.get('retry-after')).not.toBeNull()
+  expect(acme.requests).toHaveLength(2)
+  leaving.abort()
+  await first.catch(() => {})
+  await waitForRelease(app)
+})
+
+test('a reply beyond any embeddings is a 502, and is not read', async () => {
+  const endless: Script = {
+    async play(socket) {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 300000000\r\n\r\n{')
+      return false
+    },
+  }
+  await using scenario = await startScenario(endless, { model })
+  expect(await readError(await embed(scenario.app, embeddingRequest))).toMatchObject({
+    status: 502,
+    message: expect.stringContaining('too large'),
+  })
+  expect(await scenario.acme.requests[0]?.aborted).toBe(true)
+})
+
+async function waitForMetric(app: App, pattern: RegExp): Promise<void> {
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    if (pattern.test(await (await app.request('/metrics')).text())) return
+    if (performance.now() > deadline) throw new Error(`The metrics never match ${pattern}.`)
+  }
+}
+
+/** Sends the request on a connection of its own, and reads nothing of the reply. */
+async function openStalledRequest(app: App, request: object): Promise<Socket> {
+  const { hostname, port } = new URL(app.url)
+  const socket = connect(Number(port), hostname).pause()
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  const body = JSON.stringify(request)
+  const head = ['POST /v1/embeddings HTTP/1.1', 'host: a', `authorization: Bearer ${app.key}`]
+  socket.write(`${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  return socket
+}

@@ -1,0 +1,179 @@
+import { expect, test } from 'bun:test'
+import type { BillingScenario } from '../../support/billing-scenario.ts'
+import { fillUsage } from '../../support/usage-rows.ts'
+import {
+  costsPath,
+  day,
+  organizationId,
+  readReport,
+  type ReportQuery,
+  requestReport,
+  type ReportScenario,
+  resultsOf,
+  startReports,
+  usagePath,
+} from '../support/usage-reports.ts'
+
+/** Midnight, ten days before today. */
+const to = Math.floor(Date.now() / day) * day
+const from = to - 10 * day
+const period = { start_time: from / 1000, end_time: to / 1000 }
+
+/** A gateway with 20,000 usage rows of two organizations over ten days. */
+async function startFilled() {
+  const scenario = await startReports()
+  const { paid } = scenario
+  const organizations = [await organizationId(paid, 'default'), await organizationId(paid, 'globex')]
+  await fillUsage(paid.billing, { rows: 20_000, from, to, organizations })
+  return { ...scenario, [Symbol.asyncDispose]: () => scenario[Symbol.asyncDispose]() }
+}
+
+/** Adds all rows to the totals, as a gateway does in the course of a minute. */
+async function addToTotals({ billing }: BillingScenario): Promise<void> {
+  while ((await billing.rollUp()) > 0);
+}
+
+const figures = [
+  'requests',
+  'failed',
+  'promptTokens',
+  'completionTokens',
+  'cachedTokens',
+  'reasoningTokens',
+] as const
+const fields = [
+  'num_model_requests',
+  'num_failed_requests',
+  'input_tokens',
+  'output_tokens',
+  'input_cached_tokens',
+  'output_reasoning_tokens',
+]
+
+/** What the command line reports for the same period, by value. */
+async function expectedFor(
+  { billing }: BillingScenario,
+  by: 'model' | 'key' | 'provider' | 'tag',
+): Promise<unknown> {
+  const { groups } = await billing.report({ by, since: from, until: to })
+  return sorted(groups.map((group) => [group.value, ...figures.map((figure) => group[figure])]))
+}
+
+/** The sums of all pages of a report, by value. */
+async function reported(
+  { paid, admin }: ReportScenario,
+  field: string,
+  query: ReportQuery,
+): Promise<unknown> {
+  const sums = new Map<unknown, number[]>()
+  for (let page: string | null | undefined; page !== null;) {
+    const body = await readReport(paid.app, usagePath, { ...period, ...query, page }, admin)
+    for (const result of resultsOf(body)) {
+      const known = sums.get(result[field]) ?? []
+      const added = fields.map((name, index) => (known[index] ?? 0) + Number(result[name]))
+      sums.set(result[field], added)
+    }
+    page = body.next_page
+  }
+  return sorted([...sums].map(([value, added]) => [value, ...added]))
+}
+
+function sorted(rows: readonly (readonly unknown[])[]): unknown {
+  return rows.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+}
+
+test.each([
+  ['model', 'model'],
+  ['key', 'api_key_id'],
+  ['provider', 'provider'],
+  ['tag', 'tag'],
+] as const)(
+  '20,000 requests by %s are the same in pages of days and hours as on the command line',
+  async (by, field) => {
+    await using filled = await startFilled()
+    const expected = await expectedFor(filled.paid, by)
+    const pages = { '1d': 3, '1h': 100 }
+    for (const state of ['before', 'after']) {
+      if (state === 'after') await addToTotals(filled.paid)
+      for (const [bucket_width, limit] of Object.entries(pages))
+        expect([state, await reported(filled, field, { bucket_width, limit, group_by: field })]).toEqual([
+          state,
+          expected,
+        ])
+    }
+  },
+)
+
+test('the costs of 20,000 requests are the same in days as on the command line', async () => {
+  await using filled = await startFilled()
+  const { paid, admin } = filled
+  const { total } = await paid.billing.report({ by: 'model', since: from, until: to })
+  await addToTotals(paid)
+  const costs = resultsOf(await readReport(paid.app, costsPath, { ...period, limit: 10 }, admin))
+  const nanos = costs.map(({ amount }) => Math.round((amount as { readonly value: number }).value * 1e9))
+  expect(costs.length).toBe(10)
+  expect(BigInt(nanos.reduce((sum, value) => sum + value, 0))).toBe(total.cost ?? -1n)
+})
+
+test('each bucket has the whole of its minute, hour or day, and those without requests are empty', async () => {
+  await using filled = await startFilled()
+  const { paid, admin } = filled
+  const query = { start_time: from / 1000 - 30, end_time: from / 1000 + 61, bucket_width: '1m' }
+  const { data } = await readReport(paid.app, usagePath, query, admin)
+  expect(data.map(({ start_time, end_time }) => [start_time - from / 1000, end_time - start_time])).toEqual([
+    [-60, 60],
+    [0, 60],
+    [60, 60],
+  ])
+  // A row each 43.2 seconds.
+  expect(data.map(({ results }) => results[0]?.num_model_requests)).toEqual([undefined, 2, 1])
+})
+
+test.each([
+  ['a group that does not exist', { group_by: 'colour' }, 'group_by'],
+  ['projects, which do not exist', { 'group_by[]': 'project_id' }, 'group_by'],
+  ['two labels at once', { group_by: ['tag', 'user_id'] }, 'group_by'],
+  ['an unknown width', { bucket_width: '1w' }, 'bucket_width'],
+  ['no buckets', { limit: 0 }, 'limit'],
+  ['too many days', { limit: 32 }, 'limit'],
+  ['too many hours', { limit: 169, bucket_width: '1h' }, 'limit'],
+  ['too many minutes', { limit: 1441, bucket_width: '1m' }, 'limit'],
+  ['a limit beyond numbers', { limit: '9'.repeat(400) }, 'limit'],
+  ['a start before 1970', { start_time: -1 }, 'start_time'],
+  ['a start after the year 9999', { start_time: 253_402_300_800 }, 'start_time'],
+  ['a start that is no number', { start_time: 'yesterday' }, 'start_time'],
+  ['an end before the start', { start_time: 864_000, end_time: 86_400 }, 'end_time'],
+  ['a page of another form', { page: 'page_' }, 'page'],
+  ['a page before the start', { start_time: 864_000, page: 'page_0' }, 'page'],
+  ['a page within a bucket', { start_time: 0, page: 'page_1' }, 'page'],
+  ['a page after the end', { start_time: 0, end_time: 86_400, page: 'page_zzzzzzzzz' }, 'page'],
+  ['more models than a list may have', { models: Array.from({ length: 101 }, String) }, 'models'],
+] as const)(
+  'a report with %s is rejected with 400 and the name of the parameter',
+  async (_, query, param) => {
+    await using scenario = await startReports()
+    const reply = await requestReport(scenario.paid.app, usagePath, query)
+    expect([reply.status, await reply.json()]).toEqual([400, { error: expect.objectContaining({ param }) }])
+  },
+)
+
+test('a report of all time is read page by page, and each page is small', async () => {
+  await using filled = await startFilled()
+  const { paid, admin } = filled
+  const query = { start_time: 0, end_time: 253_402_300_799, bucket_width: '1m', limit: 1440 }
+  const first = await readReport(paid.app, usagePath, query, admin)
+  expect([first.data.length, first.has_more, resultsOf(first)]).toEqual([1440, true, []])
+  const second = await readReport(paid.app, usagePath, { ...query, page: first.next_page }, admin)
+  expect(second.data[0]?.start_time).toBe(86_400)
+})
+
+test('a report with more results than fit is rejected, and many at once leave other requests served', async () => {
+  await using filled = await startFilled()
+  const { paid, admin } = filled
+  await paid.billing.rows('UPDATE usage SET "user" = id')
+  const many = { ...period, limit: 31, group_by: 'user_id' }
+  const replies = Array.from({ length: 70 }, () => requestReport(paid.app, usagePath, many, admin))
+  expect((await paid.app.request('/livez')).status).toBe(200)
+  const statuses = (await Promise.all(replies)).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([400, 503]))
+})

@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'bun:test'
+import { lowerItems } from '../../../../src/api/responses/request/lower-items.ts'
+import { openSealedState, sealState } from '../../../../src/domain/generation/sealed-state.ts'
+
+const call = { type: 'function_call', id: 'a', call_id: 'call_1', name: 'read', arguments: '{}' }
+const output = { type: 'function_call_output', id: 'b', call_id: 'call_1', output: 'done' }
+const state = { reasoning_details: [{ type: 'reasoning.text', text: 'It is high.' }] }
+
+describe('the state of a call that names its call', () => {
+  test('is attached once, however often the call is repeated', () => {
+    const sealed = sealState({ provider: 'acme', state, callId: 'call_1' })
+    const reasoning = { type: 'reasoning', id: 'c', summary: [], encrypted_content: sealed }
+    const messages = lowerItems([], [reasoning, call, call, call, output], true, () => {})
+    const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
+    expect(calls).toHaveLength(3)
+    expect(calls.filter((each) => each.state !== undefined)).toMatchObject([{ state, provider: 'acme' }])
+  })
+})
+
+test('a state with more properties than any provider has is ignored, because they are slow to parse', () => {
+  const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`key_${index}`, 1]))
+  expect(openSealedState(sealState({ provider: 'acme', state: wide }))).toBeUndefined()
+  expect(openSealedState(sealState({ provider: 'acme', state }))).toEqual({ provider: 'acme', state })
+})
