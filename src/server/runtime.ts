@@ -43,6 +43,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
+  /** See `MembershipOptions`. */
+  readonly beatIntervalMs?: number
+  /** Likewise. */
+  readonly silenceMs?: number
 }
 
 /** A running gateway. */
@@ -79,7 +83,7 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   const storage = await openStorage(input.database, log, input)
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  const membership = storage.shared && (await startMembership(storage.shared, log))
+  const membership = storage.shared && (await startMembership(storage.shared, log, input))
   const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
   const { calls, runs, metrics } = shared
   let active = await createActiveApp(initial, shared)

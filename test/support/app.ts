@@ -28,6 +28,9 @@ export type AppOptions = {
   readonly images?: NetworkOverrides
   /** Milliseconds from one sweep to the next. */
   readonly sweepInterval?: number
+  /** Milliseconds between two beats, and without one until the others remove this gateway. */
+  readonly beatInterval?: number
+  readonly silence?: number
 }
 
 /** A running gateway on its own socket. */
@@ -81,6 +84,8 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     clock: options.clock,
     images: options.images,
     sweepIntervalMs: options.sweepInterval,
+    beatIntervalMs: options.beatInterval,
+    silenceMs: options.silence,
   })
   const server = listen(runtime, settings, log)
   runtime.attachServer(server)

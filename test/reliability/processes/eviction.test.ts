@@ -20,8 +20,6 @@ testSharedDatabases((create) => {
     const { start } = await prepareGateways(database, gatedReply(gate.promise))
     const owner = await start()
     await database.fund(BigInt(10 * maxCost))
-    // A change of the billing applies within a second.
-    await Bun.sleep(1000)
     const reader = readPieces(await sendChat(owner, { stream: true, store: true }))
     await reader.until('It is ')
     await loseOwner(database)

@@ -6,7 +6,7 @@ import { chatOutput, chunks, delta, jsonReply } from '../../support/chat-fixture
 import { hang, jsonPieces } from '../../support/script.ts'
 import { expectConsistent } from '../../unit/storage/support/ledger-fixture.ts'
 import { prepareGateways, sendChat } from './support/processes.ts'
-import { type SharedDatabase, testSharedDatabases } from './support/shared-database.ts'
+import { type SharedDatabase, suspend, testSharedDatabases } from './support/shared-database.ts'
 
 async function accountOf(database: SharedDatabase): Promise<readonly number[]> {
   const [row] = await database.rows('SELECT balance, reserved FROM organizations')
@@ -21,8 +21,6 @@ testSharedDatabases((create) => {
     const { start, upstream } = await prepareGateways(database, jsonPieces([decided.promise, body]))
     const apps = await Promise.all([start(), start(), start()])
     await database.fund(BigInt(7 * maxCost + maxCost - 1))
-    // A change of the billing applies within a second.
-    await Bun.sleep(1000)
     const statuses: number[] = []
     const replies = Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
@@ -40,7 +38,7 @@ testSharedDatabases((create) => {
     await expectConsistent(database)
   })
 
-  test('what a killed and a suspended process left open is settled by another one within 15 s, once', async () => {
+  test('what a killed and a suspended process left open is settled by another one, once', async () => {
     const database = await create()
     const { start, spawn, upstream } = await prepareGateways(
       database,
@@ -50,7 +48,6 @@ testSharedDatabases((create) => {
     const [killed, suspended] = await Promise.all([spawn(), spawn()])
     const balance = 100 * maxCost
     await database.fund(BigInt(balance))
-    await Bun.sleep(1000)
     const gateways = [...Array<typeof killed>(20).fill(killed), ...Array<typeof killed>(10).fill(suspended)]
     const streams = await Promise.all(gateways.map((gateway) => sendChat(gateway, { stream: true })))
     const own = await sendChat(survivor, { stream: true })
@@ -60,15 +57,14 @@ testSharedDatabases((create) => {
 
     process.kill(killed.pid, 'SIGKILL')
     await suspend(suspended.pid, database)
-    const startedAt = performance.now()
     const isSettled = async () => (await accountOf(database))[1] === maxCost
     await waitUntil(isSettled, 'all but the request of the survivor are settled', 15_000)
-    const settledAfter = performance.now() - startedAt
-    expect(settledAfter).toBeGreaterThan(9000)
+    const removed = survivor.lines.filter((line) => line.includes('was removed')).join('\n')
+    expect(removed.match(/on this machine was killed or crashed/g)).toHaveLength(1)
+    expect(removed.match(/gave no sign of life for 1\.5 s/g)).toHaveLength(1)
     const settled = [balance - 30 * promptCost, maxCost]
     expect(await accountOf(database)).toEqual(settled)
 
-    await Bun.sleep(Math.max(0, 14_000 - settledAfter))
     process.kill(suspended.pid, 'SIGCONT')
     // Its streams end: with an error, because they were not complete.
     const ends = await Promise.all(readers.slice(20, 30).map((reader) => reader.rest()))
@@ -92,14 +88,3 @@ testSharedDatabases((create) => {
     await expectConsistent(database)
   }, 60_000)
 })
-
-/** Suspends the process at a moment when it holds no lock of the database: nothing could be settled until it continues. */
-async function suspend(pid: number, database: Pick<SharedDatabase, 'isWritable'>): Promise<void> {
-  for (const deadline = performance.now() + 1000; ;) {
-    process.kill(pid, 'SIGSTOP')
-    if (database.isWritable()) return
-    process.kill(pid, 'SIGCONT')
-    if (performance.now() > deadline) throw new Error('The database is locked.')
-    await Bun.sleep(5)
-  }
-}

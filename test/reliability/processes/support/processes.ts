@@ -17,6 +17,9 @@ export type SharedGateways = {
   spawn(): Promise<Serving>
 }
 
+/** A tenth of the values of `weir serve`, in milliseconds. */
+export const membership = { beatInterval: 200, silence: 1500 }
+
 /** They serve `acme/river`, which has a price, and plays this script; `changes` are those of the settings. */
 export async function prepareGateways(
   database: SharedDatabase,
@@ -33,6 +36,7 @@ export async function prepareGateways(
       const app = await startApp({
         database: database.location,
         shared: true,
+        ...membership,
         settings: { ...settings, ...own },
       })
       const stop = async () => {
@@ -43,7 +47,8 @@ export async function prepareGateways(
     },
     async spawn() {
       const program = 'test/reliability/processes/support/serve-shared.ts'
-      const serving = await startServing([program, database.address, JSON.stringify(settings)])
+      const options = JSON.stringify({ ...membership, settings })
+      const serving = await startServing([program, database.address, options])
       started.add(serving)
       return serving
     },

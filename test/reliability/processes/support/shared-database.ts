@@ -85,6 +85,17 @@ export async function createPostgresDatabase(): Promise<SharedDatabase> {
   }
 }
 
+/** Suspends the process at a moment when it holds no lock of the database: nothing could be settled until it continues. */
+export async function suspend(pid: number, database: Pick<SharedDatabase, 'isWritable'>): Promise<void> {
+  for (const deadline = performance.now() + 1000; ;) {
+    process.kill(pid, 'SIGSTOP')
+    if (database.isWritable()) return
+    process.kill(pid, 'SIGCONT')
+    if (performance.now() > deadline) throw new Error('The database is locked.')
+    await Bun.sleep(5)
+  }
+}
+
 async function disposeAll(users: ReadonlySet<AsyncDisposable>): Promise<void> {
   for (const user of users) await user[Symbol.asyncDispose]()
 }
