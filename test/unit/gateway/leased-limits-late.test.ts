@@ -4,6 +4,9 @@ import type { LimitLeases } from '../../../src/storage/ports/limit-leases.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
 
+/** More than an exchange takes on a busy machine. */
+const exchangeTimeoutMs = 1000
+
 type Exchange = LimitLeases['exchange']
 
 /** Makes the answers of these exchanges wait for the gate, when the store has executed them. */
@@ -22,25 +25,25 @@ function late(isLate: (...exchange: Parameters<Exchange>) => boolean) {
 testSharedStores((open) => {
   test('a slot that is granted after its request was rejected is returned', async () => {
     const gate = late((process, _, slots) => process === 'process0' && slots.some(({ needed }) => needed > 0))
-    await using leased = await openLeased(open, { concurrent: 1, exchange: gate.exchange })
-    const { all, acme, slotRows } = leased
+    await using leased = await openLeased(open, { concurrent: 1, exchange: gate.exchange, exchangeTimeoutMs })
+    const { all, acme, counts, slotRows } = leased
     const [one, other] = all
     const admission = await one?.admit(acme)
     expect((await refusalOf(() => admission?.open(1)))?.status).toBe(503)
     // Until the answer is there, the others are rejected without a wait.
-    const startedAt = performance.now()
+    const { exchanges } = counts
     expect((await refusalOf(() => one?.admit(acme)))?.status).toBe(503)
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    expect(counts.exchanges).toBe(exchanges)
     expect(await slotRows()).toMatchObject([{ process_id: 'process0', held: 1 }])
     gate.open()
     await waitUntil(async () => (await slotRows()).length === 0, 'the slot is returned')
     await other?.open(acme, 1)
     expect((await refusalOf(() => one?.open(acme, 1)))?.status).toBe(429)
-  }, 20_000)
+  })
 
   test('tokens that are granted after their request was rejected are returned', async () => {
     const gate = late((_, buckets) => buckets.some(({ needs }) => needs.includes(600)))
-    await using leased = await openLeased(open, { tokens: 1000, exchange: gate.exchange })
+    await using leased = await openLeased(open, { tokens: 1000, exchange: gate.exchange, exchangeTimeoutMs })
     const { all, acme, leftInStore, untilLeft } = leased
     const [one, other] = all
     expect((await refusalOf(() => one?.open(acme, 600)))?.status).toBe(503)
@@ -48,5 +51,5 @@ testSharedStores((open) => {
     gate.open()
     await untilLeft('tokens', 1000)
     await other?.open(acme, 1000)
-  }, 20_000)
+  })
 })

@@ -1,109 +1,11 @@
-import { expect, test } from 'bun:test'
-import { TokenBucket } from '../../../src/lib/token-bucket.ts'
-import { waitUntil } from '../../support/billing-database.ts'
-import { randomFrom } from '../providers/protocols/support/random.ts'
+import { test } from 'bun:test'
 import { testSharedStores } from '../storage/support/stores.ts'
-import { openLeased, refusalOf } from './support/leased-limits.ts'
+import { expectExactLimits } from './support/exact-limits.ts'
+
+const seed = process.env.WEIR_TEST_SEED ?? 'leases'
 
 testSharedStores((open) => {
-  test.each(['leases', 'slots', 'tokens'])(
-    'random requests of several processes get what one exact bucket would grant (%s)',
-    async (seed) => {
-      const [requests, tokens, concurrent] = [300, 20_000, 12]
-      await using leased = await openLeased(open, { requests, tokens, concurrent })
-      const { all, acme, clock, untilLeft, slotRows } = leased
-      const random = randomFrom(seed)
-      const exact = {
-        requests: new TokenBucket(requests, clock.now),
-        tokens: new TokenBucket(tokens, clock.now),
-      }
-      let active = 0
-      let refused = 0
-
-      async function call(): Promise<void> {
-        const process = all[Math.floor(random() * all.length)]
-        const reserved = 1 + Math.floor(random() ** 3 * 2000)
-        const admission = await process?.admit(acme)
-        expect(exact.requests.take(1, clock.now)).toBe(0)
-        const slot = await admission?.open(reserved)
-        expect(exact.tokens.take(reserved, clock.now)).toBe(0)
-        expect(++active).toBeLessThanOrEqual(concurrent)
-        await Bun.sleep(random() * 20)
-        active--
-        const used = Math.floor(random() * (reserved + 1))
-        exact.tokens.charge(used - reserved, clock.now)
-        slot?.release(used)
-      }
-
-      async function untilReturned(): Promise<void> {
-        for (const kind of ['requests', 'tokens'] as const) {
-          const { limit, spent } = exact[kind].state
-          await untilLeft(kind, limit - spent / 60_000)
-        }
-      }
-
-      for (let round = 0; round < 4; round++) {
-        const calls = Array.from({ length: 80 }, async () => {
-          await Bun.sleep(random() * 150)
-          if (await refusalOf(call)) refused++
-        })
-        await Promise.all(calls)
-        await untilReturned()
-        // Nobody holds anything now: all that is left is granted to any of them.
-        const left = exact.tokens.remaining(clock.now)
-        const isAllGranted = async () => {
-          const refusal = await refusalOf(async () => {
-            const admission = await all[round % 3]?.admit(acme)
-            expect(exact.requests.take(1, clock.now)).toBe(0)
-            ;(await admission?.open(left))?.release(left)
-          })
-          return refusal === undefined
-        }
-        if (left > 0) {
-          exact.tokens.take(left, clock.now)
-          await waitUntil(isAllGranted, 'the rest is granted')
-        }
-        await untilReturned()
-        clock.now += Math.floor(random() * 40_000)
-        for (const bucket of Object.values(exact)) bucket.charge(0, clock.now)
-      }
-      expect(refused).toBeGreaterThan(20)
-      await waitUntil(async () => (await slotRows()).length === 0, 'no slots are held')
-    },
-  )
-
-  test('a thousand requests a second of three processes need a few exchanges, and most of them wait for none', async () => {
-    await using leased = await openLeased(open)
-    const { all, acme, counts } = leased
-    let [requests, waiting] = [0, 0]
-
-    async function call(): Promise<void> {
-      const client = all[requests++ % all.length]
-      const admitted = client?.admit(acme)
-      const admission = await admitted
-      const opened = admission?.open(200)
-      const slot = await opened
-      if (admitted instanceof Promise || opened instanceof Promise) waiting++
-      await Bun.sleep(50)
-      slot?.release(350)
-    }
-
-    /** Calls as evenly as the machine allows. */
-    async function callFor(milliseconds: number): Promise<void> {
-      const calls: Promise<void>[] = []
-      const startedAt = performance.now()
-      for (let elapsed = 0; elapsed < milliseconds; elapsed = performance.now() - startedAt) {
-        while (calls.length < elapsed) calls.push(call())
-        await Bun.sleep(1)
-      }
-      await Promise.all(calls)
-    }
-
-    await callFor(500)
-    const before = counts.exchanges
-    ;[requests, waiting] = [0, 0]
-    await callFor(1500)
-    expect(counts.exchanges - before).toBeLessThan(requests / 8)
-    expect(waiting).toBeLessThan(requests / 4)
+  test(`random requests of several processes get what one exact bucket would grant (seed ${seed})`, async () => {
+    await expectExactLimits(open, seed, 2)
   })
 })

@@ -222,9 +222,8 @@ testSharedStores((open) => {
 test('a request is rejected with 503 when the store does not answer', async () => {
   await using leased = await openLeased(openSharedSqliteStore, {
     exchange: () => () => new Promise(() => {}),
+    exchangeTimeoutMs: 100,
   })
   const { all, acme } = leased
-  const startedAt = performance.now()
   expect((await refusalOf(() => three(all)[0].admit(acme)))?.status).toBe(503)
-  expect(performance.now() - startedAt).toBeLessThan(8000)
-}, 20_000)
+})

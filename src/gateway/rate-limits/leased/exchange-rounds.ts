@@ -45,6 +45,7 @@ export type RoundMember = {
  */
 export class ExchangeRounds {
   readonly #shared: Pick<SharedStore, 'process' | 'leases'>
+  readonly #timeoutMs: number
   /** The limiters of the next round. */
   readonly #due = new Set<RoundMember>()
   /** The limiters that hold or owe something. */
@@ -59,8 +60,9 @@ export class ExchangeRounds {
   #timer: Timer | undefined
   #stopped = false
 
-  constructor(shared: Pick<SharedStore, 'process' | 'leases'>) {
+  constructor(shared: Pick<SharedStore, 'process' | 'leases'>, timeoutMs = defaultTimeoutMs) {
     this.#shared = shared
+    this.#timeoutMs = timeoutMs
     this.#process = shared.process.id()
   }
 
@@ -97,7 +99,7 @@ export class ExchangeRounds {
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
-    await settleWithin(this.#returnAll(), timeoutMs)
+    await settleWithin(this.#returnAll(), this.#timeoutMs)
   }
 
   async #returnAll(): Promise<void> {
@@ -144,7 +146,7 @@ export class ExchangeRounds {
   async #settle(buckets: PreparedExchanges['buckets'], slots: PreparedExchanges['slots']): Promise<void> {
     const round = [...buckets, ...slots]
     const startedAt = performance.now()
-    const deadline = setTimeout(() => this.#abandon(round), timeoutMs)
+    const deadline = setTimeout(() => this.#abandon(round), this.#timeoutMs)
     try {
       const grants = await this.#grantsOf(buckets, slots)
       this.#exchangeMs = performance.now() - startedAt
@@ -186,7 +188,7 @@ export class ExchangeRounds {
 
 /** Between two regular rounds; with the time that spare is kept, it is returned within a quarter of a second. */
 const intervalMs = 50
-const timeoutMs = 5000
+const defaultTimeoutMs = 5000
 const maxWaiting = 10_000
 /** An exchange that takes 80 ms begins 5 ms later, so that requests which come at the same time need no second one. */
 const gatheredPart = 1 / 16

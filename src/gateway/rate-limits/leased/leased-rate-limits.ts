@@ -15,6 +15,8 @@ export type LeasedRateLimitsOptions = {
   readonly maxOrganizations?: number
   /** Where requests hold their bytes. */
   readonly memory?: MemoryBudget
+  /** How long requests wait for an exchange with the store. */
+  readonly exchangeTimeoutMs?: number | undefined
 }
 
 /** Creates the rate limits of a process that shares them with the other processes of its store. */
@@ -25,9 +27,10 @@ export function createLeasedRateLimits(
     clock = () => performance.now(),
     maxOrganizations = 100_000,
     memory = new MemoryBudget(),
+    exchangeTimeoutMs,
   }: LeasedRateLimitsOptions = {},
 ): RateLimits {
-  const rounds = new ExchangeRounds(shared)
+  const rounds = new ExchangeRounds(shared, exchangeTimeoutMs)
   const cache = createLimiterCache<LeasedLimiter>({
     create: (organization) =>
       new LeasedLimiter(organization.id, limitsOf(organization, defaults()), clock, rounds),

@@ -15,6 +15,7 @@ export type LeasedOptions = {
   /** How many processes share the store. */
   readonly processes?: number
   readonly maxOrganizations?: number
+  readonly exchangeTimeoutMs?: number
   /** Replaces the exchanges of all processes. */
   readonly exchange?: (exchange: LimitLeases['exchange']) => LimitLeases['exchange']
 }
@@ -41,10 +42,11 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
 
   function createLimits(process: { id(): string }): RateLimits {
     const identity = { id: process.id, renew: process.id }
-    const { maxOrganizations } = options
+    const { maxOrganizations, exchangeTimeoutMs } = options
     const limits = createLeasedRateLimits({ process: identity, leases }, () => values, {
       clock: () => clock.now,
       maxOrganizations,
+      exchangeTimeoutMs,
     })
     created.push(limits)
     return limits
