@@ -1,17 +1,19 @@
 import { expect, test } from 'bun:test'
 import { firstKey } from '../../support/app.ts'
-import { queueRun, waitForOutput, waitForRun } from '../../support/background.ts'
+import { cancelledRun, queueRun, waitForOutput, waitForRun } from '../../support/background.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { streamReply } from '../../support/chat-fixtures.ts'
 import { replayResponse, retrieveResponse, textOf } from '../../support/responses.ts'
 import { expectConsistent } from '../../unit/storage/support/ledger-fixture.ts'
 import { appAt, countInputs, endlessReply, prepareRunGateways } from './support/run-gateways.ts'
-import { testSharedDatabases } from './support/shared-database.ts'
+import { suspend, testSharedDatabases } from './support/shared-database.ts'
 
 const interrupted = 'The gateway stopped before the response was complete. Try again.'
 
+const isInProgress = ({ status }: { readonly status: string }) => status === 'in_progress'
+
 testSharedDatabases((create) => {
-  test('runs of a killed and of a suspended process fail or are executed by others within 15 s, and each only once', async () => {
+  test('runs of a killed and of a suspended process fail or are executed by others, and each only once', async () => {
     const database = await create()
     const { start, spawn, upstream } = await prepareRunGateways(database, endlessReply)
     const survivors = await Promise.all([start(), start()])
@@ -19,14 +21,18 @@ testSharedDatabases((create) => {
     const serving = await Promise.all([spawn(), spawn()])
     const [killed, suspended] = serving.map(({ url }) => appAt(url, firstKey))
     await database.fund(10_000_000_000n)
-    // A change of the billing applies within a second.
-    await Bun.sleep(1000)
     // All are busy, so the queued runs stay where they are.
     const busy = await Promise.all(
       [...survivors, killed!, suspended!].map((app, index) => queueRun(app, { input: `busy ${index}` })),
     )
-    const [kept, , ...lost] = busy.map(({ id }) => id)
     for (const { id } of busy) await waitForOutput(survivor, id, 'It is ')
+    // One that was idle may have executed the run of another one.
+    const owners = await database.rows('SELECT response_id id, process_id owner FROM runs')
+    const [kept = '', freed = ''] = survivors.map(({ runtime }) =>
+      String(owners.find(({ owner }) => owner === runtime.process.id())?.id),
+    )
+    const lost = busy.map(({ id }) => id).filter((id) => id !== kept && id !== freed)
+    expect(lost).toHaveLength(2)
     const waiting = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         queueRun(index % 2 === 0 ? killed! : suspended!, { input: `queued ${index}` }),
@@ -36,11 +42,8 @@ testSharedDatabases((create) => {
     upstream.respondWith(streamReply())
 
     process.kill(serving[0].pid, 'SIGKILL')
-    process.kill(serving[1].pid, 'SIGSTOP')
-    const startedAt = performance.now()
+    await suspend(serving[1].pid, database)
     const ends = await Promise.all(followed)
-    const settledAfter = performance.now() - startedAt
-    expect(settledAfter).toBeLessThan(15_000)
     for (const [index, id] of lost.entries()) {
       const failed = await retrieveResponse(survivor, id)
       expect(failed).toMatchObject({ status: 'failed', error: { message: interrupted } })
@@ -49,23 +52,21 @@ testSharedDatabases((create) => {
       expect((await replayResponse(survivor, id)).text).toBe(ends[index]?.text ?? '')
     }
     // The queued runs are executed once there is a free process.
-    const freed = await other.request(`/v1/responses/${busy[1]?.id}/cancel`, { method: 'POST' })
-    expect(freed.status).toBe(200)
+    await cancelledRun(other, freed)
     for (const { id } of waiting)
       expect(await waitForRun(survivor, id)).toMatchObject({ status: 'completed' })
 
-    await Bun.sleep(Math.max(0, 14_000 - (performance.now() - startedAt)))
     process.kill(serving[1].pid, 'SIGCONT')
     const states = () =>
       Promise.all([...lost, ...waiting.map(({ id }) => id)].map((id) => retrieveResponse(survivor, id)))
     const before = await states()
     // It serves again, and has changed nothing of what the others have settled.
-    const serves = async () => (await retrieveResponse(suspended!, kept ?? '')).status === 'in_progress'
+    const serves = () => retrieveResponse(suspended!, kept).then(isInProgress, () => false)
     await waitUntil(serves, 'the suspended process serves again')
     const own = await queueRun(suspended!, { input: 'later' })
     expect(await waitForRun(survivor, own.id)).toMatchObject({ status: 'completed' })
     expect(await states()).toEqual(before)
-    await survivor.request(`/v1/responses/${kept}/cancel`, { method: 'POST' })
+    await cancelledRun(survivor, kept)
     const counts = [...countInputs(upstream)]
     expect(counts).toHaveLength(15)
     expect(counts.filter(([, count]) => count > 1)).toEqual([])
