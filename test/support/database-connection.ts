@@ -22,7 +22,8 @@ import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
-import { type PostgresServer, sharedPostgres, testsUsePostgres } from './postgres/server.ts'
+import { createMigratedDatabase } from './postgres/migrated-database.ts'
+import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
 
 /** A value of a column; booleans are numbers. */
 export type Value = string | number | bigint | null
@@ -54,34 +55,11 @@ export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promi
 /** Creates an empty database: a SQLite file in a folder of its own, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
 export async function newDatabase(): Promise<NewDatabase> {
   if (testsUsePostgres) {
-    const server = await sharedPostgres()
-    const url = await nextDatabase(server)
+    const [server, url] = [await sharedPostgres(), await createMigratedDatabase()]
     return { location: new Secret(url), delete: () => server.dropDatabase(url) }
   }
   const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
   return { location, delete: async () => rmSync(dirname(location), { recursive: true, force: true }) }
-}
-
-/** Each test file has its own modules; all of them copy the same database, so that not each migrates its own. */
-const run = globalThis as { weirTestMigrated?: Promise<string>; weirTestNext?: Promise<string> }
-
-/** Returns a copy of the migrated database, and creates the next one while the test runs. */
-async function nextDatabase(server: PostgresServer): Promise<string> {
-  const create = async () => await server.createDatabase(await migratedDatabase(server))
-  const created = run.weirTestNext ?? create()
-  run.weirTestNext = created.then(create)
-  // Whoever needs it reports the failure.
-  run.weirTestNext.catch(() => {})
-  return await created
-}
-
-function migratedDatabase(server: PostgresServer): Promise<string> {
-  run.weirTestMigrated ??= (async () => {
-    const url = await server.createDatabase()
-    await (await openPostgres(new Secret(url), quietLog)).close()
-    return url
-  })()
-  return run.weirTestMigrated
 }
 
 /** The variables that make the command line use this database. */

@@ -5,6 +5,7 @@ import { firstKey } from '../../../support/app.ts'
 import { type BillingDatabase, openBillingDatabase, waitUntil } from '../../../support/billing-database.ts'
 import { pricing } from '../../../support/billing-scenario.ts'
 import { databaseEnvironment } from '../../../support/database-connection.ts'
+import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { sharedPostgres } from '../../../support/postgres/server.ts'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { type Serving, startServing } from '../../load/program.ts'
@@ -31,7 +32,7 @@ export type Hit = { readonly at: number; readonly process: number; readonly sign
 /** `weir serve` this many times on one PostgreSQL database. */
 export async function startReplicas(count: number, provider: string): Promise<Replicas> {
   const server = await sharedPostgres()
-  const database = await server.createDatabase()
+  const database = await createMigratedDatabase()
   const { serve, dispose, ...common } = await prepare(provider, {}, new Secret(database))
   const serving: Serving[] = await Promise.all(Array.from({ length: count }, serve))
   const draws = (draw: () => number) => serving[Math.floor(draw() * serving.length)]

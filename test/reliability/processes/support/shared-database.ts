@@ -9,6 +9,7 @@ import { openPostgresForAdmin } from '../../../../src/storage/postgres/open-post
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 
@@ -65,7 +66,7 @@ async function createSqliteFile(): Promise<SharedDatabase> {
 /** Creates an empty PostgreSQL database. */
 export async function createPostgresDatabase(): Promise<SharedDatabase> {
   const server = await sharedPostgres()
-  const address = await server.createDatabase()
+  const address = await createMigratedDatabase()
   const users = new Set<AsyncDisposable>()
   onTestFinished(async () => {
     await disposeAll(users)

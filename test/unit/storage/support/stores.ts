@@ -42,6 +42,7 @@ import { createProviderState } from '../../../../src/storage/sqlite/provider-sta
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { createRollup } from '../../../../src/storage/sqlite/usage/rollup.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
+import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
 
@@ -135,7 +136,7 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
 /** A store in a database of its own. */
 export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
-  const url = await server.createDatabase()
+  const url = await createMigratedDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
   const shared = await openPostgresShared(new Secret(url), database, clock)
   onTestFinished(async () => {
