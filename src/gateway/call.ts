@@ -16,10 +16,12 @@ import { withInlineImages } from './images/remote-image.ts'
 import type { CallObserver } from './observer.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
-export type CallDependencies = Pick<GatewayDependencies, 'billing' | 'calls' | 'images' | 'observer' | 'log'>
+export type CallDependencies = Pick<
+  GatewayDependencies,
+  'billing' | 'calls' | 'images' | 'observer' | 'log' | 'usageTimeoutMs'
+>
 
-/** How long a complete answer whose caller has left is read on for its usage. */
-const usageTimeoutMs = 5000
+const defaultUsageTimeoutMs = 5000
 
 /**
  * One request to a model, from its admission to its settlement. It is metered while it runs and settled
@@ -109,7 +111,8 @@ export class Call {
     // A gateway that is shutting down does not wait.
     if (!this.meter.awaitsUsage() || isInterruption(reason)) return this.abort(reason)
     this.#cancelReason = reason
-    this.#usageTimer = setTimeout(() => this.abort(reason), usageTimeoutMs)
+    const timeoutMs = this.#dependencies.usageTimeoutMs ?? defaultUsageTimeoutMs
+    this.#usageTimer = setTimeout(() => this.abort(reason), timeoutMs)
   }
 
   /** Why the caller has left, while the usage is still awaited; else undefined. */

@@ -16,6 +16,8 @@ export type GatewayDependencies = {
   readonly states: ProviderStates
   /** Milliseconds that an accepted stream may be silent before the caller gets it without its first event. */
   readonly firstEventTimeoutMs: number
+  /** Milliseconds for which a complete answer whose caller has left is read on for its usage; default 5,000. */
+  readonly usageTimeoutMs?: number | undefined
   /** Where images are fetched: the internet unless a test overrides it. */
   readonly images?: NetworkOverrides
   readonly observer?: Observer

@@ -31,6 +31,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly requestLines?: LogOutput
   /** See `GatewayParts`. */
   readonly firstEventTimeoutMs?: number
+  /** Likewise. */
+  readonly usageTimeoutMs?: number
+  /** See `StorageOptions`. */
+  readonly lockTimeoutMs?: number
   /** The monotonic clock of the rate limits and the circuit breaker, in milliseconds. */
   readonly clock?: () => number
   /** See `GatewayParts`. */
@@ -147,6 +151,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     retries: settings.retries.attempts,
     states: createProviderStates(storage.providerState),
     firstEventTimeoutMs: shared.firstEventTimeoutMs,
+    usageTimeoutMs: shared.usageTimeoutMs,
     images: shared.images,
     observer: requests,
     log,

@@ -37,6 +37,7 @@ export type SharedServices = {
   /** What the admin API uses besides. */
   readonly admin: Pick<AdminParts, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
   readonly firstEventTimeoutMs: number
+  readonly usageTimeoutMs: number | undefined
   readonly clock: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
   readonly log: Log
@@ -50,6 +51,7 @@ export type SharedServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Log
   readonly firstEventTimeoutMs?: number
+  readonly usageTimeoutMs?: number
   readonly clock?: () => number
   readonly images?: NetworkOverrides
   readonly otherMetrics?: OtherMetrics
@@ -92,6 +94,7 @@ export function createSharedServices(
     adminKey: createAdminKey(environment.WEIR_ADMIN_KEY),
     admin: adminParts(storage, observation),
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
+    usageTimeoutMs: input.usageTimeoutMs,
     clock: input.clock,
     images,
     log,

@@ -14,6 +14,8 @@ export type StorageOptions = {
   readonly shared?: boolean | undefined
   /** The milliseconds of shared rate limits, instead of the clock of the database. */
   readonly clock?: (() => number) | undefined
+  /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */
+  readonly lockTimeoutMs?: number | undefined
 }
 
 /**
@@ -23,10 +25,10 @@ export type StorageOptions = {
 export async function openStorage(
   database: DatabaseLocation,
   log: Log,
-  { shared = false, clock }: StorageOptions = {},
+  { shared = false, clock, lockTimeoutMs }: StorageOptions = {},
 ): Promise<Storage> {
   if (typeof database === 'string')
-    return shared ? await openSharedSqlite(database, log, clock) : openSqlite(database, log)
+    return shared ? await openSharedSqlite(database, log, clock) : openSqlite(database, log, lockTimeoutMs)
   // Loaded only when it is used, because the driver would delay every start.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
   return await openPostgres(database, log, clock)

@@ -22,6 +22,10 @@ export type AppOptions = {
   readonly shared?: boolean
   /** Milliseconds of silence after which an accepted stream is handed over. */
   readonly patience?: number
+  /** Milliseconds for which the usage of a caller who has left is awaited. */
+  readonly usageTimeoutMs?: number
+  /** Milliseconds for which a write waits while the SQLite file is locked. */
+  readonly lockTimeoutMs?: number
   /** The clock of the limits and of the breaker, in milliseconds. */
   readonly clock?: () => number
   /** What stands in the place of the internet where images are fetched. */
@@ -81,6 +85,8 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     log,
     requestLines: { sink: requestLines.sink, readable: false },
     firstEventTimeoutMs: options.patience,
+    usageTimeoutMs: options.usageTimeoutMs,
+    lockTimeoutMs: options.lockTimeoutMs,
     clock: options.clock,
     images: options.images,
     sweepIntervalMs: options.sweepInterval,

@@ -23,10 +23,14 @@ import { createUsageBuckets } from './usage/buckets.ts'
 import { createRollup } from './usage/rollup.ts'
 import { createWriter, type Writer } from './writer/writer.ts'
 
-/** Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
-export function openSqlite(file: string, log: Log): Storage {
+/**
+ * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. For
+ * `lockTimeoutMs` see `StorageOptions`.
+ */
+export function openSqlite(file: string, log: Log, lockTimeoutMs?: number): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
-  return assemble(openDatabase(file, log), log, { shared: undefined, close: () => lock?.release() })
+  const sharing = { shared: undefined, close: () => lock?.release() }
+  return assemble(openDatabase(file, log), log, sharing, lockTimeoutMs)
 }
 
 /** Opens the file for one of the processes of a server, which has locked the folder for all of them. */
@@ -48,9 +52,14 @@ type Sharing = {
   close(): Promise<void> | void
 }
 
-function assemble(database: Database, log: Log, { shared, clock, close }: Sharing): Storage {
+function assemble(
+  database: Database,
+  log: Log,
+  { shared, clock, close }: Sharing,
+  lockTimeoutMs?: number,
+): Storage {
   const health = createHealth(database, log)
-  const writer = createWriter(database, { health, onCommit: () => wal.committed() })
+  const writer = createWriter(database, { health, onCommit: () => wal.committed(), lockTimeoutMs })
   const ledger = createLedger(database, writer)
   const wal = limitWalSize(database, writer, log)
   return {

@@ -26,6 +26,7 @@ import { startScenario } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
 
 const start = 1e9
+const lockTimeoutMs = 100
 
 /** The gateway has tried to write, and knows that it cannot. */
 function noticed({ app }: BillingScenario): Promise<void> {
@@ -42,7 +43,7 @@ async function raiseConcurrency({ app }: BillingScenario, concurrency: number): 
 }
 
 test('a run that cannot be stored is rejected, and nothing is reserved', async () => {
-  await using paid = await startBillingScenario(streamReply())
+  await using paid = await startBillingScenario(streamReply(), { lockTimeoutMs })
   const locked = await paid.billing.lock()
   const reply = await postResponse(paid.app, { background: true })
   expect(reply.headers.get('retry-after')).toBe('1')
@@ -62,6 +63,7 @@ test.skipIf(testsUsePostgres)(
     await using paid = await startBillingScenario(
       [gatedReply(gate.promise), chunks(firstChunks, hang), streamReply()],
       {
+        lockTimeoutMs,
         settings: { background: { concurrency: 2 } },
       },
     )
@@ -108,9 +110,7 @@ test('a gateway that shuts down waits until the database accepts the ends of its
   const gate = Promise.withResolvers<void>()
   await using paid = await startBillingScenario(
     [gatedReply(gate.promise), chunks(firstChunks, hang), streamReply()],
-    {
-      settings: { background: { concurrency: 2 } },
-    },
+    { lockTimeoutMs, settings: { background: { concurrency: 2 } } },
   )
   const [ended, cut] = [await startRun(paid), await startRun(paid)]
   const queued = await queueRunRequest(paid.app)

@@ -6,9 +6,10 @@ import { chatRequest } from '../../support/scenario.ts'
 import { jsonPieces, type Script } from '../../support/script.ts'
 
 const start = 1_000_000_000
+const lockTimeoutMs = 100
 
 test('while the database is locked a paid call is rejected before the provider is called, and reserves nothing', async () => {
-  await using paid = await startBillingScenario(jsonReply())
+  await using paid = await startBillingScenario(jsonReply(), { lockTimeoutMs })
   {
     await using _lock = await paid.billing.lock()
     const reply = await paid.app.chat(chatRequest)
@@ -56,7 +57,7 @@ describe.each([
 
   test('is not sent, and is charged once when the database is writable', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(waiting(stream, gate.promise))
+    await using paid = await startBillingScenario(waiting(stream, gate.promise), { lockTimeoutMs })
     const locked = await askLocked(paid, gate)
     expect(await paid.billing.usage()).toEqual([])
     expect(await paid.billing.openReservations()).toBe(1)
@@ -73,7 +74,7 @@ describe.each([
 
   test('is charged, at the latest, when the gateway shuts down', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(waiting(stream, gate.promise))
+    await using paid = await startBillingScenario(waiting(stream, gate.promise), { lockTimeoutMs })
     const locked = await askLocked(paid, gate)
     await locked.release()
     await paid.app.stop()

@@ -14,6 +14,8 @@ import { hang, type Piece } from '../../support/script.ts'
 
 const streamRequest = { ...chatRequest, stream: true }
 const output = [delta({ role: 'assistant', content: 'It is ' }), delta({ content: 'four' })]
+/** Longer than a test waits for anything: what ends, ends for another reason. */
+const unlimited = { usageTimeoutMs: 600_000 }
 const usageChunk = { choices: [], usage }
 
 /** An answer whose end has come, and whose usage waits for the gate. */
@@ -84,36 +86,35 @@ describe('a client that disconnects between the end of the output and its usage'
     })
   })
 
-  test('is charged an estimate where no usage arrives within five seconds', async () => {
-    await using paid = await startBillingScenario(gated(new Promise(() => {})))
+  test('is charged an estimate where no usage arrives in time', async () => {
+    const usageTimeoutMs = 300
+    await using paid = await startBillingScenario(gated(new Promise(() => {})), { usageTimeoutMs })
     const reader = await readToEnd(paid)
     await reader.leave()
     expect(await paid.acme.requests[0]!.aborted).toBe(true)
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, estimated: 1 })
-    expect(row?.latency_ms).toBeGreaterThanOrEqual(5000)
+    expect(row?.latency_ms).toBeGreaterThanOrEqual(usageTimeoutMs)
     expect(row?.cost).toBeWithin(abortedPromptCost + 5 * 10_000, maxCost + 1)
-  }, 20_000)
+  })
 
   test('is charged an estimate immediately where the stream ends without a usage', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(gated(gate.promise, doneFrame))
+    await using paid = await startBillingScenario(gated(gate.promise, doneFrame), unlimited)
     const reader = await readToEnd(paid)
     await reader.leave()
     await noticed(paid)
     gate.resolve()
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, estimated: 1 })
-    expect(row?.latency_ms).toBeLessThan(5000)
   })
 
   test('of one of two streams aborts the other immediately', async () => {
-    await using paid = await startBillingScenario(gated(new Promise(() => {})))
+    await using paid = await startBillingScenario(gated(new Promise(() => {})), unlimited)
     const reader = await readToEnd(paid, { n: 2 })
     await reader.leave()
     const [row] = await paid.billing.waitForUsage(1)
     expect(row).toMatchObject({ status: 499, estimated: 1 })
-    expect(row?.latency_ms).toBeLessThan(5000)
   })
 })
 

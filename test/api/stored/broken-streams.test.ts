@@ -83,7 +83,7 @@ describe.each([[false], [true]])('with stream %p', (stream) => {
 
   test('a completion that cannot be stored is an error, and is not stored later', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(waiting(gate.promise))
+    await using paid = await startBillingScenario(waiting(gate.promise), { lockTimeoutMs: 100 })
     const requesting = paid.app.chat({ ...kept, stream })
     await paid.acme.request(0)
     if (stream) await requesting

@@ -17,10 +17,10 @@ import { startScenario } from '../../support/scenario.ts'
 import { hang, jsonPieces, type Script } from '../../support/script.ts'
 
 const start = 1_000_000_000
+const lockTimeoutMs = 100
 
-// Each waits a second for the lock: they wait together.
-test.concurrent('while the database is locked nothing is generated and nothing deleted', async () => {
-  await using paid = await startBillingScenario(jsonReply())
+test('while the database is locked nothing is generated and nothing deleted', async () => {
+  await using paid = await startBillingScenario(jsonReply(), { lockTimeoutMs })
   const { id } = await createResponse(paid.app)
   {
     await using _lock = await paid.billing.lock()
@@ -51,9 +51,9 @@ function waiting(stream: boolean, gate: Promise<void>): Script {
 describe('a response whose end cannot be stored is not reported as completed, and does not exist afterwards', () => {
   const late = { api: 'responses', status: 503, error: 'service_unavailable', cost: replyCost }
 
-  test.concurrent('without a stream', async () => {
+  test('without a stream', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(waiting(false, gate.promise))
+    await using paid = await startBillingScenario(waiting(false, gate.promise), { lockTimeoutMs })
     const requesting = postResponse(paid.app)
     await paid.acme.request(0)
     await using locked = await paid.billing.lock()
@@ -66,9 +66,9 @@ describe('a response whose end cannot be stored is not reported as completed, an
     await paid.billing.expectConsistent()
   })
 
-  test.concurrent('with a stream', async () => {
+  test('with a stream', async () => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(waiting(true, gate.promise))
+    await using paid = await startBillingScenario(waiting(true, gate.promise), { lockTimeoutMs })
     const reply = await postResponse(paid.app, { stream: true })
     await using locked = await paid.billing.lock()
     gate.resolve()

@@ -35,12 +35,13 @@ export type WriterOptions = {
   readonly disk?: Disk
   /** Is called after each commit. */
   readonly onCommit?: () => void
+  /** See `StorageOptions`. */
+  readonly lockTimeoutMs?: number | undefined
 }
 
 /** After this time without a commit, a job does not wait for others: they arrive one by one. */
 const idleMs = 0.3
-/** The time to wait for the lock of another process, and between two attempts to take it. */
-const lockTimeoutMs = 1000
+/** The time between two attempts to take the lock of another process. */
 const lockIntervalMs = 10
 
 /** See `GroupWriter`. */
@@ -66,7 +67,8 @@ class GroupWriter implements Writer {
   readonly #health: WriterOptions['health']
   readonly #maxWaiting: number
   readonly #onCommit: () => void
-  readonly #isWorthRetrying = createLockWait()
+  readonly #lockTimeoutMs: number
+  readonly #isWorthRetrying: (failure: unknown) => boolean
   #waiting: Job[] = []
   /** Committed, but not synced to the disk yet. */
   #unsynced: readonly Job[] = []
@@ -75,13 +77,16 @@ class GroupWriter implements Writer {
   /** On the clock of `performance.now()`. */
   #committedAt = 0
 
-  constructor({ sqlite }: Database, { maxWaiting = 10_000, health, disk, onCommit }: WriterOptions) {
+  constructor({ sqlite }: Database, options: WriterOptions) {
+    const { maxWaiting = 10_000, health, disk, onCommit, lockTimeoutMs = 1000 } = options
     this.#sqlite = sqlite
     this.#transaction = new Transaction(sqlite)
     this.#disk = disk ?? openDisk(sqlite.filename)
     this.#health = health
     this.#maxWaiting = maxWaiting
     this.#onCommit = onCommit ?? (() => {})
+    this.#lockTimeoutMs = lockTimeoutMs
+    this.#isWorthRetrying = createLockWait(lockTimeoutMs)
   }
 
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
@@ -116,7 +121,7 @@ class GroupWriter implements Writer {
     this.#closed = true
     this.#paused = false
     // No other request is delayed by this wait any more.
-    if (this.#waiting.length > 0) this.#sqlite.run(`PRAGMA busy_timeout = ${lockTimeoutMs}`)
+    if (this.#waiting.length > 0) this.#sqlite.run(`PRAGMA busy_timeout = ${this.#lockTimeoutMs}`)
     this.#commitWaiting()
     if (this.#unsynced.length > 0) this.#synced(failureOf(() => this.#disk.syncNow()))
     this.#disk.close()
@@ -170,10 +175,10 @@ class GroupWriter implements Writer {
 }
 
 /**
- * Returns a function that takes the result of each attempt to begin, and returns whether to retry: for a second while
+ * Returns a function that takes the result of each attempt to begin, and returns whether to retry: up to the timeout while
  * another process holds the lock. The retries are timers, because SQLite's own wait would block every request.
  */
-function createLockWait(): (failure: unknown) => boolean {
+function createLockWait(lockTimeoutMs: number): (failure: unknown) => boolean {
   let lockedSince: number | undefined
   return (failure) => {
     const now = performance.now()
