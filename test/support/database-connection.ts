@@ -1,5 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
@@ -52,14 +52,34 @@ export type DatabaseLock = AsyncDisposable & { release(): Promise<void> }
 /** A database of a test. */
 export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promise<void> }
 
-/** Creates an empty database: a SQLite file in a folder of its own, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
+/** Creates a migrated database without rows: a SQLite file in a folder of its own, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
 export async function newDatabase(): Promise<NewDatabase> {
   if (testsUsePostgres) {
     const [server, url] = [await sharedPostgres(), await createMigratedDatabase()]
     return { location: new Secret(url), delete: () => server.dropDatabase(url) }
   }
   const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
+  writeFileSync(location, migratedBytes(), { mode: 0o600 })
   return { location, delete: async () => rmSync(dirname(location), { recursive: true, force: true }) }
+}
+
+/** Test files may have modules of their own; all of them copy the same database, so that not each migrates its own. */
+const run = globalThis as { weirTestMigratedBytes?: Buffer }
+
+/** Returns the content of a SQLite file with the newest schema and without rows. */
+function migratedBytes(): Buffer {
+  return (run.weirTestMigratedBytes ??= migrateFile())
+}
+
+function migrateFile(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-migrated-'))
+  const file = join(folder, 'weir.db')
+  try {
+    openSqlite(file, quietLog).close()
+    return readFileSync(file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** The variables that make the command line use this database. */
