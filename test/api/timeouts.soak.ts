@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { waitUntil } from '../support/billing-database.ts'
 import { startBillingScenario } from '../support/billing-scenario.ts'
 import { readPieces } from '../support/body-reader.ts'
 import { chunks, delta, jsonReply } from '../support/chat-fixtures.ts'
@@ -29,4 +30,17 @@ test.skipIf(testsUsePostgres)('a write waits a second for a database that is loc
   }
   const [row] = await paid.billing.waitForUsage(1)
   expect(row?.latency_ms).toBeWithin(1000, 10_000)
+})
+
+test('a key that another process revokes, and a limit that it changes, take effect within a second', async () => {
+  await using paid = await startBillingScenario(jsonReply())
+  await paid.billing.fund('acme', '1')
+  const key = await paid.billing.keyOf('acme')
+  const list = () => paid.app.request('/v1/models', { headers: { authorization: `Bearer ${key}` } })
+  const limit = async () => (await list()).headers.get('x-ratelimit-limit-requests')
+  expect(await limit()).toBe('6000')
+  await paid.billing.organizations.change('acme', { requestsPerMinute: 7777 })
+  await waitUntil(async () => (await limit()) === '7777', 'the changed limit', 2000)
+  await paid.billing.keys.revoke(key.split('-')[2] ?? '')
+  await waitUntil(async () => (await list()).status === 401, 'the revoked key', 2000)
 })

@@ -6,7 +6,7 @@ import { startBenchGateway } from '../../src/cli/bench/gateway.ts'
 import { measure } from '../../src/cli/bench/measure.ts'
 import { benchText } from '../../src/cli/bench/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
-import { runWeir } from '../cli/support/run-weir.ts'
+import { callWeir } from '../cli/support/run-weir.ts'
 import { startApp } from '../support/app.ts'
 import { projectFolder } from '../support/source.ts'
 
@@ -91,7 +91,7 @@ describe('weir bench --against', () => {
     [['--against', 'http://127.0.0.1:9'], '--against requires an API key in WEIR_API_KEY'],
   ])('rejects %p as wrong usage', async (args, sentence) => {
     using home = temporaryHome()
-    const { code, out, err } = await runWeir(['bench', ...args], home.place('work'))
+    const { code, out, err } = await callWeir(['bench', ...args], home.place('work'))
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toStartWith(sentence)
   })

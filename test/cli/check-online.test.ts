@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import type { CheckReport } from '../../src/cli/check/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
-import { runWeir } from './support/run-weir.ts'
+import { callWeir } from './support/run-weir.ts'
 
 /** A provider that answers every request so, and tells what it was asked. */
 function startProvider(reply: () => Response | Promise<Response>) {
@@ -23,7 +23,7 @@ const openai = (...ids: string[]) => Response.json({ object: 'list', data: ids.m
 
 async function check(settings: object, ...flags: string[]) {
   using home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settings) })
-  return await runWeir(['check', ...flags], home.place('work'))
+  return await callWeir(['check', ...flags], home.place('work'))
 }
 
 const routeTo = (provider: string, model: string) => ({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { CheckReport } from '../../src/cli/check/report.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { projectFolder } from '../support/source.ts'
-import { type Outcome, runWeir } from './support/run-weir.ts'
+import { callWeir, type Outcome, runWeir } from './support/run-weir.ts'
 
 const sound = `
 providers:
@@ -23,7 +23,7 @@ models:
 
 test('valid settings end with 0: file, folder, providers with keys, and why named models are disabled', async () => {
   using home = temporaryHome({ 'work/weir.yaml': sound })
-  const { code, out, err } = await check(home.place('work'), { OPENAI_API_KEY: 'sk-canary' })
+  const { code, out, err } = await runWeir(['check'], home.place('work'), { OPENAI_API_KEY: 'sk-canary' })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toContain(`Settings  ${home.place('work/weir.yaml')}\n`)
   expect(out).toContain(`Data      ${home.place('work/.local/share/weir')}\n`)
@@ -188,7 +188,7 @@ test('weir check without any file succeeds', async () => {
 })
 
 function check(cwd: string, environment: Readonly<Record<string, string>> = {}, ...flags: string[]) {
-  return runWeir(['check', ...flags], cwd, environment)
+  return callWeir(['check', ...flags], cwd, environment)
 }
 
 function reportOf({ out }: Outcome): CheckReport {

@@ -5,7 +5,7 @@ import { readinessUrl } from '../../src/cli/health/probe.ts'
 import { projectFolder } from '../support/source.ts'
 import { startWeir } from '../reliability/operation/support/weir-process.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
-import { runWeir } from './support/run-weir.ts'
+import { callWeir, runWeir } from './support/run-weir.ts'
 
 const tls = join(projectFolder, 'test/fixtures/tls')
 
@@ -30,7 +30,7 @@ test.each([
   expect(JSON.parse(proxied.out)).toEqual({ ready: true, url })
   server.signal('SIGTERM')
   await server.exited
-  const stopped = await runWeir(['health', '--port', port], folder)
+  const stopped = await callWeir(['health', '--port', port], folder)
   expect(stopped).toMatchObject({ code: 1, out: '' })
   expect(stopped.err).toStartWith(`Weir is not ready at ${url}. The connection failed (ECONNREFUSED).`)
 })
@@ -41,7 +41,7 @@ test('weir health fails with the reason when the gateway is not ready', async ()
   const port = await listen((socket) => {
     socket.end(`HTTP/1.1 503 Service Unavailable\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   })
-  const { code, out, err } = await runWeir(['health', '--port', String(port), '--json'], home.place('work'))
+  const { code, out, err } = await callWeir(['health', '--port', String(port), '--json'], home.place('work'))
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(JSON.parse(err).error).toEqual({
     message: `Weir is not ready at http://127.0.0.1:${port}/readyz. The status is 503. The gateway is not ready. The disk is full.`,
@@ -53,7 +53,7 @@ test('weir health waits for a silent server no longer than its timeout', async (
   using home = temporaryHome()
   const port = await listen(() => {})
   const args = ['health', '--port', String(port), '--timeout', '200ms']
-  const { code, err } = await runWeir(args, home.place('work'))
+  const { code, err } = await callWeir(args, home.place('work'))
   expect({ code, err }).toEqual({
     code: 1,
     err: `Weir is not ready at http://127.0.0.1:${port}/readyz. There was no response within 200 ms.\n`,
@@ -66,7 +66,7 @@ test.each([
   ['--port 0', 'The port of the settings is 0, which picks a free one. Name it with --port.'],
 ])('weir health %s is wrong usage', async (flags, message) => {
   using home = temporaryHome()
-  const result = await runWeir(['health', ...flags.split(' ')], home.place('work'))
+  const result = await callWeir(['health', ...flags.split(' ')], home.place('work'))
   expect(result).toEqual({ code: 2, out: '', err: `${message}\n` })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { commands } from '../../src/cli/command-registry.ts'
 import { table } from '../../src/cli/output.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
-import { runWeir } from './support/run-weir.ts'
+import { callWeir, runWeir } from './support/run-weir.ts'
 
 test('weir help lists every command and the global flags, and ends with 0', async () => {
   using home = temporaryHome()
@@ -16,7 +16,7 @@ test('weir help lists every command and the global flags, and ends with 0', asyn
 
 test('weir help reads no settings: a broken file does not prevent it', async () => {
   using home = temporaryHome({ 'work/weir.yaml': ': [' })
-  const { code, err } = await runWeir(['check', '--help'], home.place('work'))
+  const { code, err } = await callWeir(['check', '--help'], home.place('work'))
   expect({ code, err }).toEqual({ code: 0, err: '' })
 })
 
@@ -33,9 +33,9 @@ describe('every command', () => {
       )
       expect(command.usage).toMatch(/\nExit codes\n {2}0 success, 1 failure, 2 wrong usage$/)
       for (const line of command.usage.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
-      const requested = await runWeir([entry.name, '--help'], home.place('work'))
+      const requested = await callWeir([entry.name, '--help'], home.place('work'))
       expect(requested).toEqual({ code: 0, out: `${command.usage}\n`, err: '' })
-      expect((await runWeir(['help', entry.name], home.place('work'))).out).toBe(requested.out)
+      expect((await callWeir(['help', entry.name], home.place('work'))).out).toBe(requested.out)
     })
 })
 

@@ -8,7 +8,7 @@ import { readCompletion } from '../support/chat-reply.ts'
 import { json } from '../support/script.ts'
 import { createUpstream } from '../support/upstream.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
-import { runWeir } from './support/run-weir.ts'
+import { callWeir, runWeir } from './support/run-weir.ts'
 
 const source = `model_list:
   - model_name: chat
@@ -31,24 +31,24 @@ describe('weir import litellm', () => {
       'litellm_settings.success_callback: Weir has no callbacks; it has metrics at /metrics, a log line for each request, and OpenTelemetry traces.',
     )
     writeFileSync(home.place('work/weir.yaml'), out)
-    const unset = await runWeir(['check'], home.place('work'))
+    const unset = await callWeir(['check'], home.place('work'))
     expect(unset.code).toBe(1)
     expect(unset.out).toContain('uses the environment variable EU_BASE, which is not set')
     const environment = { EU_BASE: 'https://eu.test', EU_KEY: 'a', AZURE_US_API_KEY: 'b' }
-    expect((await runWeir(['check'], home.place('work'), environment)).code).toBe(0)
+    expect((await callWeir(['check'], home.place('work'), environment)).code).toBe(0)
   })
 
   test('writes a new file and never overwrites one', async () => {
     using home = temporaryHome({ 'work/config.yaml': source })
     const args = ['import', 'litellm', 'config.yaml', '--out', 'weir.yaml']
-    const { code, out } = await runWeir(args, home.place('work'))
+    const { code, out } = await callWeir(args, home.place('work'))
     expect({ code, out }).toEqual({
       code: 0,
       out: `Wrote ${home.place('work/weir.yaml')}: 2 providers, 1 model. 4 notes below.\n`,
     })
     const written = readFileSync(home.place('work/weir.yaml'), 'utf8')
     expect(written).toContain('routes:')
-    const again = await runWeir(args, home.place('work'))
+    const again = await callWeir(args, home.place('work'))
     expect(again).toEqual({
       code: 1,
       out: '',
@@ -59,7 +59,7 @@ describe('weir import litellm', () => {
 
   test('with --json prints the settings, the YAML and what was not imported', async () => {
     using home = temporaryHome({ 'work/config.yaml': source })
-    const { code, out, err } = await runWeir(
+    const { code, out, err } = await callWeir(
       ['import', 'litellm', 'config.yaml', '--json'],
       home.place('work'),
     )
@@ -99,8 +99,8 @@ test('weir import litellm --json lists what was not imported where nothing was',
   const nothing = 'model_list: [{ model_name: a, litellm_params: { model: sagemaker/a } }]'
   using home = temporaryHome({ 'work/config.yaml': nothing })
   const args = ['import', 'litellm', 'config.yaml']
-  const readable = await runWeir(args, home.place('work'))
-  const { code, out, err } = await runWeir([...args, '--json'], home.place('work'))
+  const readable = await callWeir(args, home.place('work'))
+  const { code, out, err } = await callWeir([...args, '--json'], home.place('work'))
   expect({ code, out }).toEqual({ code: 1, out: '' })
   const { error } = JSON.parse(err)
   expect(error.code).toBe('failed')
@@ -114,7 +114,7 @@ test('weir import litellm --json lists what was not imported where nothing was',
 describe('weir import litellm fails with exit code 1 and one message for', () => {
   test.each(failures)('%s', async (_, text, message) => {
     using home = temporaryHome({ 'work/config.yaml': text })
-    const { code, out, err } = await runWeir(
+    const { code, out, err } = await callWeir(
       ['import', 'litellm', 'config.yaml', '--json'],
       home.place('work'),
     )
@@ -128,7 +128,7 @@ describe('weir import litellm fails with exit code 1 and one message for', () =>
     ['/dev/zero', 'is not a file'],
   ])('the file %s', async (file, reason) => {
     using home = temporaryHome()
-    const { code, err } = await runWeir(['import', 'litellm', file], home.place('work'))
+    const { code, err } = await callWeir(['import', 'litellm', file], home.place('work'))
     expect(code).toBe(1)
     expect(err).toContain(reason)
   })
@@ -144,12 +144,12 @@ test.each([
   [['import', 'litellm', 'x', '--out'], 'The flag --out requires a value. For help, run: weir import --help'],
 ])('weir %p is wrong usage', async (args, message) => {
   using home = temporaryHome()
-  expect(await runWeir(args, home.place('work'))).toEqual({ code: 2, out: '', err: `${message}\n` })
+  expect(await callWeir(args, home.place('work'))).toEqual({ code: 2, out: '', err: `${message}\n` })
 })
 
 test('a key that is defined twice is named, and the last one is imported', async () => {
   using home = temporaryHome({ 'work/config.yaml': `${source}litellm_settings: { num_retries: 4 }\n` })
-  const { out, err } = await runWeir(['import', 'litellm', 'config.yaml'], home.place('work'))
+  const { out, err } = await callWeir(['import', 'litellm', 'config.yaml'], home.place('work'))
   expect(err).toStartWith('litellm_settings: It is defined twice; the last one was imported.\n')
   expect(out).not.toContain('langfuse')
 })
@@ -166,7 +166,7 @@ router_settings: { model_group_alias: { gpt-4: chat } }
 `,
   })
   const args = ['import', 'litellm', 'config.yaml', '--out', 'weir.yaml']
-  expect((await runWeir(args, home.place('work'))).code).toBe(0)
+  expect((await callWeir(args, home.place('work'))).code).toBe(0)
   const environment = {
     EU_BASE: first.url.replace('/v1', ''),
     EU_KEY: 'key-of-eu',
@@ -197,7 +197,7 @@ test('an imported embedding model serves embeddings under its name in LiteLLM', 
 `,
   })
   const args = ['import', 'litellm', 'config.yaml', '--out', 'weir.yaml']
-  expect((await runWeir(args, home.place('work'))).code).toBe(0)
+  expect((await callWeir(args, home.place('work'))).code).toBe(0)
   const input = { flags: {}, environment: {}, cwd: home.place('work'), home: home.place('home') }
   const { providers, models } = loadSettings(input).settings
   await using app = await startApp({ settings: { providers, models: [...models] } })

@@ -4,18 +4,19 @@ import { waitUntil } from '../support/billing-database.ts'
 import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest } from '../support/scenario.ts'
-import { runWeir } from './support/run-weir.ts'
+import { callWeir, runWeir } from './support/run-weir.ts'
 import { databaseEnvironment } from '../support/database-connection.ts'
 
-/** Runs a command as another process on the data of this gateway, and gives what it prints with `--json`. */
-async function weir({ database }: BillingScenario, ...args: string[]) {
-  const { code, out, err } = await runWeir([...args, '--json'], tmpdir(), databaseEnvironment(database))
+/** Runs a command as another process on the data of this gateway, and returns what it prints with `--json`. */
+function weir(paid: BillingScenario, ...args: string[]) {
+  return outputOf(runWeir, paid, args)
+}
+
+async function outputOf(runProgram: typeof runWeir, { database }: BillingScenario, args: readonly string[]) {
+  const { code, out, err } = await runProgram([...args, '--json'], tmpdir(), databaseEnvironment(database))
   if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${err}`)
   return JSON.parse(out)
 }
-
-/** How long it may take until a running server minds what a command has changed. */
-const soon = 1000
 
 async function statusOf({ app }: BillingScenario, key: string): Promise<number> {
   const reply = await app.chat(chatRequest, { headers: { authorization: `Bearer ${key}` } })
@@ -33,24 +34,24 @@ async function startServed() {
   return { ...paid, id, key }
 }
 
-test('a change of the billing and balance of an organization takes effect within a second', async () => {
+test('a change of the billing and balance of an organization takes effect in a running server', async () => {
   await using paid = await startServed()
   const { key } = paid
   expect(await weir(paid, 'orgs', 'set', 'acme', '--billing', 'none')).toMatchObject({ billing: 'none' })
-  await waitUntil(async () => (await statusOf(paid, key)) === 402, 'no billing', soon)
+  await waitUntil(async () => (await statusOf(paid, key)) === 402, 'no billing')
   const refusal = await paid.app.chat(chatRequest, { headers: { authorization: `Bearer ${key}` } })
   expect(await refusal.json()).toMatchObject({ error: { code: 'billing_not_configured' } })
 
   await weir(paid, 'orgs', 'set', 'acme', '--billing', 'prepaid')
   expect(await statusOf(paid, key)).toBe(402)
   expect(await weir(paid, 'orgs', 'credit', 'acme', '0.002')).toMatchObject({ balance_usd: '0.002' })
-  await waitUntil(async () => (await statusOf(paid, key)) === 200, 'a balance', soon)
+  await waitUntil(async () => (await statusOf(paid, key)) === 200, 'a balance')
   const [acme] = (await weir(paid, 'orgs', 'list')).filter((org: { name: string }) => org.name === 'acme')
   expect(acme).toMatchObject({ billing: 'prepaid', balance_usd: '0.001938', reserved_usd: '0.00' })
   await paid.billing.expectConsistent()
 })
 
-test('a limit takes effect within a second, and so does its removal', async () => {
+test('a limit takes effect in a running server, and so does its removal', async () => {
   await using paid = await startServed()
   const limit = async () => {
     const headers = { authorization: `Bearer ${paid.key}` }
@@ -58,18 +59,18 @@ test('a limit takes effect within a second, and so does its removal', async () =
     return reply.headers.get('x-ratelimit-limit-requests')
   }
   await weir(paid, 'orgs', 'set', 'acme', '--requests-per-minute', '77')
-  await waitUntil(async () => (await limit()) === '77', 'the limit', soon)
+  await waitUntil(async () => (await limit()) === '77', 'the limit')
   await weir(paid, 'orgs', 'set', 'acme', '--requests-per-minute', 'default')
-  await waitUntil(async () => (await limit()) === '6000', 'no limit of its own', soon)
+  await waitUntil(async () => (await limit()) === '6000', 'no limit of its own')
 })
 
-test('a new key works when it is printed, and no longer than a second after it was revoked', async () => {
+test('a new key works when it is printed, and its revocation takes effect too', async () => {
   await using paid = await startServed()
   const rotated = await weir(paid, 'keys', 'rotate', paid.id, '--grace', '0s')
   expect(await statusOf(paid, rotated.key)).toBe(200)
-  await waitUntil(async () => (await statusOf(paid, paid.key)) === 401, 'the end of the old key', soon)
+  await waitUntil(async () => (await statusOf(paid, paid.key)) === 401, 'the end of the old key')
   await weir(paid, 'keys', 'revoke', rotated.id)
-  await waitUntil(async () => (await statusOf(paid, rotated.key)) === 401, 'the end of the new key', soon)
+  await waitUntil(async () => (await statusOf(paid, rotated.key)) === 401, 'the end of the new key')
 })
 
 test('the keys of a deleted organization get 403, and its open calls complete', async () => {
@@ -78,7 +79,7 @@ test('the keys of a deleted organization get 403, and its open calls complete', 
   await weir(paid, 'orgs', 'credit', 'acme', '1')
   const deleted = await weir(paid, 'orgs', 'delete', 'acme', '--yes')
   expect(deleted).toMatchObject({ name: 'acme', deleted: true })
-  await waitUntil(async () => (await statusOf(paid, paid.key)) === 403, 'the end of the organization', soon)
+  await waitUntil(async () => (await statusOf(paid, paid.key)) === 403, 'the end of the organization')
   expect(await paid.billing.usage()).toEqual([])
   await paid.billing.expectConsistent()
 })
@@ -88,14 +89,14 @@ test('usage is counted while requests are served, and is the same after the serv
   for (const tags of [['spring'], ['spring', 'flood'], undefined])
     await (await paid.app.chat({ ...chatRequest, tags })).text()
   await (await paid.app.chat({ ...chatRequest, model: 'acme/sea' })).text()
-  const ask = async (by: string) => {
-    const { groups, total } = await weir(paid, 'usage', '--by', by)
+  const reportBy = (runProgram: typeof runWeir) => async (by: string) => {
+    const { groups, total } = await outputOf(runProgram, paid, ['usage', '--by', by])
     return { groups, total }
   }
   const groupings = ['model', 'provider', 'org', 'key', 'tag', 'day']
-  const serving = await Promise.all(groupings.map(ask))
+  const serving = await Promise.all(groupings.map(reportBy(runWeir)))
   await paid.app.stop()
-  expect(await Promise.all(groupings.map(ask))).toEqual(serving)
+  expect(await Promise.all(groupings.map(reportBy(callWeir)))).toEqual(serving)
   const counted = (by: string) => {
     const { groups } = serving[groupings.indexOf(by)]!
     const name = by === 'org' ? 'organization' : by

@@ -77,7 +77,7 @@ export async function openBillingDatabase(location: DatabaseLocation): Promise<B
 export async function waitUntil(
   claim: () => boolean | Promise<boolean>,
   what: string,
-  max = 5000,
+  max = 20_000,
 ): Promise<void> {
   const deadline = performance.now() + max
   while (!(await claim())) {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { run } from '../../../src/cli/run.ts'
 
 const main = join(import.meta.dir, '../../../src/main.ts')
 
@@ -19,4 +20,21 @@ export async function runWeir(
   })
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   return { code, out, err }
+}
+
+/** Runs the program in this process, which needs no other one to start; for commands that end by themselves. */
+export async function callWeir(
+  args: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  const written = { out: '', err: '' }
+  const code = await run(args, {
+    environment: { HOME: cwd, ...environment },
+    cwd,
+    home: cwd,
+    out: (text) => void (written.out += `${text}\n`),
+    err: (text) => void (written.err += `${text}\n`),
+  })
+  return { code, ...written }
 }

@@ -18,13 +18,14 @@ export type PoolOptions = {
   /** Called when a worker has ended, for whatever reason. */
   onEnded(worker: WorkerProcess): void
   readonly log: Log
+  /** Time for workers to close their databases when they have drained; default 10,000 ms. */
+  readonly endTimeoutMs?: number
 }
 
 /** A worker that does not start within this time is killed: opening a database waits for locks. */
 const startTimeoutMs = 60_000
 const callTimeoutMs = 1000
-/** Time for workers to close their databases when they have drained. */
-const endTimeoutMs = 10_000
+const defaultEndTimeoutMs = 10_000
 /** So many workers in a row that end before they are ready end the server, unless another one serves. */
 const maxFailedStarts = 5
 
@@ -99,6 +100,7 @@ export class WorkerPool {
     const ended = this.#slots
     void abort.then(() => this.#tell('abort'))
     const deadline = Promise.withResolvers<void>()
+    const { endTimeoutMs = defaultEndTimeoutMs } = this.#options
     const timer = setTimeout(deadline.resolve, drainMs + endTimeoutMs)
     const aborted = abort.then(() => settleWithin(ended, endTimeoutMs))
     await Promise.race([ended, deadline.promise, aborted])
