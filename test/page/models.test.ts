@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ModelFacts } from '../../src/config/model-facts.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
-import { startScenario } from '../support/scenario.ts'
+import { type Scenario, startScenario } from '../support/scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
@@ -31,14 +31,16 @@ const models: readonly ModelFacts[] = [
   { slug: 'delta/closed', routes: [{ provider: 'keyless', model: 'closed' }] },
 ]
 
-function startModels() {
+/** One gateway for all tests, because none of them changes it. */
+let scenario: Scenario
+beforeAll(async () => {
   const settings = { providers: { keyless: { kind: 'openai' as const } } }
-  return startScenario(jsonReply(), { models, settings })
-}
+  scenario = await startScenario(jsonReply(), { models, settings })
+})
+afterAll(() => scenario[Symbol.asyncDispose]())
 
 describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   test('2,000 models are searched and filtered by the address, of which only those in sight are rendered', async () => {
-    await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/models')
     const { page } = opened
     await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
@@ -58,7 +60,6 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   })
 
   test('the last of 2,000 models is reached by scrolling with the keyboard, and sorted by price', async () => {
-    await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/models')
     const { page } = opened
     await page.getByRole('region', { name: 'Models' }).focus()
@@ -73,7 +74,6 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   })
 
   test('a model has its facts and exact prices, its name is text, and it leads to the playground', async () => {
-    await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/models/delta/oracle')
     const { page } = opened
     await page.getByRole('heading', { name: hostileName.replace('\u202E', '[U+202E]'), level: 1 }).waitFor()
@@ -89,7 +89,6 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   })
 
   test('the page of a disabled model says why, also after a search that finds nothing', async () => {
-    await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/models?q=delta/closed', {
       expected: /status of 404/,
     })
@@ -101,7 +100,6 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   })
 
   test('on a narrow and dark screen everything fits, without a horizontal scroll of the page', async () => {
-    await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/models', {
       context: phoneInTheDark,
     })
@@ -119,7 +117,6 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   })
 
   test('a failure says what the gateway said, and is tried again', async () => {
-    await using scenario = await startModels()
     await using opened = await openView(await browser(), scenario.app, '#/', { expected: /status of 503/ })
     const { page } = opened
     await page.route('**/v1/models', (route) =>

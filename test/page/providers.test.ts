@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { startAdmin } from '../api/support/admin.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, providerKey } from '../support/scenario.ts'
@@ -12,16 +13,21 @@ import { screenshot } from './support/screenshot.ts'
 const browser = sharedBrowser()
 const failure = json({ error: { message: 'swordfish' } }, { status: 500 })
 
+/** Lets the time pass after which the view is refreshed. */
+const refresh = (page: Page) => page.clock.fastForward(5000)
+
 describe.skipIf(!hasBrowser)(`the providers view${browserNeeded}`, () => {
   test('providers have their health, counts and last errors, which are refreshed quietly', async () => {
     await using paid = await startAdmin([jsonReply(), failure])
-    await using opened = await openAdmin(await browser(), paid.app, '#/providers')
+    await using opened = await openAdmin(await browser(), paid.app, '#/providers', { clock: true })
     const { page } = opened
     const acme = page.getByRole('row', { name: /acme/ })
     await acme.getByText('no requests yet').waitFor()
-    await paid.app.chat(chatRequest)
+    await (await paid.app.chat(chatRequest)).text()
+    await refresh(page)
     await acme.getByText('ok', { exact: true }).waitFor()
-    await paid.app.chat(chatRequest)
+    await (await paid.app.chat(chatRequest)).text()
+    await refresh(page)
     await acme.getByText('failing').waitFor()
     expect(await acme.innerText()).toContain('502')
     expect(await accessibilityProblems(page)).toEqual([])
@@ -47,10 +53,11 @@ describe.skipIf(!hasBrowser)(`the providers view${browserNeeded}`, () => {
   test('when the gateway stops, the last values stay beside what is wrong', async () => {
     await using paid = await startAdmin()
     const expected = /status of 401|ERR_CONNECTION/
-    await using opened = await openAdmin(await browser(), paid.app, '#/providers', { expected })
+    await using opened = await openAdmin(await browser(), paid.app, '#/providers', { expected, clock: true })
     const { page } = opened
     await page.getByRole('row', { name: /acme/ }).waitFor()
     await paid.app.stop()
+    await refresh(page)
     await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor()
     expect(await page.getByRole('row', { name: /acme/ }).count()).toBe(1)
     expect(await accessibilityProblems(page)).toEqual([])

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { prepareCompletionInsert } from '../../src/storage/sqlite/completions/completion-insert.ts'
 import { openCompletions, seeded } from '../bench/stored-completions.ts'
 import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
@@ -12,6 +12,13 @@ import { sqliteFile } from '../support/database-connection.ts'
 import { screenshot } from './support/screenshot.ts'
 
 const browser = sharedBrowser()
+
+/** One gateway with 2,000 stored completions for the tests that do not change it. */
+let stored: BillingScenario
+beforeAll(async () => {
+  stored = await startStored(2000)
+})
+afterAll(() => stored[Symbol.asyncDispose]())
 
 /** A gateway whose organization has this many stored completions. */
 async function startStored(count: number): Promise<BillingScenario> {
@@ -28,9 +35,8 @@ async function startStored(count: number): Promise<BillingScenario> {
 }
 
 describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () => {
-  test('of 100,000 completions, pages are loaded while one scrolls, and only rows in sight are rendered', async () => {
-    await using paid = await startStored(100_000)
-    await using opened = await openView(await browser(), paid.app, '#/stored')
+  test('of 2,000 completions, pages are loaded while one scrolls, and only rows in sight are rendered', async () => {
+    await using opened = await openView(await browser(), stored.app, '#/stored')
     const { page, watch } = opened
     const region = page.getByRole('region', { name: 'Stored completions' })
     await region.waitFor()
@@ -47,11 +53,10 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
     await page.getByText('600 loaded').waitFor()
     expect(await page.locator('tbody tr').count()).toBeLessThan(120)
     expect(watch.requests.some((url) => url.includes('order=desc'))).toBe(true)
-  }, 120_000)
+  })
 
   test('the filters by model and metadata are kept in the address, and combined', async () => {
-    await using paid = await startStored(2000)
-    await using opened = await openView(await browser(), paid.app, '#/stored')
+    await using opened = await openView(await browser(), stored.app, '#/stored')
     const { page } = opened
     await page.getByLabel('Metadata key').fill('gauge')
     await page.getByLabel('Value', { exact: true }).fill('g7')
@@ -69,10 +74,10 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
     await page.getByRole('button', { name: /Remove the filter.*gauge: g7/ }).click()
     await page.getByText(/50 loaded/).waitFor()
     expect(page.url()).toEndWith('#/stored')
-    await page.goto(`${paid.app.url}/#/stored/completions?model=acme/none`)
+    await page.goto(`${stored.app.url}/#/stored/completions?model=acme/none`)
     await page.getByRole('heading', { name: 'Nothing matches the filter' }).waitFor()
     await screenshot(page, 'stored-no-match')
-  }, 60_000)
+  })
 
   test('hostile answers, models and metadata are text', async () => {
     await using paid = await startBillingScenario(jsonReply())
@@ -115,8 +120,9 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
   })
 
   test('a page that fails is tried again where it was', async () => {
-    await using paid = await startStored(300)
-    await using opened = await openView(await browser(), paid.app, '#/stored', { expected: /status of 503/ })
+    await using opened = await openView(await browser(), stored.app, '#/stored', {
+      expected: /status of 503/,
+    })
     const { page } = opened
     await page.getByText(/50 loaded/).waitFor()
     await page.route('**/v1/chat/completions?*after=*', (route) =>
@@ -131,8 +137,7 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
   })
 
   test('on a narrow and dark screen everything fits', async () => {
-    await using paid = await startStored(100)
-    await using opened = await openView(await browser(), paid.app, '#/stored', { context: phoneInTheDark })
+    await using opened = await openView(await browser(), stored.app, '#/stored', { context: phoneInTheDark })
     const { page } = opened
     await page.getByRole('region', { name: 'Stored completions' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { formatUsd } from '../../src/lib/usd.ts'
 import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
@@ -13,8 +13,15 @@ const browser = sharedBrowser()
 const adminKey = 'admin-secret-0123456789'
 const day = 86_400_000
 
-/** A gateway with 100,000 requests in 30 days; three of five are of the organization of the key. */
-async function startUsage(rows = 100_000): Promise<BillingScenario> {
+/** One gateway with 20,000 requests for the tests that do not change it. */
+let paid: BillingScenario
+beforeAll(async () => {
+  paid = await startUsage(20_000)
+})
+afterAll(() => paid[Symbol.asyncDispose]())
+
+/** A gateway with so many requests in 30 days; two of three are of the organization of the key. */
+async function startUsage(rows: number): Promise<BillingScenario> {
   const paid = await startBillingScenario(jsonReply(), { environment: { WEIR_ADMIN_KEY: adminKey } })
   await paid.billing.fund('globex', '1')
   const ids = await Promise.all(['default', 'globex', 'default'].map((name) => idOf(paid, name)))
@@ -45,8 +52,7 @@ async function figureOf(page: Page, label: string): Promise<string> {
 }
 
 describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
-  test('the sums of 100,000 requests are those of the database, exact, and the address keeps range and grouping', async () => {
-    await using paid = await startUsage()
+  test('the sums of 20,000 requests are those of the database, exact, and the address keeps range and grouping', async () => {
     await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=model')
     const { page } = opened
     await page.getByRole('heading', { name: 'By model' }).waitFor()
@@ -71,7 +77,6 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
   })
 
   test('the costs of the groups add up to the total exactly, and a model leads to its keys', async () => {
-    await using paid = await startUsage(20_000)
     await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=model')
     const { page } = opened
     await page.getByRole('heading', { name: 'By model' }).waitFor()
@@ -97,7 +102,6 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
   })
 
   test('each chart has its figures as a table, and follows every page of a report', async () => {
-    await using paid = await startUsage(20_000)
     await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=none')
     const { page, watch } = opened
     await page.getByText('Show as table').first().waitFor()
@@ -112,7 +116,6 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
   })
 
   test('the admin key shows all organizations, and an API key its own only', async () => {
-    await using paid = await startUsage(5000)
     await using opened = await openView(await browser(), paid.app, '#/usage?range=24h', {
       hash: `#key=${adminKey}`,
       expected: /status of 401/,
@@ -155,7 +158,6 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
   })
 
   test('on a narrow and dark screen everything fits', async () => {
-    await using paid = await startUsage(20_000)
     await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=api_key_id', {
       context: phoneInTheDark,
     })

@@ -17,6 +17,8 @@ export type OpenOptions = {
   readonly context?: BrowserContextOptions
   /** Messages of the console that belong to the test, such as that of a failed request. */
   readonly expected?: RegExp
+  /** Whether the test moves the clock of the page forward, for what the page does from time to time. */
+  readonly clock?: boolean
 }
 
 /** The time for one step of a test in a page. */
@@ -31,6 +33,7 @@ export async function openPage(browser: Browser, app: App, options: OpenOptions 
   context.setDefaultTimeout(stepTimeoutMs)
   const page = await context.newPage()
   const watch = await watchPage(page, app, options.expected)
+  if (options.clock) await page.clock.install()
   await page.goto(`${app.url}/${options.hash ?? `#key=${app.key}`}`)
   return {
     page,
