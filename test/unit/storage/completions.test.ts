@@ -67,6 +67,30 @@ testStores((open) => {
       expect(await completions.find(acme, id)).toMatchObject({ id, metadata: '{"kept":"yes"}' })
     })
 
+    test('takes no place on a page', async () => {
+      const { keep, completions, acme, globex } = await startStorage(open)
+      const own: string[] = []
+      for (let number = 0; number < 6; number += 2) {
+        own.push(await keep({ id: completionId(moment, number) }))
+        await keep({ id: completionId(moment, number + 1), organization: globex })
+      }
+      for (const filter of [{}, { model: 'acme/river' }]) {
+        const query = { organization: acme, metadata: [], order: 'asc', ...filter } as const
+        const pages = [
+          await completions.list({ ...query, limit: 2 }),
+          await completions.list({ ...query, limit: 3 }),
+        ]
+        const listed = pages.map((page) => ({
+          ids: page.completions.map(({ id }) => id),
+          hasMore: page.hasMore,
+        }))
+        expect(listed).toEqual([
+          { ids: own.slice(0, 2), hasMore: true },
+          { ids: own, hasMore: false },
+        ])
+      }
+    })
+
     test('is deleted with its organization', async () => {
       const { keep, list, count, organizations, globex } = await startStorage(open)
       const id = await keep()
