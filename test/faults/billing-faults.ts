@@ -1,0 +1,54 @@
+import type { Fault } from './fault.ts'
+
+/** Money and limits that are counted wrong. */
+export const billingFaults: readonly Fault[] = [
+  {
+    name: 'a settlement in SQLite is applied twice',
+    file: 'src/storage/sqlite/billing/settlement.ts',
+    original: 'if (!insertUsage(request, outcome)) return unrecorded',
+    replacement: 'insertUsage(request, outcome)',
+    tests: ['test/unit/storage/money.test.ts'],
+  },
+  {
+    name: 'a settlement in PostgreSQL does not release the reservation',
+    file: 'src/storage/postgres/billing/settlement.ts',
+    original: 'SET balance = balance - s.charged, reserved = reserved - s.amount',
+    replacement: 'SET balance = balance - s.charged',
+    tests: ['test/unit/storage/money.test.ts'],
+  },
+  {
+    name: 'a reservation of the whole balance is rejected',
+    file: 'src/storage/sqlite/billing/reservations.ts',
+    original: 'AND balance - reserved >= ? AND',
+    replacement: 'AND balance - reserved > ? AND',
+    tests: ['test/unit/storage/money.test.ts'],
+  },
+  {
+    name: 'cached tokens cost as much as others',
+    file: 'src/gateway/billing/price.ts',
+    original: 'product(cached, prices.cache_read ?? input)',
+    replacement: 'product(cached, input)',
+    tests: ['test/unit/gateway/price.test.ts'],
+  },
+  {
+    name: 'a model with only one of its prices is free in the other direction',
+    file: 'src/gateway/billing/price.ts',
+    original: 'return pricing.input !== undefined && (pricing',
+    replacement: 'return pricing.input !== undefined || (pricing',
+    tests: ['test/api/money/service-tiers.test.ts'],
+  },
+  {
+    name: 'a rate limit allows one request too many',
+    file: 'src/lib/token-bucket.ts',
+    original: 'if (missing > 0) return ceilDivide(missing, this.#limit)',
+    replacement: 'if (missing > minuteMs) return ceilDivide(missing, this.#limit)',
+    tests: ['test/api/limits/rate-limits.test.ts'],
+  },
+  {
+    name: 'a call that ends does not release its concurrency slot',
+    file: 'src/gateway/rate-limits/organization-limiter.ts',
+    original: 'this.releaseSlot()\n    this.#tokens.charge(',
+    replacement: 'this.#tokens.charge(',
+    tests: ['test/api/limits/call-limits.test.ts'],
+  },
+]

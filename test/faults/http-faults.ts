@@ -1,0 +1,70 @@
+import type { Fault } from './fault.ts'
+
+/** Requests that are accepted or answered wrong. */
+export const httpFaults: readonly Fault[] = [
+  {
+    name: 'a key with a wrong secret is accepted',
+    file: 'src/http/authentication.ts',
+    original: 'if (!provesKey(secret, key.secretHash)) throw',
+    replacement: 'if (!provesKey(secret, key.secretHash) && key.revokedAt !== null) throw',
+    tests: ['test/unit/storage/authentication.test.ts'],
+  },
+  {
+    name: 'a revoked key is accepted until it expires',
+    file: 'src/http/authentication.ts',
+    original: 'if (key.revokedAt !== null) throw',
+    replacement: 'if (key.revokedAt !== null && key.expiresAt !== null) throw',
+    tests: ['test/unit/storage/authentication.test.ts'],
+  },
+  {
+    name: 'the header of the remaining tokens has the remaining requests',
+    file: 'src/http/rate-limit-headers.ts',
+    original: "headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)",
+    replacement: "headers['x-ratelimit-remaining-tokens'] = String(requests.remaining)",
+    tests: ['test/api/limits/call-limits.test.ts'],
+  },
+  {
+    name: 'a body without a content length may exceed the limit',
+    file: 'src/lib/read-text.ts',
+    original: 'length += value.byteLength',
+    replacement: 'length = value.byteLength',
+    tests: ['test/api/http/body.test.ts'],
+  },
+  {
+    name: 'a body may nest arrays to any depth',
+    file: 'src/lib/validation/json-bounds.ts',
+    original: 'else if (code === 91 || code === 123) depth += 1',
+    replacement: 'else if (code === 123) depth += 1',
+    tests: ['test/unit/lib/json-bounds-depth.test.ts'],
+  },
+  {
+    name: 'an error of a rate limit has an unknown type for clients of Anthropic',
+    file: 'src/http/anthropic-error.ts',
+    original: "[429, 'rate_limit_error']",
+    replacement: "[429, 'rate_limit_exceeded']",
+    tests: ['test/api/money/messages.test.ts'],
+  },
+  {
+    name: 'the page may run scripts within its document',
+    file: 'src/api/page/security-headers.ts',
+    original: `"script-src 'self'"`,
+    replacement: `"script-src 'self' 'unsafe-inline'"`,
+    tests: ['test/api/http/page.test.ts'],
+  },
+  {
+    name: 'the OpenAPI document omits a route',
+    file: 'src/http/openapi/openapi.ts',
+    original: '[...routes, ...plugin.routes]',
+    replacement: '[...routes]',
+    tests: ['test/api/http/openapi.test.ts'],
+  },
+  {
+    name: 'a message is cut before the key of the provider is removed from it',
+    file: 'src/gateway/upstream/scrub.ts',
+    original: `  let text = message
+  for (const key of keys)`,
+    replacement: `  let text = message.slice(0, maxLength)
+  for (const key of keys)`,
+    tests: ['test/unit/gateway/scrub.test.ts'],
+  },
+]

@@ -1,0 +1,75 @@
+import type { Fault } from './fault.ts'
+
+/** Faults of several processes on one database, of background runs, and of the start and the end of a process. */
+export const processFaults: readonly Fault[] = [
+  {
+    name: 'the spare part of a lease is not taken from the bucket',
+    file: 'src/storage/common/limit-exchange.ts',
+    original: 'if (given > 0) bucket.take(given, now)\n',
+    replacement: '',
+    tests: ['test/unit/storage/limit-leases.test.ts'],
+  },
+  {
+    name: 'a run in SQLite is started by a process that does not own it',
+    file: 'src/storage/sqlite/responses/run-claims.ts',
+    original: "'WHERE response_id = responses.id AND process_id = ? AND NOT cancel_requested)'",
+    replacement: "'WHERE response_id = responses.id AND ? IS NOT NULL AND NOT cancel_requested)'",
+    tests: ['test/unit/storage/run-claims.test.ts'],
+  },
+  {
+    name: 'a run in PostgreSQL is started by a process that does not own it',
+    file: 'src/storage/postgres/responses/run-claims.ts',
+    original: 'WHERE response_id = $1 AND process_id = $3 AND NOT cancel_requested',
+    replacement: 'WHERE response_id = $1 AND NOT cancel_requested',
+    tests: ['test/unit/storage/run-claims.test.ts'],
+  },
+  {
+    name: 'a process is evicted although it has sent a heartbeat since it was observed',
+    file: 'src/storage/postgres/shared/processes.ts',
+    original: 'WHERE id = $1 AND beat = coalesce($2, beat) RETURNING id',
+    replacement: 'WHERE id = $1 AND beat >= coalesce($2, beat) RETURNING id',
+    tests: ['test/unit/storage/processes.test.ts'],
+  },
+  {
+    name: 'a process that was suspended evicts the others',
+    file: 'src/storage/common/process-watch.ts',
+    original: 'if (answeredAt - observedAt > maxGapMs) seen = new Map()\n',
+    replacement: '',
+    tests: ['test/unit/storage/membership.test.ts'],
+  },
+  {
+    name: 'a background run that ends does not wake up the queue',
+    file: 'src/api/responses/background/run-scheduler.ts',
+    original: 'void this.#active.start(run, slot).then(() => this.schedule(run.live.organization))',
+    replacement: 'void this.#active.start(run, slot)',
+    tests: ['test/api/background/order.test.ts'],
+  },
+  {
+    name: 'a reload does not start the queued runs that it allows',
+    file: 'src/server/runtime.ts',
+    original: 'runs.schedule()\n',
+    replacement: '',
+    tests: ['test/api/background/order.test.ts'],
+  },
+  {
+    name: 'a graceful stop does not wait for open requests',
+    file: 'src/cli/serve/shutdown.ts',
+    original: 'await Promise.race([runtime.drained(), deadline])\n',
+    replacement: '',
+    tests: ['test/reliability/operation/stop.test.ts'],
+  },
+  {
+    name: 'a backup is published before it is complete',
+    file: 'src/storage/sqlite/connection/backup.ts',
+    original: 'await copyInThread(database, part)',
+    replacement: 'void copyInThread(database, part)',
+    tests: ['test/reliability/operation/backup.test.ts'],
+  },
+  {
+    name: 'migrations are applied in the wrong order',
+    file: 'src/storage/sqlite/connection/migrations.ts',
+    original: '  usageTotals,\n  processes,\n',
+    replacement: '  processes,\n  usageTotals,\n',
+    tests: ['test/unit/storage/database.test.ts'],
+  },
+]
