@@ -33,8 +33,8 @@ export const processFaults: readonly Fault[] = [
   {
     name: 'a process that was suspended evicts the others',
     file: 'src/storage/common/process-watch.ts',
-    original: 'if (answeredAt - observedAt > maxGapMs) seen = new Map()\n',
-    replacement: '',
+    original: 'if (answeredAt - observedAt > maxGapMs)',
+    replacement: 'if (observedAt - answeredAt > maxGapMs)',
     tests: ['test/unit/storage/membership.test.ts'],
   },
   {
