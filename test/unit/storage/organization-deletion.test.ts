@@ -41,7 +41,7 @@ const none = ownedTables.map(() => 0)
 const maxChanges = 5 * stepRows
 
 test('a large organization is deleted in small steps, with other writes between them', async () => {
-  const rows = 17_000
+  const rows = 2500
   const { sqlite, writer, organizations, acme, other, changes } = await filled(rows)
   const waits: number[] = []
   const deleting = { over: false }
@@ -69,7 +69,7 @@ test('a large organization is deleted in small steps, with other writes between 
   expect(sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[rows]])
   expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
   expectConsistentLedger(sqlite)
-}, 60_000)
+})
 
 test('the log pieces of one run are deleted in steps, too, and so are large rows', async () => {
   const { sqlite, deletions, acme, changes } = await filled(1)

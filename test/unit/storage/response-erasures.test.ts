@@ -4,7 +4,7 @@ import { responseStore } from './support/response-fixture.ts'
 import { testSharedStores, valuesOf } from './support/stores.ts'
 
 /** Two processes that share a store, which erase what is removed after this time. */
-const delayMs = 600
+const delayMs = 300
 
 testSharedStores((open) => {
   async function start() {

@@ -47,21 +47,19 @@ testStores((open) => {
     expect(await responses.runContext(acme, id)).toBeUndefined()
   })
 
-  test.each([100, 5000])(
-    'a chain of %d is complete, whichever of its responses are deleted',
-    async (count) => {
-      const { responses, acme, answeredInTurn } = await responseStore(open)
-      const ids = await answeredInTurn(count)
-      const last = ids[count - 1]!
+  test('a chain of 100 is complete, whichever of its responses are deleted', async () => {
+    const count = 100
+    const { responses, acme, answeredInTurn } = await responseStore(open)
+    const ids = await answeredInTurn(count)
+    const last = ids[count - 1]!
+    expect(idsOf(await responses.chain(acme, last))).toEqual(ids)
+    for (const index of [count - 2, 0, 1, Math.floor(count / 2)]) {
+      expect(await responses.remove(acme, ids[index]!)).toBe('removed')
       expect(idsOf(await responses.chain(acme, last))).toEqual(ids)
-      for (const index of [count - 2, 0, 1, Math.floor(count / 2)]) {
-        expect(await responses.remove(acme, ids[index]!)).toBe('removed')
-        expect(idsOf(await responses.chain(acme, last))).toEqual(ids)
-        expect(await responses.chain(acme, ids[index]!)).toBeUndefined()
-      }
-      expect(idsOf(await responses.chain(acme, ids[10]!))).toEqual(ids.slice(0, 11))
-    },
-  )
+      expect(await responses.chain(acme, ids[index]!)).toBeUndefined()
+    }
+    expect(idsOf(await responses.chain(acme, ids[10]!))).toEqual(ids.slice(0, 11))
+  })
 
   test('a chain that lost a response before its next one was stored is an error', async () => {
     const { responses, acme, answered: replied } = await responseStore(open)
@@ -77,7 +75,8 @@ testStores((open) => {
   test('the longest chain is read, and a longer one is rejected', async () => {
     const { responses, acme, answeredInTurn } = await responseStore(open)
     const ids = await answeredInTurn(maxChainLinks + 1)
-    expect(await responses.chain(acme, ids[maxChainLinks - 1]!)).toHaveLength(maxChainLinks)
+    const longest = await responses.chain(acme, ids[maxChainLinks - 1]!)
+    expect(idsOf(longest)).toEqual(ids.slice(0, maxChainLinks))
     const refusal = await responses.chain(acme, ids[maxChainLinks]!).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(ApiError)
     expect(refusal).toMatchObject({

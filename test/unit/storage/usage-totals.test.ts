@@ -59,12 +59,12 @@ async function totalsStorage(open: OpenStore) {
   }
 }
 
-const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
+const seed = process.env.WEIR_TEST_SEED ?? 'totals'
 
 testStores((open) => {
   test('totals that are added in steps are those of the rows, after each step', async () => {
     const { store, step, expectConsistent, count } = await totalsStorage(open)
-    await fillUsage(store, { rows: 5000, from: 5 * day, to: 15 * day })
+    await fillUsage(store, { rows: 2200, from: 5 * day, to: 15 * day })
     let steps = 0
     for (; (await step()) > 0; steps++) await expectConsistent()
     expect(steps).toBeGreaterThan(1)
@@ -75,8 +75,8 @@ testStores((open) => {
   test(`a report of the command line is that of its rows, whatever times it covers (seed ${seed})`, async () => {
     const random = randomFrom(seed)
     const { store, step, report, expectConsistent } = await totalsStorage(open)
-    await fillUsage(store, { rows: 5000, from: 5 * day, to: 8 * day })
-    const times = Array.from({ length: 10 }, () => {
+    await fillUsage(store, { rows: 2200, from: 5 * day, to: 8 * day })
+    const times = Array.from({ length: 3 }, () => {
       const since = Math.floor((4.5 + random() * 3) * day)
       return { since, until: since + Math.floor(random() ** 2 * 3 * day) }
     })
@@ -94,7 +94,7 @@ testStores((open) => {
     await expectConsistent(read)
     const [byModel, byTag] = [await report('model', aligned), await report('tag', aligned)]
     expect(byModel.total).toEqual(byTag.total)
-    expect(byModel.total.requests).toBe(5000)
+    expect(byModel.total.requests).toBe(2200)
   })
 
   test('a request that is recorded after its time was added counts once', async () => {
@@ -147,7 +147,7 @@ testStores((open) => {
   test(`random inserts, steps and deletions in any order leave totals that match the rows (seed ${seed})`, async () => {
     const random = randomFrom(seed)
     const { add, step, expire, expectConsistent, acme, other } = await totalsStorage(open)
-    for (let index = 0; index < 300; index++) {
+    for (let index = 0; index < 200; index++) {
       const createdAt = Math.floor(random() * 30 * day)
       const organization = random() < 0.5 ? acme.id : other.id
       const outcome =
@@ -188,7 +188,7 @@ testStores((open) => {
 
   test('a report that is read while rows are added to the totals counts each request once', async () => {
     const { store, buckets, step } = await totalsStorage(open)
-    await fillUsage(store, { rows: 12_000, from: 5 * day, to: 15 * day })
+    await fillUsage(store, { rows: 4500, from: 5 * day, to: 15 * day })
     const read = () => buckets.read({ ...all, groupBy: ['organization'] })
     const expected = await read()
     const reports: Promise<unknown>[] = []
