@@ -6,6 +6,7 @@ import type { SettingsProblem } from '../../src/config/problem.ts'
 import { SettingsFile } from '../../src/config/settings.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
+import { callWeir, type Outcome } from '../cli/support/run-weir.ts'
 import { projectFolder, sourceFiles } from '../support/source.ts'
 import { codeSpans, documentationPages, type MarkdownPage } from './support/markdown-page.ts'
 
@@ -132,22 +133,11 @@ function partsOf(command: string): { words: string[]; flags: string[] } {
 }
 
 const helps = new Map<string, Promise<Help>>()
-type Help = { readonly code: number; readonly out: string }
+type Help = Pick<Outcome, 'code' | 'out'>
 
 function helpOf(words: readonly string[]): Promise<Help> {
   const key = words.join(' ')
-  const help = helps.get(key) ?? runHelp(words)
+  const help = helps.get(key) ?? callWeir([...words, '--help'], projectFolder)
   helps.set(key, help)
   return help
-}
-
-async function runHelp(words: readonly string[]): Promise<Help> {
-  const command = [process.execPath, 'src/main.ts', ...words, '--help']
-  const running = Bun.spawn(command, {
-    cwd: projectFolder,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
-  return { out: await running.stdout.text(), code: await running.exited }
 }
