@@ -72,12 +72,11 @@ test('the OpenAI client retries at the announced time, and is served', async () 
     await acme.openai.chat.completions.create({ ...openaiRequest, max_tokens: 1 })
     return acme.sent() - before
   }
-  const begunAt = performance.now()
   const burst = await Promise.all(
     Array.from({ length: 120 }, () => acme.openai.models.list({ maxRetries: 0 }).catch(() => undefined)),
   )
   expect(burst.filter(Boolean).length).toBeGreaterThan(100)
-  while ((await sentBefore()) === 1) expect(performance.now() - begunAt).toBeLessThan(5000)
+  for (let served = 0; (await sentBefore()) === 1; served++) expect(served).toBeLessThan(500)
   expect((await scenario.billing.usage()).every(({ status }) => status === 200)).toBe(true)
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { soakSeed } from '../../support/soak-seed.ts'
+import { soakSeed } from '../../support/seed.ts'
 import { dropStreams } from './support/drops.ts'
 import { fuzz } from './support/fuzz.ts'
 import { holdConnections } from './support/held-connections.ts'

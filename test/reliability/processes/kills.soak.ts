@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { soakSeed } from '../../support/soak-seed.ts'
+import { soakSeed } from '../../support/seed.ts'
 import { killReplicas } from './support/replica-kills.ts'
 import { startReplicas, startWorkerReplicas } from './support/replicas.ts'
 

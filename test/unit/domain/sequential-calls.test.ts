@@ -56,11 +56,10 @@ describe('tool calls that a model makes in turns are put in sequence', () => {
   })
 
   test('in a time that grows with their number alone', () => {
-    const count = 20_000
+    // What grows with its square does not end within the time of a test.
+    const count = 100_000
     const indexes = Array.from({ length: count }, (_, index) => index)
     const events = [...indexes.map(begin), ...indexes.map((index) => fragment(index)), ...indexes.map(end)]
-    const startedAt = performance.now()
     expect(passed(events).flat()).toHaveLength(3 * count)
-    expect(performance.now() - startedAt).toBeLessThan(2000)
   })
 })

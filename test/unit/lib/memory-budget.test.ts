@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { testSeed } from '../../support/seed.ts'
 import { MemoryBudget } from '../../../src/lib/memory-budget.ts'
 import { randomFrom } from '../providers/protocols/support/random.ts'
 
@@ -60,7 +61,7 @@ test('a lease takes the missing bytes up to a size', () => {
 
 test('the sum of all leases equals the bytes in use, after random operations', () => {
   const { memory } = budget(1000)
-  const draw = randomFrom(process.env.WEIR_TEST_SEED ?? String(Date.now()))
+  const draw = randomFrom(testSeed)
   const open = [memory.lease('a')]
   for (let round = 0; round < 5000; round++) {
     const lease = open[Math.floor(draw() * open.length)]

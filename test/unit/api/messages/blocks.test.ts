@@ -5,6 +5,8 @@ import { BlockFold } from '../../../../src/api/messages/fold.ts'
 import type { BlockEvent } from '../../../../src/api/messages/stream-event.ts'
 import type { GenerationEvent } from '../../../../src/domain/generation/events.ts'
 import { openSealedState, sealState } from '../../../../src/domain/generation/sealed-state.ts'
+import { testSeed } from '../../../support/seed.ts'
+import { randomFrom } from '../../providers/protocols/support/random.ts'
 
 const shown: BlockOptions = { provider: 'acme', thinking: 'shown' }
 const choice = 0
@@ -205,12 +207,13 @@ describe('thinking that is not wanted', () => {
 
 test('random events never produce blocks that overlap, and lose no text', () => {
   const texts = [text('a'), reasoning('b')]
+  const random = randomFrom(testSeed)
   for (let round = 0; round < 300; round++) {
     const events: GenerationEvent[] = []
     let calls = 0
     for (let step = 0; step < 40; step++) {
-      const pick = Math.floor(Math.random() * 6)
-      const index = Math.floor(Math.random() * Math.max(1, calls))
+      const pick = Math.floor(random() * 6)
+      const index = Math.floor(random() * Math.max(1, calls))
       if (pick < 2) events.push(texts[pick] ?? text('a'))
       else if (pick === 2) events.push(begin(calls++))
       else if (pick === 3 && calls > 0) events.push(piece(index, '1'))

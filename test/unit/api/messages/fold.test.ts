@@ -18,13 +18,12 @@ test('the input of a tool is what the model wrote, or empty where it nests too d
 
 test('thousands of citations of a text are collected in a time that grows with their number alone', () => {
   const fold = new BlockFold()
-  const count = 50_000
+  // What grows with its square does not end within the time of a test.
+  const count = 400_000
   const citation = { type: 'char_location' }
   fold.add([{ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }])
-  const startedAt = performance.now()
   for (let index = 0; index < count; index++)
     fold.add([{ type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } }])
   fold.add([{ type: 'content_block_stop', index: 0 }])
   expect(fold.blocks()[0]?.citations).toHaveLength(count)
-  expect(performance.now() - startedAt).toBeLessThan(2000)
 })

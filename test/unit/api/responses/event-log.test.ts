@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { testSeed } from '../../../support/seed.ts'
 import { decodeEvents, encodeEvents, foldLog } from '../../../../src/api/responses/events/event-log.ts'
 import type { RunEvent } from '../../../../src/api/responses/events/run-event.ts'
 import { randomFrom } from '../../providers/protocols/support/random.ts'
@@ -15,8 +16,7 @@ import {
 } from './support/step-cases.ts'
 import { randomRun } from './support/step-random.ts'
 
-const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
-const random = randomFrom(seed)
+const random = randomFrom(testSeed)
 const all = [...Object.values(runs), ...Array.from({ length: 400 }, () => randomRun(random))]
 
 /** The text as a database gives it back that keeps UTF-8. */
@@ -30,14 +30,14 @@ function piecesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
   return ends.map((end, index) => items.slice(ends[index - 1] ?? 0, end))
 }
 
-test(`the event log is read as it was written, however it was split (seed ${seed})`, () => {
+test(`the event log is read as it was written, however it was split (seed ${testSeed})`, () => {
   for (const [, events] of all) {
     const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))
     expect(decodeEvents(log.join(''))).toEqual([...events])
   }
 })
 
-test(`a response built at once equals the one built step by step, its numbers too (seed ${seed})`, () => {
+test(`a response built at once equals the one built step by step, its numbers too (seed ${testSeed})`, () => {
   for (const [head, events] of all) {
     const { state } = runOf(head, events)
     const log = piecesOf(events).map((piece) => stored(encodeEvents(piece)))

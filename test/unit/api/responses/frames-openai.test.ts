@@ -1,5 +1,6 @@
 import OpenAI, { APIError } from 'openai'
 import { afterAll, describe, expect, test } from 'bun:test'
+import { testSeed } from '../../../support/seed.ts'
 import { renderFrame } from '../../../../src/api/responses/render/render-event.ts'
 import { renderResponse } from '../../../../src/api/responses/render/render-response.ts'
 import { randomFrom } from '../../providers/protocols/support/random.ts'
@@ -7,8 +8,7 @@ import { runOf, runs } from './support/step-cases.ts'
 import { randomRun } from './support/step-random.ts'
 
 const options = { openResponses: false }
-const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
-const random = randomFrom(seed)
+const random = randomFrom(testSeed)
 
 /** What the server answers to a question, by the name of its model. */
 const streams = new Map<string, string>()
@@ -77,7 +77,7 @@ describe('the OpenAI client throws the failure of the stream:', () => {
   )
 })
 
-test(`the OpenAI client accepts whatever a model may emit (seed ${seed})`, async () => {
+test(`the OpenAI client accepts whatever a model may emit (seed ${testSeed})`, async () => {
   for (const index of Array.from({ length: 100 }).keys()) {
     const { stream, state } = streamed(`random ${index}`, randomRun(random), (type) => type === 'error')
     const final = await stream.finalResponse()

@@ -19,10 +19,9 @@ describe('the allowed tools of a tool choice', () => {
   })
 
   test('are found in a time that grows with their number alone', () => {
-    const names = Array.from({ length: 50_000 }, (_, index) => `tool_${index}`)
+    // What grows with its square does not end within the time of a test.
+    const names = Array.from({ length: 200_000 }, (_, index) => `tool_${index}`)
     const tools = lower(names)
-    const startedAt = performance.now()
     expect(chooseTools(allowed(names.toReversed()), tools).tools).toHaveLength(names.length)
-    expect(performance.now() - startedAt).toBeLessThan(2000)
   })
 })
