@@ -123,6 +123,7 @@ describe('the list of stored responses', () => {
     const damage = (column: string, place: number) =>
       paid.billing.rows(`UPDATE responses SET ${column} = '{"swordfish' WHERE id = ?`, ids[place]!)
     await damage('log', 4)
+    expect((await idsOf(paid, 'limit=1'))[0]).toBe(ids[3])
     await damage('head', 3)
     for (const query of ['', 'limit=1', 'limit=1&status=completed'])
       expect((await idsOf(paid, query))[0]).toBe(ids[2])
