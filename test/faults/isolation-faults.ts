@@ -74,4 +74,11 @@ export const isolationFaults: readonly Fault[] = [
     replacement: 'sequence ${comparison} ${parameters.add(sequence)}',
     tests: ['test/unit/storage/completions.test.ts'],
   },
+  {
+    name: 'the page after one of damaged responses omits the next response',
+    file: 'src/storage/common/response-list.ts',
+    original: 'last: onPage.at(-1)?.id',
+    replacement: 'last: found.at(-1)?.id',
+    tests: ['test/api/stored/responses-list.test.ts'],
+  },
 ]

@@ -10,6 +10,13 @@ export const processFaults: readonly Fault[] = [
     tests: ['test/unit/storage/limit-leases.test.ts'],
   },
   {
+    name: 'an exchange of leases in PostgreSQL does not lock the bucket',
+    file: 'src/storage/postgres/shared/limit-lease-statements.ts',
+    original: 'ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b',
+    replacement: 'ORDER BY b.organization_id, b.kind',
+    tests: ['test/reliability/processes/limits.test.ts'],
+  },
+  {
     name: 'a run in SQLite is started by a process that does not own it',
     file: 'src/storage/sqlite/responses/run-claims.ts',
     original: "'WHERE response_id = responses.id AND process_id = ? AND NOT cancel_requested)'",
