@@ -4,12 +4,23 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Outcome, runWeir } from '../../cli/support/run-weir.ts'
-import { temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { UsageError } from '../../../src/cli/errors.ts'
+import { parseDrain } from '../../../src/cli/serve/shutdown.ts'
+import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
+import { quietLog, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { projectFolder } from '../../support/source.ts'
 import { startWeir } from './support/weir-process.ts'
 
 function serve(folder: string, ...flags: string[]): Promise<Outcome> {
   return runWeir(['serve', '--port', '0', ...flags], folder, { WEIR_DATA: join(folder, 'data') })
+}
+
+/** An empty database in the data folder; returns its file. */
+function createDatabase(folder: string): string {
+  const file = join(folder, 'data/weir.db')
+  mkdirSync(join(folder, 'data'))
+  openDatabase(file, quietLog).close()
+  return file
 }
 
 const tls = (name: string) => join(projectFolder, `test/fixtures/tls/${name}.pem`)
@@ -44,23 +55,23 @@ test('an invalid WEIR_BOOTSTRAP_KEY ends the start before it creates the data fo
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
 
-test.each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
-  'a second weir with its own data does not share the port of one that serves on 127.0.0.1: %s',
-  async (host) => {
-    const folder = temporaryFolder()
-    await using first = await startWeir({ settings: {}, folder })
-    const { port } = new URL(first.url)
+test('a second weir with its own data does not share the port of one that serves on 127.0.0.1, on any host', async () => {
+  const folder = temporaryFolder()
+  await using first = await startWeir({ settings: {}, folder })
+  const { port } = new URL(first.url)
+  const hosts = ['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::'] : [])]
+  const seconds = await Promise.all(hosts.map((host) => serve(folder, '--host', host, '--port', port)))
+  for (const second of seconds)
     expectOneLine(
-      await serve(folder, '--host', host, '--port', port),
+      second,
       new RegExp(
         `^Cannot listen on .*: port ${port} is already in use, .* choose another port with --port\\.$`,
         'm',
       ),
     )
-    expect(existsSync(join(folder, 'data'))).toBe(false)
-    expect((await first.fetch('/livez')).status).toBe(200)
-  },
-)
+  expect(existsSync(join(folder, 'data'))).toBe(false)
+  expect((await first.fetch('/livez')).status).toBe(200)
+})
 
 test.each(['203.0.113.7', 'no such host'])(
   'a start on the address %s, which this machine does not have, ends with an error',
@@ -85,10 +96,7 @@ test('a start with a file that is not a database ends with an error', async () =
 
 test('a start with a corrupt database ends with an error', async () => {
   const folder = temporaryFolder()
-  const file = join(folder, 'data/weir.db')
-  expect((await runWeir(['orgs', 'create', 'acme'], folder, { WEIR_DATA: join(folder, 'data') })).code).toBe(
-    0,
-  )
+  const file = createDatabase(folder)
   const bytes = await Bun.file(file).bytes()
   bytes.fill(7, 4096)
   writeFileSync(file, bytes)
@@ -97,10 +105,7 @@ test('a start with a corrupt database ends with an error', async () => {
 
 test('a start with a database that another process locks ends with an error', async () => {
   const folder = temporaryFolder()
-  expect((await runWeir(['orgs', 'create', 'acme'], folder, { WEIR_DATA: join(folder, 'data') })).code).toBe(
-    0,
-  )
-  using other = new Sqlite(join(folder, 'data/weir.db'))
+  using other = new Sqlite(createDatabase(folder))
   other.run('BEGIN IMMEDIATE')
   expectOneLine(await serve(folder), /^The database is locked by another process\.$/m)
 })
@@ -132,7 +137,12 @@ test.each([
   expect(readdirSync(folder).filter((name) => name === 'data')).toEqual([])
 })
 
-test.each(['soon', '5', '25h', '-1s'])('--drain %s is rejected as wrong usage', async (drain) => {
-  const { code, err } = await serve(temporaryFolder(), `--drain=${drain}`)
+test('--drain soon is rejected as wrong usage', async () => {
+  const { code, err } = await serve(temporaryFolder(), '--drain=soon')
   expect([code, err.startsWith('--drain must be a duration of at most 24h')]).toEqual([2, true])
+})
+
+test.each(['soon', '5', '25h', '-1s'])('%s is no duration of --drain', (drain) => {
+  expect(() => parseDrain(drain)).toThrow(UsageError)
+  expect(() => parseDrain(drain)).toThrow('--drain must be a duration of at most 24h')
 })
