@@ -5,7 +5,7 @@ import { workerCount } from '../../src/cli/serve/workers/worker-count.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { isRunning, startWorkers } from '../reliability/operation/support/weir-workers.ts'
 import { runOnTerminal } from './support/run-terminal.ts'
-import { callWeir, runWeir } from './support/run-weir.ts'
+import { runWeir } from './support/run-weir.ts'
 
 const isLinux = process.platform === 'linux'
 const settings = { providers: { echo: {} } }
@@ -31,15 +31,15 @@ test.each(['darwin', 'win32'] as const)(
 
 test('an invalid number of workers is wrong usage', async () => {
   const folder = temporaryFolder()
-  const { code, err } = await callWeir(['serve', '--workers', 'many'], folder)
+  const { code, err } = await runWeir(['serve', '--workers', 'many'], folder)
   expect([code, err]).toEqual([2, expect.stringContaining('--workers: must be a whole number from 0 to 256')])
 })
 
 test('a worker cannot be started by hand, and no help mentions it', async () => {
   const folder = temporaryFolder()
-  const byHand = await callWeir(['serve-worker'], folder)
+  const byHand = await runWeir(['serve-worker'], folder)
   expect([byHand.code, byHand.err]).toEqual([2, 'A worker is started by weir serve --workers.\n'])
-  expect((await callWeir(['--help'], folder)).out).not.toContain('serve-worker')
+  expect((await runWeir(['--help'], folder)).out).not.toContain('serve-worker')
 })
 
 test.if(isLinux)('there is one banner, and the first key is shown once', async () => {

@@ -22,7 +22,7 @@ export async function runWeir(
   return { code, out, err }
 }
 
-/** Runs the program in this process, which needs no other one to start; for commands that end by themselves. */
+/** Runs the program in this process, which needs no other one to start; not for `serve`, which replaces its process. */
 export async function callWeir(
   args: readonly string[],
   cwd: string,
