@@ -9,6 +9,7 @@ import { randomFrom } from '../../unit/providers/protocols/support/random.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
 import { pricing } from '../../support/billing-scenario.ts'
+import { testSeed } from '../../support/seed.ts'
 
 const lives = 4
 const clients = 12
@@ -18,9 +19,7 @@ const maxLife = 300
 type Acknowledged = { readonly id: string; readonly request: string; last: ResponseObject }
 
 test('after kills at any moment no acknowledged run is lost, left active, or charged twice', async () => {
-  const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
-  console.log(`WEIR_TEST_SEED=${seed}`)
-  const random = randomFrom(seed)
+  const random = randomFrom(testSeed)
   await using upstream = await createUpstream(randomProvider(random))
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 16 } })
   await gateway.books.fund('acme', '5')

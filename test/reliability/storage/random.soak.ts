@@ -1,17 +1,16 @@
 import { test } from 'bun:test'
 import { expectModelLedger } from './support/random-ledger.ts'
 import { expectModelResponses } from './support/random-responses.ts'
+import { soakSeed } from '../../support/seed.ts'
 
-const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
-
-test.each(['spring', 'summer', 'autumn', 'winter', seed])(
+test.each(['spring', 'summer', 'autumn', 'winter', soakSeed])(
   'the ledger is consistent to the nano-dollar after thousands of random requests, faults and restarts (seed %s)',
   async (seed) => {
     await expectModelLedger(seed, 120)
   },
 )
 
-test.each(['spring', 'summer', 'autumn', 'winter', seed])(
+test.each(['spring', 'summer', 'autumn', 'winter', soakSeed])(
   'the stored responses agree with a simple model after thousands of random actions (seed %s)',
   async (seed) => {
     await expectModelResponses(seed, 150)

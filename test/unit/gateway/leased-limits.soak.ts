@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { expectExactLimits } from './support/exact-limits.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
-
-const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
+import { soakSeed } from '../../support/seed.ts'
 
 testSharedStores((open) => {
-  test.each(['leases', 'slots', 'tokens', seed])(
+  test.each(['leases', 'slots', 'tokens', soakSeed])(
     'random requests of several processes get what one exact bucket would grant, for long (seed %s)',
     async (seed) => {
       await expectExactLimits(open, seed, 8)
