@@ -14,14 +14,17 @@ import type { GatewayDependencies } from './gateway-dependencies.ts'
 import type { GenerateRequest } from './generate-request.ts'
 import { withInlineImages } from './images/remote-image.ts'
 import type { CallObserver } from './observer.ts'
+import type { Restored } from './provider-states.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
 export type CallDependencies = Pick<
   GatewayDependencies,
-  'billing' | 'calls' | 'images' | 'observer' | 'log' | 'usageTimeoutMs'
+  'billing' | 'calls' | 'images' | 'observer' | 'states' | 'log' | 'usageTimeoutMs'
 >
 
 const defaultUsageTimeoutMs = 5000
+
+const noWarnings: readonly string[] = []
 
 /**
  * One request to a model, from its admission to its settlement. It is metered while it runs and settled
@@ -35,6 +38,10 @@ export class Call {
   readonly abortSource = new AbortSource()
   /** Among the open calls. */
   place = noPlace
+  /** The request of the caller, with the provider states of earlier turns once they are restored. */
+  generation: Generation
+  /** What was not restored, a sentence each. */
+  warnings: readonly string[] = noWarnings
   readonly #dependencies: CallDependencies
   #slot: ConcurrencySlot | undefined
   #inlinedGeneration: Promise<Generation> | undefined
@@ -51,25 +58,22 @@ export class Call {
     this.observer = dependencies.observer?.call(facts, reserved !== undefined)
     this.meter = new Meter(request)
     this.#slot = reserved
+    this.generation = request.generation
     dependencies.calls.add(this)
     if (signal.aborted) this.#onCallerLeft()
     else signal.addEventListener('abort', this.#onCallerLeft)
   }
 
   /**
-   * Takes the slot, the tokens and the reservation that the call needs, unless they were reserved before;
-   * throws or rejects with the 429 or 402. Only the tokens of the prompt are taken: an estimate of the answer
-   * would reject callers who allow much and receive little.
+   * Restores the provider states of earlier turns, which are part of the prompt. Then takes the slot, the tokens and the
+   * reservation that the call needs, unless they were reserved before; throws or rejects with the 429 or 402. Only the
+   * tokens of the prompt are taken: an estimate of the answer would reject callers who allow much and receive little.
    */
-  reserve(): Promise<void> | undefined {
+  begin(): Promise<void> | undefined {
     const { billing, admission, generation, reserved } = this.request
-    if (reserved) return undefined
-    requirePayable(generation, billing)
-    const promptTokens = estimatePromptTokens(generation)
-    const opened = admission.open(promptTokens)
-    return opened instanceof Promise
-      ? opened.then((slot) => this.#reserveCost(slot, promptTokens))
-      : this.#reserveCost(opened, promptTokens)
+    if (!reserved) requirePayable(generation, billing)
+    const restored = this.#dependencies.states.restore(this.request, admission.memory.acquire)
+    return restored ? restored.then((complete) => this.#reserveRestored(complete)) : this.#reserve()
   }
 
   /**
@@ -79,7 +83,7 @@ export class Call {
   inlineImages(): Promise<Generation> {
     const hold = this.#slot?.memory.acquire
     return (this.#inlinedGeneration ??= withInlineImages(
-      this.request.generation,
+      this.generation,
       this.abortSource,
       this.#dependencies.images,
       hold,
@@ -136,8 +140,25 @@ export class Call {
     return this.#outcome ? this.#outcome.cost : costOfUsage(this.meter.usage(), this.request, this.meter)
   }
 
+  #reserveRestored({ generation, warnings }: Restored): Promise<void> | undefined {
+    this.generation = generation
+    this.warnings = warnings
+    // The caller may have left: what a settled call takes would never be released.
+    if (this.#settled) throw this.abortSource.reason
+    return this.#reserve()
+  }
+
+  #reserve(): Promise<void> | undefined {
+    if (this.request.reserved) return undefined
+    const promptTokens = estimatePromptTokens(this.generation)
+    const opened = this.request.admission.open(promptTokens)
+    return opened instanceof Promise
+      ? opened.then((slot) => this.#reserveCost(slot, promptTokens))
+      : this.#reserveCost(opened, promptTokens)
+  }
+
   #reserveCost(slot: ConcurrencySlot, promptTokens: number): Promise<void> | undefined {
-    const { metadata: facts, billing, model, generation } = this.request
+    const { metadata: facts, billing, model } = this.request
     // A call that was settled while it waited for the slot would never release it.
     if (this.#settled) {
       slot.release(0)
@@ -145,7 +166,7 @@ export class Call {
     }
     this.#slot = slot
     return this.#dependencies.billing.reserve(facts, billing, () =>
-      costBoundOf(generation, model, promptTokens),
+      costBoundOf(this.generation, model, promptTokens),
     )
   }
 

@@ -73,13 +73,15 @@ async function reserveCall(
   writes: readonly Write[],
   dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
-  const { observer, log } = dependencies
-  const { metadata, billing, admission, model, generation } = reservation
+  const { observer, log, states } = dependencies
+  const { metadata, billing, admission, model } = reservation
   observer?.requestReceived(metadata)
   let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    requirePayable(generation, billing)
+    requirePayable(reservation.generation, billing)
+    const restored = await states.restore(reservation, admission.memory.acquire)
+    const { generation } = restored ?? reservation
     const promptTokens = estimatePromptTokens(generation)
     const queuing = admission.queue(promptTokens)
     queued = queuing instanceof Promise ? await queuing : queuing
@@ -108,7 +110,7 @@ async function generateMetered(
     // The call is settled already: what it would take from now on would never be released.
     if (call.abortSource.aborted) throw call.abortSource.reason
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    const pending = call.reserve()
+    const pending = call.begin()
     if (pending) await pending
     return await openWithFailover(call, dependencies)
   } catch (error) {

@@ -27,7 +27,7 @@ export type ReservationRequest = {
   readonly metadata: RequestMetadata
   readonly billing: BillingMode
   /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
-  readonly admission: Pick<Admission, 'open' | 'queue'>
+  readonly admission: Pick<Admission, 'memory' | 'open' | 'queue'>
   /** The model that serves the request: for a fast variant, not the one that the caller named. */
   readonly model: Model
   readonly generation: Generation

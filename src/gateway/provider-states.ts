@@ -1,36 +1,71 @@
 import type { GenerationEvent, ToolCallEvent } from '../domain/generation/events.ts'
 import type { Generation, Message, PastToolCall } from '../domain/generation/request.ts'
 import type { Json } from '../lib/json/json.ts'
-import type { ProviderState } from '../storage/ports/provider-state.ts'
+import type { AcquireMemory } from '../lib/memory-budget.ts'
+import type { FoundState, ProviderState } from '../storage/ports/provider-state.ts'
+import type { Model, ModelRoute } from './models/model.ts'
 
 /**
  * What a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the
  * caller's format has no field. Stored by organization and tool-call id.
  */
 export type ProviderStates = {
-  /** Returns the generation with the states that this provider gave to its earlier tool calls. */
-  restore(organization: string, provider: string, generation: Generation): Promise<Generation> | Generation
+  /**
+   * Adds the states that the providers of the request's model gave to its earlier tool calls; undefined if it has no
+   * such calls.
+   */
+  restore(request: StatefulRequest, acquireMemory: AcquireMemory): Promise<Restored> | undefined
   /** Stores the states in the batch; undefined if there is none. */
   save(organization: string, provider: string, batch: readonly GenerationEvent[]): Promise<void> | undefined
 }
 
+export type StatefulRequest = {
+  readonly metadata: { readonly organization: string }
+  readonly model: Pick<Model, 'routes'>
+  readonly generation: Generation
+}
+
+/** A generation whose tool calls have their states, which may be of several providers. */
+export type Restored = { readonly generation: Generation; readonly warnings: readonly string[] }
+
 /** How long a state is stored: a conversation that pauses for longer goes on without its signatures. */
 const lifetimeMs = 7 * 24 * 60 * 60 * 1000
 
+/**
+ * The states of one request: a million tokens of four bytes, as much as the largest context windows hold. Of a longer
+ * conversation the states of the last calls remain: most providers ignore those of earlier turns.
+ */
+const maxRestoredBytes = 4 * 1024 * 1024
+
+const truncatedWarning =
+  'The reasoning of the earlier tool calls is longer than 4 MiB in total; only that of the last calls was sent.'
+
 export function createProviderStates(store: ProviderState, now: () => number = Date.now): ProviderStates {
   return {
-    restore(organization, provider, generation) {
-      if (!generation.messages.some(hasToolCalls)) return generation
-      const ids = callIdsOf(generation)
-      return store
-        .find(organization, provider, ids)
-        .then((states) => withStates(generation, provider, states))
+    restore({ metadata, model, generation }, acquireMemory) {
+      if (!generation.messages.some(hasToolCalls)) return undefined
+      return restoreCalls(metadata.organization, model, generation, acquireMemory)
     },
     save(organization, provider, batch) {
       // Almost no batch has a state: do not allocate a list for each.
       if (!batch.some(hasState)) return undefined
       return saveAll(batch.filter(hasState), organization, provider)
     },
+  }
+
+  async function restoreCalls(
+    organization: string,
+    model: StatefulRequest['model'],
+    generation: Generation,
+    acquireMemory: AcquireMemory,
+  ): Promise<Restored> {
+    const providers = providersWithState(model, generation)
+    if (providers.length === 0) return { generation: withStates(generation, noStates, []), warnings: [] }
+    const callIds = [...lastCallsOf(generation).keys()]
+    const query = { organization, providers, callIds, maxBytes: maxRestoredBytes, acquireMemory }
+    const { states, truncated } = await store.find(query)
+    const warnings = truncated ? [truncatedWarning] : []
+    return { generation: withStates(generation, states, providers), warnings }
   }
 
   async function saveAll(
@@ -57,31 +92,64 @@ function hasToolCalls(message: Message): boolean {
   return message.role === 'assistant' && message.toolCalls.length > 0
 }
 
-function callIdsOf(generation: Generation): string[] {
-  return generation.messages.flatMap((message) => toolCallsOf(message).map((call) => call.id))
+/** The providers that receive states: not those that receive the request as the caller wrote it. */
+function providersWithState({ routes }: StatefulRequest['model'], { source }: Generation): string[] {
+  const isRendered = ({ provider: { kind } }: ModelRoute) =>
+    'protocol' in kind && kind.protocol.name !== source?.protocol
+  return [...new Set(routes.filter(isRendered).map(({ provider }) => provider.name))]
+}
+
+/**
+ * By id, in their order. A caller can repeat a call: only the last one with an id gets its state, or a request could
+ * grow without a bound.
+ */
+function lastCallsOf({ messages }: Generation): ReadonlyMap<string, PastToolCall> {
+  const calls = new Map<string, PastToolCall>()
+  for (const call of messages.flatMap(toolCallsOf)) {
+    calls.delete(call.id)
+    calls.set(call.id, call)
+  }
+  return calls
 }
 
 function toolCallsOf(message: Message): readonly PastToolCall[] {
   return message.role === 'assistant' ? message.toolCalls : []
 }
 
-function withStates(generation: Generation, provider: string, states: ReadonlyMap<string, Json>): Generation {
-  if (states.size === 0 && !generation.messages.some(hasSentState)) return generation
-  // A caller can repeat a call: only the last one with an id gets its state, or a request could grow without a bound.
-  const lastCalls = new Map(generation.messages.flatMap(toolCallsOf).map((call) => [call.id, call]))
-  const stored = (call: PastToolCall) => (lastCalls.get(call.id) === call ? states.get(call.id) : undefined)
-  const messages = generation.messages.map((message) => {
-    if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
-    const toolCalls = message.toolCalls.map((call) => ({
-      ...call,
-      state: stored(call) ?? (call.provider === provider ? call.state : undefined),
-    }))
-    return { ...message, toolCalls }
+const noStates: ReadonlyMap<string, FoundState> = new Map()
+
+/** The calls with their stored states, or else with those that the caller sent, of these providers. */
+function withStates(
+  generation: Generation,
+  states: ReadonlyMap<string, FoundState>,
+  providers: readonly string[],
+): Generation {
+  const lastCalls = lastCallsOf(generation)
+  return mapCalls(generation, (call) => {
+    const stored = lastCalls.get(call.id) === call ? states.get(call.id) : undefined
+    if (stored) return { ...call, state: stored.value, provider: stored.provider }
+    return providers.includes(call.provider ?? '') ? call : withoutState(call)
   })
-  return { ...generation, messages }
 }
 
-/** Whether the caller sent the state of a call. */
-function hasSentState(message: Message): boolean {
-  return toolCallsOf(message).some(({ state }) => state !== undefined)
+/** The generation with the states of this provider alone. */
+export function withStatesOf(provider: string, generation: Generation): Generation {
+  return mapCalls(generation, (call) => (call.provider === provider ? call : withoutState(call)))
+}
+
+function withoutState(call: PastToolCall): PastToolCall {
+  return call.state === undefined ? call : { ...call, state: undefined, provider: undefined }
+}
+
+/** The same generation where no call changes. */
+function mapCalls(generation: Generation, change: (call: PastToolCall) => PastToolCall): Generation {
+  let changed = false
+  const messages = generation.messages.map((message) => {
+    if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
+    const toolCalls = message.toolCalls.map(change)
+    if (toolCalls.every((call, index) => call === message.toolCalls[index])) return message
+    changed = true
+    return { ...message, toolCalls }
+  })
+  return changed ? { ...generation, messages } : generation
 }

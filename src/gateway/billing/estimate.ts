@@ -46,7 +46,8 @@ function messageTokens(message: Message): number {
   const parts = message.parts.reduce((sum, part) => sum + partTokens(part), 0)
   if (message.role !== 'assistant') return parts
   return message.toolCalls.reduce(
-    (sum, call) => sum + estimateTokens(call.name.length + call.arguments.length),
+    (sum, { name, arguments: text, state }) =>
+      sum + estimateTokens(name.length + text.length + jsonLength(state)),
     parts,
   )
 }

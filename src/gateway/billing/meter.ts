@@ -115,11 +115,10 @@ export class Meter {
     // Before the end, the provider's counts cover only the beginning of the answer.
     const complete =
       this.#finished || this.#usageIsFinal || (reported?.completionTokens ?? 0) >= completionTokens
-    const { generation } = this.#request
     // A provider that reports zero tokens for a prompt has not counted it.
-    if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(generation)))
+    if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(this.#sent)))
       return { ...reported, estimated: false }
-    const promptTokens = reported?.promptTokens || estimatePromptTokens(generation)
+    const promptTokens = reported?.promptTokens || estimatePromptTokens(this.#sent)
     if (reported)
       return { ...reported, promptTokens, ...(complete ? {} : { completionTokens }), estimated: true }
     const reasoningTokens = estimateTokens(this.#reasoningLength)
@@ -158,7 +157,7 @@ export class Meter {
     const { generation, model } = this.#request
     const promptTokens =
       reported?.promptTokens ||
-      Math.min(conservativePromptTokens(this.#sent, model), maxPromptTokens(generation, model))
+      Math.min(conservativePromptTokens(this.#sent, model), maxPromptTokens(this.#sent, model))
     const generated = Math.max(this.#unfinished.tokens(), reported?.completionTokens ?? 0)
     const completionTokens = Math.min(Math.ceil(generated), maxAnswerTokens(generation, model))
     const reasoningTokens = reported?.reasoningTokens ?? estimateTokens(this.#reasoningLength)

@@ -7,6 +7,7 @@ import type { GenerationStream } from '../generate-request.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { FirstEventTimeout } from '../streams/first-event-timeout.ts'
+import { withStatesOf } from '../provider-states.ts'
 import { isClientError, isRouteFailure, isTimeout, isUnreachable } from './retry.ts'
 import { sendUpstream } from '../upstream/send-upstream.ts'
 
@@ -16,14 +17,13 @@ export async function openStream(
   call: Call,
   dependencies: GatewayDependencies,
 ): Promise<GenerationStream> {
-  const { model, metadata: facts, stream, generation: original } = call.request
+  const { model, metadata: facts, stream } = call.request
   const { provider } = route
   call.meter.routeChosen(route)
   call.observer?.attemptStarted(route)
-  const inlined = needsInlineImages(provider) ? await call.inlineImages() : original
-  const restored = dependencies.states.restore(facts.organization, provider.name, inlined)
-  const generation = restored instanceof Promise ? await restored : restored
-  const warnings: string[] = []
+  const inlined = needsInlineImages(provider) ? await call.inlineImages() : call.generation
+  const generation = withStatesOf(provider.name, inlined)
+  const warnings = [...call.warnings]
   const firstEventTimeout = stream ? new FirstEventTimeout(dependencies.firstEventTimeoutMs) : undefined
   call.meter.requestSent(generation)
   const target = {

@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/json/json.ts'
+import { foundStates, type StateRow } from '../common/found-states.ts'
 import type { ProviderState } from '../ports/provider-state.ts'
 import type { Database } from './connection/database.ts'
 
@@ -11,13 +11,12 @@ export function createProviderState({ query }: Database, now: () => number = Dat
     async store({ organization, callId, provider, value, expiresAt }) {
       await query(store, [organization, callId, provider, JSON.stringify(value), expiresAt])
     },
-    async find(organization, provider, callIds) {
-      const rows = await query<StateRow>(
-        'SELECT call_id, value FROM provider_state ' +
-          'WHERE organization_id = $1 AND provider = $2 AND call_id = ANY($3) AND expires_at > $4',
-        [organization, provider, callIds, now()],
+    async find(wanted) {
+      const { organization, providers, callIds, maxBytes } = wanted
+      return foundStates(
+        await query<StateRow>(find, [organization, providers, callIds, now(), maxBytes]),
+        wanted,
       )
-      return new Map(rows.flatMap(readableState))
     },
     async deleteExpired() {
       const [row] = await query<{ readonly deleted: number }>(deleteExpired, [now()])
@@ -26,16 +25,14 @@ export function createProviderState({ query }: Database, now: () => number = Dat
   }
 }
 
-type StateRow = { readonly call_id: string; readonly value: string }
-
-/** Omits a damaged value: a conversation can continue without it. */
-function readableState({ call_id, value }: StateRow): readonly [callId: string, value: Json][] {
-  try {
-    return [[call_id, JSON.parse(value) as Json]]
-  } catch {
-    return []
-  }
-}
+/** Adds up the sizes from the last call on, and reads only the values that fit. */
+const find = `WITH sized AS (
+    SELECT s.call_id, sum(octet_length(s.value)) OVER (ORDER BY ids.position DESC) AS bytes
+    FROM unnest($3::text[]) WITH ORDINALITY AS ids (call_id, position)
+    JOIN provider_state s ON s.organization_id = $1 AND s.call_id = ids.call_id
+    WHERE s.provider = ANY($2) AND s.expires_at > $4)
+  SELECT sized.call_id AS "callId", s.provider, s.value FROM sized
+  LEFT JOIN provider_state s ON s.organization_id = $1 AND s.call_id = sized.call_id AND sized.bytes <= $5`
 
 /** The organization may be deleted while its call runs; the lock keeps a deletion from missing the row. */
 const store = `WITH owner AS (SELECT id FROM organizations WHERE id = $1 AND deletion IS NULL FOR SHARE)

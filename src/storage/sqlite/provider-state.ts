@@ -1,12 +1,13 @@
 import { and, eq, gt, inArray, lte, sql, type SQL } from 'drizzle-orm'
-import type { Json } from '../../lib/json/json.ts'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { lazy } from '../../lib/lazy.ts'
+import { foundStates, type StateRow } from '../common/found-states.ts'
 import type { Database } from './connection/database.ts'
 import { organizationExists } from './organizations/organization-row.ts'
 import { read } from './sqlite-errors.ts'
 import { organizations, provider_state } from './tables.ts'
 import type { Writer } from './writer/writer.ts'
-import type { ProviderState, NewProviderState } from '../ports/provider-state.ts'
+import type { NewProviderState, ProviderState, ProviderStateQuery } from '../ports/provider-state.ts'
 
 /** The most rows that one sweep deletes; a sweep is small, because it delays requests. */
 export const maxSwept = 500
@@ -25,36 +26,21 @@ export function createProviderState(
     statements().store.run({ organization, callId, provider, value, expiresAt })
   }
 
+  function findRows({ organization, providers, callIds, maxBytes }: ProviderStateQuery): StateRow[] {
+    const lists = { providers: JSON.stringify(providers), callIds: JSON.stringify(callIds) }
+    return statements().find.all({ organization, ...lists, now: now(), maxBytes })
+  }
+
   return {
     store: (state) => writer.write(() => storeNow(state)),
-    find: (organization, provider, callIds) =>
-      read(() => {
-        const rows = statements().find.all({
-          organization,
-          provider,
-          callIds: JSON.stringify(callIds),
-          now: now(),
-        })
-        return new Map(rows.flatMap(readableState))
-      }),
+    find: async (wanted) => foundStates(await read(() => findRows(wanted)), wanted),
     deleteExpired: () => writer.write(() => statements().sweep.all({ now: now() }).length),
-  }
-}
-
-type StateRow = { readonly callId: string; readonly value: string }
-
-/** Omits a damaged value: a conversation can continue without it. */
-function readableState({ callId, value }: StateRow): readonly [callId: string, value: Json][] {
-  try {
-    return [[callId, JSON.parse(value) as Json]]
-  } catch {
-    return []
   }
 }
 
 function prepareStatements({ query }: Database) {
   const { placeholder } = sql
-  const { organization_id, call_id, provider, value, expires_at } = provider_state
+  const { organization_id, call_id } = provider_state
   const owner = query
     .select({ id: organizations.id })
     .from(organizations)
@@ -74,20 +60,43 @@ function prepareStatements({ query }: Database) {
       set: { provider: excluded('provider'), value: excluded('value'), expires_at: excluded('expires_at') },
     })
     .prepare()
-  const find = query
-    .select({ callId: call_id, value: sql<string>`${value}` })
-    .from(provider_state)
+  return { owner, store, find: prepareFind(query), sweep: prepareSweep(query) }
+}
+
+/** Adds up the sizes from the last call on, and reads only the values that fit. */
+function prepareFind(query: Database['query']) {
+  const { placeholder } = sql
+  const { organization_id, call_id, provider, value, expires_at } = provider_state
+  // One parameter for a list of any length, so that one prepared statement is enough.
+  const ids = sql`json_each(${placeholder('callIds')}) ids`
+  const bytes = sql<number>`sum(octet_length(${value})) OVER (ORDER BY ids.key DESC)`
+  const sized = query
+    .select({ callId: call_id, bytes: bytes.as('bytes') })
+    .from(ids)
+    // A cross join keeps the order: each id is looked up in the index of the table.
+    .crossJoin(provider_state)
     .where(
       and(
+        eq(call_id, sql`ids.value`),
         eq(organization_id, placeholder('organization')),
-        // One parameter for a list of any length, so that one prepared statement is enough.
-        inArray(call_id, sql`(select value from json_each(${placeholder('callIds')}))`),
-        eq(provider, placeholder('provider')),
+        inArray(provider, sql`(select value from json_each(${placeholder('providers')}))`),
         gt(expires_at, placeholder('now')),
       ),
     )
+    .as('sized')
+  const state = alias(provider_state, 'state')
+  return query
+    .select({ callId: sized.callId, provider: state.provider, value: sql<string | null>`${state.value}` })
+    .from(sized)
+    .leftJoin(
+      state,
+      and(
+        eq(state.organization_id, placeholder('organization')),
+        eq(state.call_id, sized.callId),
+        lte(sized.bytes, placeholder('maxBytes')),
+      ),
+    )
     .prepare()
-  return { owner, store, find, sweep: prepareSweep(query) }
 }
 
 function prepareSweep(query: Database['query']) {

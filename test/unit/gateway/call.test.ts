@@ -2,10 +2,12 @@ import { expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
 import { Call } from '../../../src/gateway/call.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
+import { createProviderStates } from '../../../src/gateway/provider-states.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
 import { upstreamBroken } from '../../../src/lib/errors/upstream-errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
 import { noWrites } from '../../../src/storage/ports/writes.ts'
 import { testStorage } from '../storage/support/folder.ts'
 import { modelsWith, provider, providersOf } from './support/model-fixtures.ts'
@@ -26,6 +28,7 @@ function scenario({ left = false, broken = false } = {}) {
   const parts = {
     billing: createBilling(ledger, () => undefined),
     calls,
+    states: createProviderStates(createProviderState(database, writer)),
     log: createLog((line) => void lines.push(line)),
   }
   const acme = organization()

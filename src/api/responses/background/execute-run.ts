@@ -114,7 +114,7 @@ async function toGenerateRequest(
   const current = parts.current()
   const { model, generation } = prepareRequest(request, conversation, current.models(), current)
   const organization = await requireRunOwner(facts, parts.keys)
-  const admission = { open: () => slot, queue: () => run.slot }
+  const admission = { memory: slot.memory, open: () => slot, queue: () => run.slot }
   return {
     metadata: facts,
     billing: organization.billing,
