@@ -1,10 +1,11 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import { callsOfModel, totalChoices } from '../../domain/generation/inputs.ts'
-import type { Generation, Message } from '../../domain/generation/request.ts'
+import type { Generation } from '../../domain/generation/request.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Model } from '../models/model.ts'
 import { countImages } from './estimate.ts'
+import { requestsLongCache } from './long-cache.ts'
 import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
 import { maxPromptTokens } from './prompt-tokens.ts'
 
@@ -90,18 +91,8 @@ function highestPrices(
 
 type PriceName = Exclude<keyof Pricing, 'tiers'>
 
-/**
- * A provider caches for an hour only on a marker from the caller, which is outside of the fields that the API
- * names.
- */
-function mayUseLongCache({ messages, extras, source, operation }: Generation): boolean {
-  if (operation === 'embedding') return false
-  const isConversation = operation === undefined
-  return (
-    (isConversation && source !== undefined) || Object.keys(extras).length > 0 || messages.some(hasExtras)
-  )
-}
-
-function hasExtras({ extras, parts }: Message): boolean {
-  return extras !== undefined || parts.some((part) => part.type !== 'foreign' && part.extras !== undefined)
+/** A provider that receives the request as the caller wrote it reports itself how long its writes are stored. */
+function mayUseLongCache(generation: Generation): boolean {
+  const { source, operation } = generation
+  return (operation === undefined && source !== undefined) || requestsLongCache(generation)
 }

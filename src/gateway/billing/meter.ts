@@ -7,6 +7,7 @@ import type { ModelRoute } from '../models/model.ts'
 import { clampUsage, type MeteredRequest } from './clamp-usage.ts'
 import { maxAnswerTokens } from './cost-bound.ts'
 import { estimatePromptTokens, estimateTokens, isEmptyPrompt } from './estimate.ts'
+import { withLongWrites } from './long-cache.ts'
 import type { ServedTier } from './price.ts'
 import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
 import { UnfinishedAnswer } from './unfinished-answer.ts'
@@ -187,7 +188,7 @@ export class Meter {
   }
 
   #addUsage(usage: Usage): void {
-    this.#reported = isPlausible(usage) ? usage : undefined
+    this.#reported = isPlausible(usage) ? withLongWrites(usage, this.#sent) : undefined
     this.#usageIsFinal = this.#hasAllEndings()
   }
 }

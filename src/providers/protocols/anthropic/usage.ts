@@ -28,7 +28,10 @@ export function compactionsOf(counts: Fields): readonly Fields[] {
 function parseCounts(counts: Fields): Usage {
   const cachedTokens = countOf(counts.cache_read_input_tokens)
   const cacheWriteTokens = countOf(counts.cache_creation_input_tokens)
-  const longWrites = countOf(fieldsOf(counts.cache_creation).ephemeral_1h_input_tokens)
+  const { ephemeral_1h_input_tokens: long, ephemeral_5m_input_tokens: short } = fieldsOf(
+    counts.cache_creation,
+  )
+  const longWrites = countOf(long) ?? (numberOf(short) === undefined ? undefined : 0)
   const completionTokens = countOf(counts.output_tokens) ?? 0
   return {
     promptTokens: (countOf(counts.input_tokens) ?? 0) + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0),
