@@ -6,8 +6,10 @@ import type {
   Message,
   Part,
   Tool,
+  ToolMessage,
 } from '../../domain/generation/request.ts'
-import { type Fields, isObject } from '../../lib/json/json.ts'
+import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
+import { parseBounded } from '../../providers/protocols/parse-bounded.ts'
 import type { Model } from '../models/model.ts'
 import { conservativeTokens } from './conservative-tokens.ts'
 import { maxImageTokens } from './image-tokens.ts'
@@ -66,7 +68,7 @@ function promptTokens(generation: Generation, model: PromptModel, weights: Token
   const { messages, format, extras, inputs = [] } = generation
   let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
-  if (format?.type === 'json_schema') sum += weights.tools + countJson(format, weights)
+  if (format?.type === 'json_schema') sum += weights.tools + countStrictSchema(format, weights)
   for (const input of inputs) sum += countInput(input, weights)
   return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * Math.max(1, inputs.length))
 }
@@ -85,14 +87,22 @@ function countTools({ tools, providerTools = [], source }: Generation, weights: 
   return weights.tools + Math.max(sum, written) + providerTools.length * weights.providerTool
 }
 
-function countTool({ name, description, parameters }: Tool, weights: TokenWeights): number {
-  return weights.tool + weights.text(name) + weights.text(description ?? '') + countJson(parameters, weights)
+function countTool({ name, description, parameters, strict }: Tool, weights: TokenWeights): number {
+  const schema = strict === true ? countStrictSchema(parameters, weights) : countJson(parameters, weights)
+  return weights.tool + weights.text(name) + weights.text(description ?? '') + schema
+}
+
+/** Some protocols exclude further properties of each object in a schema that is enforced. */
+function countStrictSchema(schema: unknown, weights: TokenWeights): number {
+  const objects = JSON.stringify(schema ?? null).match(/"(?:object|properties)"/g)?.length ?? 0
+  return countJson(schema, weights) + objects * weights.text(',"additionalProperties":false')
 }
 
 function countMessage(message: Message, model: PromptModel, weights: TokenWeights): number {
   let sum = weights.message + weights.text(message.name ?? '') + countJson(message.extras, weights)
   for (const part of message.parts) sum += countPart(part, model, weights)
-  if (message.role === 'tool') return sum + weights.text(message.callId)
+  if (message.role === 'tool')
+    return sum + weights.text(message.callId) + countGrowth(joinedText(message), weights)
   return message.role === 'assistant' ? sum + countToolCalls(message, weights) : sum
 }
 
@@ -100,8 +110,29 @@ function countToolCalls({ toolCalls }: AssistantMessage, weights: TokenWeights):
   let sum = 0
   for (const { id, name, arguments: text, state } of toolCalls)
     sum +=
-      weights.tool + weights.text(id) + weights.text(name) + weights.text(text) + countJson(state, weights)
+      weights.tool +
+      weights.text(id) +
+      weights.text(name) +
+      weights.text(text) +
+      countGrowth(text, weights) +
+      countJson(state, weights)
   return sum
+}
+
+/** The text of a result as one: some protocols join its parts before they parse it. */
+function joinedText({ parts }: ToolMessage): string {
+  const textIn = (part: Part) => (part.type === 'foreign' ? textOf(part.value.refusal) : undefined)
+  return parts.map((part) => (part.type === 'text' ? part.text : (textIn(part) ?? ''))).join('')
+}
+
+/**
+ * What a text is longer if a protocol takes it as JSON and not as text, because numbers are then written without an
+ * exponent: `1e20` has 21 digits. Nothing else gets longer when it is parsed and written again.
+ */
+function countGrowth(text: string, weights: TokenWeights): number {
+  if (!/\d[eE]/.test(text)) return 0
+  const value = parseBounded(text)
+  return value === undefined ? 0 : Math.max(0, countJson(value, weights) - weights.text(text))
 }
 
 function countPart(part: Part, model: PromptModel, weights: TokenWeights): number {
