@@ -19,9 +19,10 @@ import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
 export type CallDependencies = Pick<
   GatewayDependencies,
-  'billing' | 'calls' | 'images' | 'observer' | 'states' | 'log' | 'usageTimeoutMs'
+  'billing' | 'calls' | 'images' | 'observer' | 'speeds' | 'states' | 'log' | 'usageTimeoutMs'
 >
 
+/** How long an answer whose caller has left is read on for its usage. */
 const defaultUsageTimeoutMs = 5000
 
 const noWarnings: readonly string[] = []
@@ -107,8 +108,8 @@ export class Call {
   }
 
   /**
-   * Ends the call because its caller has left or has cancelled it. An answer that is complete but for its
-   * usage is read on for up to `usageTimeoutMs`, so that the caller pays what the provider counted.
+   * Ends the call because its caller has left or has cancelled it. An answer whose length is known from its usage alone
+   * is read on for up to `usageTimeoutMs`, so that the caller pays what the provider counted.
    */
   cancel(reason: unknown): void {
     if (this.#settled || this.#cancelReason) return
@@ -181,10 +182,16 @@ export class Call {
     const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()
+    this.#recordSpeed()
     this.observer?.callEnded(outcome)
     this.#slot?.release((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const settle = request.reserved ? billing.settleEventually : billing.settle
     return settle(request.metadata, outcome, request.onSettled?.(error, this.usage()))
+  }
+
+  #recordSpeed(): void {
+    const [route, speed] = [this.meter.route(), this.meter.speed()]
+    if (route && speed !== undefined) this.#dependencies.speeds.record(route, speed)
   }
 
   #warnOfImplausibleUsage(): void {

@@ -1,5 +1,6 @@
 import type { Log } from '../lib/log.ts'
 import type { Billing } from './billing/billing.ts'
+import type { RouteSpeeds } from './billing/route-speeds.ts'
 import type { NetworkOverrides } from './images/pinned-fetch.ts'
 import type { Observer } from './observer.ts'
 import type { OpenCalls } from './open-calls.ts'
@@ -14,6 +15,7 @@ export type GatewayDependencies = {
   /** The number of retries on each route. */
   readonly retries: number
   readonly states: ProviderStates
+  readonly speeds: RouteSpeeds
   /** Milliseconds that an accepted stream may be silent before the caller gets it without its first event. */
   readonly firstEventTimeoutMs: number
   /** Milliseconds for which a complete answer whose caller has left is read on for its usage; default 5,000. */

@@ -4,6 +4,7 @@ import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
+import { RouteSpeeds } from '../gateway/billing/route-speeds.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
 import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
@@ -150,6 +151,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     breaker,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.providerState),
+    speeds: new RouteSpeeds(),
     firstEventTimeoutMs: shared.firstEventTimeoutMs,
     usageTimeoutMs: shared.usageTimeoutMs,
     images: shared.images,

@@ -31,8 +31,8 @@ export type BillingDatabase = DatabaseConnection & {
   openReservations(): Promise<number>
   /** How many rows a table has. */
   count(table: string): Promise<number>
-  /** Resolves with the usage rows once there are this many and no call is open. */
-  waitForUsage(rows: number): Promise<UsageRow[]>
+  /** Resolves with the usage rows once there are this many and no call is open; throws after the timeout in milliseconds. */
+  waitForUsage(rows: number, timeoutMs?: number): Promise<UsageRow[]>
   expectConsistent(): Promise<void>
 }
 
@@ -64,9 +64,9 @@ export async function openBillingDatabase(location: DatabaseLocation): Promise<B
     entries: () => values('SELECT kind, amount FROM ledger ORDER BY id'),
     entriesOf: async (request) =>
       Object.fromEntries(await values('SELECT kind, amount FROM ledger WHERE request_id = ?', request)),
-    async waitForUsage(rows) {
+    async waitForUsage(rows, timeoutMs) {
       const isComplete = async () => (await count('usage')) >= rows && (await openReservations()) === 0
-      await waitUntil(isComplete, `${rows} rows and no open call`)
+      await waitUntil(isComplete, `${rows} rows and no open call`, timeoutMs)
       return await usage()
     },
     expectConsistent: () => expectConsistent(connection),

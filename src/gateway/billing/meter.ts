@@ -20,6 +20,9 @@ export const estimatedUsageWarning = 'The provider reported no usage; the token 
 /** No call uses more tokens: a higher count is a mistake of the provider, and is ignored. */
 const maxTokens = 1_000_000_000
 
+/** A shorter answer shows how long the prompt took, and not how fast the answer was generated. */
+const minMeasuredTokens = 256
+
 function isPlausible({ promptTokens, completionTokens }: Usage): boolean {
   return promptTokens + completionTokens <= maxTokens
 }
@@ -37,6 +40,9 @@ export class Meter {
   #sent: Generation
   #attempt: 'none' | 'sent' | 'accepted' = 'none'
   #route: ModelRoute | undefined
+  /** The speed of the route where it is known, and when the request was sent to it. */
+  #routeSpeed: number | undefined
+  #sentAt: number | undefined
   #firstToken: number | undefined
   #reported: Usage | undefined
   #tier: ServedTier
@@ -55,16 +61,18 @@ export class Meter {
     this.#unfinished = new UnfinishedAnswer(request, now)
   }
 
-  /** A route is tried. It is the one that serves the request, unless another one follows. */
-  routeChosen(route: ModelRoute): void {
+  /** A route of this speed is tried. It is the one that serves the request, unless another one follows. */
+  routeChosen(route: ModelRoute, tokensPerSecond?: number): void {
     this.#route = route
+    this.#routeSpeed = tokensPerSecond
   }
 
   /** The request is sent to the provider, as this generation. */
   requestSent(generation: Generation): void {
     this.#sent = generation
     this.#attempt = 'sent'
-    this.#unfinished.requestSent()
+    this.#sentAt = this.#now()
+    this.#unfinished.requestSent(this.#routeSpeed)
   }
 
   /** The provider has accepted the request. */
@@ -100,9 +108,19 @@ export class Meter {
     return this.#firstToken !== undefined || this.#attempt !== 'none'
   }
 
-  /** Whether the output is complete and only its usage is still to come. */
+  /** Whether what was generated is known from the usage alone: the output is complete, or has begun after reasoning that was not seen. */
   awaitsUsage(): boolean {
-    return this.#hasAllEndings() && !this.#usageIsFinal && !this.#finished
+    if (this.#usageIsFinal || this.#finished) return false
+    return this.#hasAllEndings() || (!this.#reported?.reasoningTokens && this.#unfinished.hidesReasoning())
+  }
+
+  /** The tokens per second of one choice of a complete answer; undefined for one that is too short to show it. */
+  speed(): number | undefined {
+    const { generation, model } = this.#request
+    if (!this.#finished || this.#reported === undefined || this.#sentAt === undefined) return undefined
+    const { completionTokens } = clampUsage(this.#reported, this.#sent, model)
+    const tokens = completionTokens / totalChoices(generation)
+    return tokens < minMeasuredTokens ? undefined : (tokens * 1000) / (this.#now() - this.#sentAt)
   }
 
   /**

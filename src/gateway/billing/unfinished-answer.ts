@@ -3,11 +3,26 @@ import { totalChoices } from '../../domain/generation/inputs.ts'
 import type { MeteredRequest } from './clamp-usage.ts'
 import { conservativeTokens } from './conservative-tokens.ts'
 
-/** Assumed for each choice while its output cannot be seen. */
-const tokensPerSecond = 100
+/** Assumed for each choice while its output cannot be seen, if no higher speed is known. */
+const minTokensPerSecond = 100
 
 /** Two chunks of a flowing answer are less than this apart. */
 const silenceMs = 200
+
+/** So much of a flowing answer shows the speed of its model. */
+const minFlowTokens = 64
+const minFlowMs = 500
+
+/** What was generated up to some moment. */
+type Progress = {
+  /** Tokens that may have been generated between chunks that follow one another, beyond those received. */
+  readonly excess: number
+  readonly received: number
+  /** The time in which more may have been generated than was received. */
+  readonly silentMs: number
+}
+
+const noProgress: Progress = { excess: 0, received: 0, silentMs: 0 }
 
 /**
  * Estimates the tokens that a provider has generated of an answer that may never be complete: those received,
@@ -19,41 +34,50 @@ export class UnfinishedAnswer {
   readonly #now: () => number
   readonly #stream: boolean
   readonly #reasons: boolean
-  readonly #tokensPerMillisecond: number
+  readonly #choices: number
+  #tokensPerSecond = minTokensPerSecond
   /** Since when more may have been generated than received; undefined while that is not so. */
-  #unreceivedSince: number | undefined
+  #silentSince: number | undefined
+  #paused = false
   #events = 0
   #received = 0
-  #unreceived = 0
+  #excess = 0
+  #silentMs = 0
+  /** What was received while the answer was flowing, and how long that took. */
+  #flowTokens = 0
+  #flowMs = 0
   /** The last count of the provider, and the own count at that time. */
   #reported = 0
-  #countedAtReport = 0
+  #atReport = noProgress
 
   constructor({ generation, model, stream }: MeteredRequest, now: () => number) {
     this.#now = now
     this.#stream = stream
     this.#reasons = model.reasoning !== undefined
-    this.#tokensPerMillisecond = (tokensPerSecond * totalChoices(generation)) / 1000
+    this.#choices = totalChoices(generation)
   }
 
   /**
    * A provider accepts a stream with its headers; an answer that is not streamed is generated before anything
-   * is received.
+   * is received. `tokensPerSecond` is the speed of the route for one choice, where it is known.
    */
-  requestSent(): void {
-    if (this.#reasons || !this.#stream) this.#unreceivedSince = this.#now()
+  requestSent(tokensPerSecond = 0): void {
+    if (!this.#reasons && this.#stream) return
+    this.#silentSince = this.#now()
+    this.#tokensPerSecond = Math.max(minTokensPerSecond, tokensPerSecond)
   }
 
   accepted(): void {
-    this.#unreceivedSince ??= this.#now()
+    this.#silentSince ??= this.#now()
   }
 
   attemptFailed(): void {
-    this.#unreceivedSince = undefined
+    this.#silentSince = undefined
   }
 
   readerPaused(): void {
-    this.#unreceivedSince ??= this.#now()
+    this.#paused = true
+    this.#silentSince ??= this.#now()
   }
 
   add(batch: readonly GenerationEvent[]): void {
@@ -63,28 +87,49 @@ export class UnfinishedAnswer {
     let hasReport = false
     for (const event of batch) hasReport = this.#addEvent(event) || hasReport
     const received = this.#receivedTokens() - before
-    if (this.#unreceivedSince === undefined || received === 0) return
-    const unreceived = this.#endSilence(this.#unreceivedSince, before > 0, received)
-    // The provider's count includes that time.
-    if (hasReport) this.#countedAtReport += unreceived
+    if (received > 0) this.#endSilence(before > 0, received)
+    // The provider's count includes the time before it.
+    if (hasReport) this.#atReport = { ...this.#progress(), received: this.#atReport.received }
   }
 
   /** The estimate up to now; not an integer. */
   tokens(): number {
-    const unreceived = this.#unreceivedUntil(this.#now())
-    const counted = this.#counted()
-    return Math.max(counted, this.#reported + counted - this.#countedAtReport) + unreceived
+    const { received, excess, silentMs } = this.#progress()
+    const speed = this.#tokensPerMillisecond()
+    const open = this.#silentSince === undefined ? 0 : this.#now() - this.#silentSince
+    const counted = received + excess + silentMs * speed
+    const atReport = this.#atReport.received + this.#atReport.excess + this.#atReport.silentMs * speed
+    return Math.max(counted, this.#reported + counted - atReport) + open * speed
   }
 
-  /** Adds the tokens not received since then, and returns them. */
-  #endSilence(since: number, hasBegun: boolean, received: number): number {
+  /** Whether the model may have reasoned in silence, and its answer does not show yet how fast it generates. */
+  hidesReasoning(): boolean {
+    return this.#reasons && this.#stream && this.#events > 0 && this.#flowSpeed() === undefined
+  }
+
+  #endSilence(hasBegun: boolean, received: number): void {
+    const since = this.#silentSince
+    if (since === undefined) return
     const now = this.#now()
+    const milliseconds = now - since
     // The tokens received were generated in that time, except the few that come after a silence.
-    const isFlowing = hasBegun && now - since < silenceMs
-    const unreceived = Math.max(0, this.#unreceivedUntil(now) - (isFlowing ? received : 0))
-    this.#unreceived += unreceived
-    this.#unreceivedSince = this.#reasons ? now : undefined
-    return unreceived
+    if (hasBegun && milliseconds < silenceMs) {
+      this.#excess += Math.max(0, milliseconds * this.#tokensPerMillisecond() - received)
+      this.#flowTokens += this.#paused ? 0 : received
+      this.#flowMs += this.#paused ? 0 : milliseconds
+    } else this.#silentMs += milliseconds
+    this.#paused = false
+    this.#silentSince = this.#reasons ? now : undefined
+  }
+
+  /** Tokens per millisecond of all choices, while they flow; undefined where too little has been received. */
+  #flowSpeed(): number | undefined {
+    if (this.#flowTokens < minFlowTokens || this.#flowMs < minFlowMs) return undefined
+    return this.#flowTokens / this.#flowMs
+  }
+
+  #tokensPerMillisecond(): number {
+    return Math.max((this.#tokensPerSecond * this.#choices) / 1000, this.#flowSpeed() ?? 0)
   }
 
   /** Returns true for a usage event. */
@@ -96,7 +141,7 @@ export class UnfinishedAnswer {
     else if (event.type === 'provider-block') this.#addText(JSON.stringify(event.block))
     if (event.type !== 'usage') return false
     this.#reported = event.usage.completionTokens
-    this.#countedAtReport = this.#counted()
+    this.#atReport = this.#progress()
     return true
   }
 
@@ -110,13 +155,7 @@ export class UnfinishedAnswer {
     return Math.max(this.#events, this.#received)
   }
 
-  #counted(): number {
-    return this.#receivedTokens() + this.#unreceived
-  }
-
-  #unreceivedUntil(now: number): number {
-    return this.#unreceivedSince === undefined
-      ? 0
-      : (now - this.#unreceivedSince) * this.#tokensPerMillisecond
+  #progress(): Progress {
+    return { excess: this.#excess, received: this.#receivedTokens(), silentMs: this.#silentMs }
   }
 }

@@ -34,3 +34,8 @@ export type Model = {
 }
 
 export type ModelRoute = { readonly provider: Provider; readonly model: string; readonly weight?: number }
+
+/** Identifies a route, also after its model was loaded again. */
+export function routeKey({ provider, model }: ModelRoute): string {
+  return `${provider.name}\n${model}`
+}

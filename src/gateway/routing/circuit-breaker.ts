@@ -1,5 +1,5 @@
 import { isReachable } from '../../lib/reachable.ts'
-import type { ModelRoute } from '../models/model.ts'
+import { type ModelRoute, routeKey } from '../models/model.ts'
 
 /** How a route has failed. */
 export type RouteFailure = {
@@ -97,13 +97,13 @@ export class CircuitBreaker {
 
   /** The route has served a call: its circuit closes. */
   recordSuccess(route: ModelRoute): void {
-    if (this.#routes.size > 0) this.#routes.delete(keyOf(route))
+    if (this.#routes.size > 0) this.#routes.delete(routeKey(route))
   }
 
   /** The route has failed for a call of the organization. */
   recordFailure(route: ModelRoute, organization: string, { unreachable, slow }: RouteFailure): void {
     const health = this.#healthOf(route) ?? createHealth()
-    this.#routes.set(keyOf(route), health)
+    this.#routes.set(routeKey(route), health)
     const wasOpen = this.#isOpenFor(health, organization)
     this.#countFailure(health, organization)
     health.isOpen ||= unreachable || this.#hasManyFailures(health)
@@ -142,7 +142,7 @@ export class CircuitBreaker {
   }
 
   #healthOf(route: ModelRoute): RouteHealth | undefined {
-    return this.#routes.size === 0 ? undefined : this.#routes.get(keyOf(route))
+    return this.#routes.size === 0 ? undefined : this.#routes.get(routeKey(route))
   }
 
   #isOpenFor(health: RouteHealth, organization: string): boolean {
@@ -197,8 +197,4 @@ function createHealth(): RouteHealth {
     probeAt: 0,
     probedBy: undefined,
   }
-}
-
-function keyOf({ provider, model }: ModelRoute): string {
-  return `${provider.name}\n${model}`
 }

@@ -19,7 +19,7 @@ export async function openStream(
 ): Promise<GenerationStream> {
   const { model, metadata: facts, stream } = call.request
   const { provider } = route
-  call.meter.routeChosen(route)
+  call.meter.routeChosen(route, dependencies.speeds.of(route))
   call.observer?.attemptStarted(route)
   const inlined = needsInlineImages(provider) ? await call.inlineImages() : call.generation
   const generation = withStatesOf(provider.name, inlined)

@@ -15,6 +15,11 @@ const rounds = 30
 const inputPrice = 1000
 const outputPrice = 10_000
 
+/** A model that reasons. */
+const models = [
+  { slug: 'acme/mind', reasoning: { supported_efforts: [] }, pricing: { input: 1, output: 10 } },
+].map((model) => ({ ...model, max_output_tokens: 5000, routes: [{ provider: 'acme', model: 'mind' }] }))
+
 /** One way to take a part of an answer and leave. */
 type Strategy = {
   readonly name: string
@@ -32,7 +37,11 @@ const strategies: readonly Strategy[] = [
   { name: 'before the first word', plan: thinking },
   { name: 'in the middle of hidden reasoning', plan: thinking, reasons: true },
   { name: 'after some words', plan: {} },
-  { name: 'after some words behind hidden reasoning', plan: { pace: 90 }, reasons: true },
+  {
+    name: 'behind the last word behind hidden reasoning',
+    plan: { pace: 2000, behind: 'end', usageAfter: 120 },
+    reasons: true,
+  },
   { name: 'after some words behind a silence', plan: { pace: 90 } },
   { name: 'in the middle of reasoning behind words', plan: { behind: 'thought', pace: 90 }, reasons: true },
   { name: 'behind the last word, before the usage', plan: { behind: 'end', usageAfter: 120 } },
@@ -45,9 +54,6 @@ const strategies: readonly Strategy[] = [
 test('a disconnected client is charged at least 95 % of what the provider counted, and never more than was reserved', async () => {
   // The seed repeats what is asked and answered; when each leaves is up to the machine.
   const random = randomFrom(testSeed)
-  const models = [
-    { slug: 'acme/mind', reasoning: { supported_efforts: [] }, pricing: { input: 1, output: 10 } },
-  ].map((model) => ({ ...model, max_output_tokens: 5000, routes: [{ provider: 'acme', model: 'mind' }] }))
   const charges: number[] = []
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
@@ -66,6 +72,25 @@ test('a disconnected client is charged at least 95 % of what the provider counte
   const mean = charges.reduce((sum, charge) => sum + charge, 0) / charges.length
   console.log(JSON.stringify({ lowest: Math.min(...charges), mean, highest: Math.max(...charges) }))
 }, 60_000)
+
+test('a client that disconnects from a fast model in the middle of its hidden reasoning is charged by the speed of earlier answers', async () => {
+  const random = randomFrom('fast')
+  await using paid = await startBillingScenario([], { models, balance: '100' })
+  const fast = { pace: 1000, silence: 1000, pieces: ['Four.'], behind: 'end', usageAfter: 0 } as const
+  const provider = countingProvider({ ...fast, promptTokens: 20, accepts: true })
+  paid.acme.respondWith(provider.script)
+  const messages = [{ role: 'user', content: 'How high is it?' }]
+  await (await paid.app.chat({ model: 'acme/mind', messages, stream: true })).text()
+  expect(await provider.counted).toBeGreaterThan(900)
+  // Less than the speed of the first answer: that of a machine with other work varies.
+  const leaving = {
+    name: 'in the middle of hidden reasoning',
+    plan: { pieces: [], pace: 700 },
+    reasons: true,
+  }
+  for (let round = 0; round < 5; round++) await leaveOnce(paid, leaving, random)
+  await paid.billing.expectConsistent()
+})
 
 /** Gives what was charged as a multiple of what the provider counted. */
 async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () => number): Promise<number> {
@@ -87,7 +112,8 @@ async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () =
   const before = (await paid.billing.usage()).length
   const reserved = await askAndLeave(paid, strategy, plan, prompt, random)
   const counted = plan.promptTokens * inputPrice + (await provider.counted) * outputPrice
-  const rows = await paid.billing.waitForUsage(before + 1)
+  // The usage of an answer behind hidden reasoning is awaited for five seconds.
+  const rows = await paid.billing.waitForUsage(before + 1, 15_000)
   const cost = rows.at(-1)?.cost ?? 0
   const received = { strategy: strategy.name, counted, cost, reserved, prompt, answer: plan.pieces.join('') }
   expect(cost >= 0.95 * counted, JSON.stringify(received)).toBe(true)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
+import { RouteSpeeds } from '../../../src/gateway/billing/route-speeds.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import type { GenerationStream } from '../../../src/gateway/generate-request.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
@@ -94,6 +95,7 @@ async function startScenario(script: Script) {
     breaker: new CircuitBreaker({ failures: 5, cooldown: 1000 }),
     retries: 0,
     states: createProviderStates(createProviderState(database, writer)),
+    speeds: new RouteSpeeds(),
     firstEventTimeoutMs: 10_000,
   })
   // So long that no deadline ends a call here.

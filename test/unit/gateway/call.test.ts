@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
+import { RouteSpeeds } from '../../../src/gateway/billing/route-speeds.ts'
 import { Call } from '../../../src/gateway/call.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
@@ -29,6 +30,7 @@ function scenario({ left = false, broken = false } = {}) {
     billing: createBilling(ledger, () => undefined),
     calls,
     states: createProviderStates(createProviderState(database, writer)),
+    speeds: new RouteSpeeds(),
     log: createLog((line) => void lines.push(line)),
   }
   const acme = organization()

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
+import { RouteSpeeds } from '../../../src/gateway/billing/route-speeds.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
@@ -42,6 +43,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     breaker,
     retries: 3,
     states: createProviderStates(createProviderState(database, writer)),
+    speeds: new RouteSpeeds(),
     firstEventTimeoutMs: 10_000,
   })
   const [model] = modelsWith([], {
