@@ -1,6 +1,6 @@
 import type { ForeignPart, Part, TextPart } from '../../domain/generation/request.ts'
 import { unsupportedParameter } from '../../lib/errors/errors.ts'
-import type { Fields } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf } from '../../lib/json/json.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 
 /** A block that becomes parts of its message: everything but thinking, tool calls and their results. */
@@ -22,12 +22,33 @@ export function lowerBlock(block: PartBlock, path: string): readonly Part[] {
   if (isBlock(block, 'document')) return lowerDocument(block, path)
   if (isBlock(block, 'search_result')) return lowerSearchResult(block)
   if (block.type === 'container_upload') throw unknownFile(path)
-  return [foreignPart(block)]
+  return [foreignPart(block, path)]
 }
 
-/** The block as a part that only Anthropic's own protocol understands. */
-export function foreignPart(block: ContentBlock): ForeignPart {
+/** The block as a part that only Anthropic's own protocol understands; throws 400 for a file that only the provider has. */
+export function foreignPart(block: ContentBlock, path: string): ForeignPart {
+  rejectFiles(block, path)
   return { type: 'foreign', protocol: 'anthropic', value: block }
+}
+
+function rejectFiles(value: unknown, path: string): void {
+  if (typeof value !== 'object' || value === null) return
+  const fields = fieldsOf(value)
+  if (typeof fields.file_id === 'string' && !isToolOutput(fields)) throw unknownFile(path)
+  const isList = Array.isArray(value)
+  for (const [name, child] of Object.entries(value))
+    if (name !== 'input' || !isToolUse(fields))
+      rejectFiles(child, isList ? `${path}[${name}]` : `${path}.${name}`)
+}
+
+/** A file that a tool of the provider has made, in the result that the caller sends back: its content is not read. */
+function isToolOutput({ type }: Fields): boolean {
+  return typeof type === 'string' && type.endsWith('code_execution_output')
+}
+
+/** The input of a tool is not read as content, whatever it names. */
+function isToolUse({ type }: Fields): boolean {
+  return typeof type === 'string' && type.endsWith('tool_use')
 }
 
 /** Only `cache_control` has a meaning for other protocols, too. */

@@ -52,7 +52,7 @@ function lowerOther(content: string | readonly ContentBlock[], path: string): re
 
 /** Thinking in a message of the user has no meaning for other protocols. */
 function lowerAny(block: ContentBlock, path: string): readonly Part[] {
-  if (isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')) return [foreignPart(block)]
+  if (isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')) return [foreignPart(block, path)]
   if (isBlock(block, 'tool_use') || isResult(block)) throw misplaced(block, path)
   return lowerBlock(block, path)
 }

@@ -15,15 +15,16 @@ export function lowerTurn(content: string | readonly ContentBlock[], path: strin
   const toolCalls: PastToolCall[] = []
   let states: SealedState[] = []
   for (const [index, block] of content.entries()) {
+    const blockPath = `${path}[${index}]`
     if (isBlock(block, 'tool_use')) {
       toolCalls.push({ ...lowerToolUse(block), ...mergeStates(states) })
       states = []
     } else if (isThinking(block)) {
       const state = openSealedState(sealOf(block))
       if (state) states.push(state)
-      else parts.push(foreignPart(block))
-    } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block))
-    else parts.push(...lowerBlock(block, `${path}[${index}]`))
+      else parts.push(foreignPart(block, blockPath))
+    } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block, blockPath))
+    else parts.push(...lowerBlock(block, blockPath))
   }
   return { role: 'assistant', parts, toolCalls }
 }

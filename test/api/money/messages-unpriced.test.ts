@@ -77,7 +77,14 @@ describe('the reservation covers the files within a block of another type', () =
       'an image by URL',
       { type: 'mcp_tool_result', tool_use_id: 'a', content: [{ ...document, type: 'image' }] },
     ],
-    ['a file by its ID', { type: 'code_output', file_id: 'file_1' }],
+    [
+      'a file that a tool has made',
+      {
+        type: 'code_execution_tool_result',
+        tool_use_id: 'a',
+        content: { content: [{ type: 'code_execution_output', file_id: 'file_1' }] },
+      },
+    ],
     [
       'a document in a result in a message of the model',
       { type: 'tool_result', tool_use_id: 'a', content: [document] },

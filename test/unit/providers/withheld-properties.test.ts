@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
 import type { Fields } from '../../../src/lib/json/json.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
+import { openaiCompletions } from '../../../src/providers/protocols/openai-completions/protocol.ts'
+import { openaiEmbeddings } from '../../../src/providers/protocols/openai-embeddings/protocol.ts'
 import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import { plainGeneration } from './protocols/support/generations.ts'
 
@@ -45,6 +47,28 @@ const costly: Fields = {
   adapter_id: 'huge',
   deferred: true,
   speed: 'fast',
+  // Those of inference engines:
+  lora: [{ id: 0, scale: 1 }],
+  lora_request: { lora_name: 'a', lora_int_id: 1, lora_path: '/models/a' },
+  lora_path: 'a',
+  LoRA_Adapter: 'a',
+  adapters: '/models/a',
+  adapter_name: 'a',
+  prompt: 'Another one.',
+  prompt_embeds: 'AAAA',
+  prompt_token_ids: [1, 2],
+  input_ids: [1, 2],
+  input_embeds: [[0.5]],
+  chat_template: '{{ messages }}{{ messages }}',
+  template: '{{ .Prompt }}',
+  id_slot: 3,
+  session_params: { id: 'a' },
+  kv_transfer_params: { remote_host: '10.0.0.1' },
+  draft_model: 'huge',
+  custom_logit_processor: 'code',
+  options: { num_predict: 100_000 },
+  sampling_params: { n: 20 },
+  n_cmpl: 20,
 }
 
 describe.each(remoteKinds)('a request to %s', (kind) => {
@@ -69,7 +93,17 @@ const openKinds = [
 
 describe.each(openKinds)('a request to %s', (kind) => {
   test('has the properties that cost nothing', () => {
-    const extras = { top_k: 4, min_p: 0.1, verbosity: 'low', prompt_cache_key: 'k', safety_identifier: 's' }
+    const extras = {
+      top_k: 4,
+      min_p: 0.1,
+      verbosity: 'low',
+      prompt_cache_key: 'k',
+      safety_identifier: 's',
+      chat_template_kwargs: { enable_thinking: false },
+      structured_outputs: { regex: 'a+' },
+      repetition_penalty: 1.1,
+      cache_prompt: true,
+    }
     const { body, warnings } = render(kind, { extras })
     expect(body).toMatchObject(extras)
     expect(warnings).toEqual([])
@@ -145,3 +179,47 @@ test('a file in the format of the Responses API has no other properties there', 
   expect(body.input).toEqual([{ role: 'user', content: [file] }])
   expect(warnings).toEqual([])
 })
+
+const texts = { messages: [], inputs: ['a'] }
+const operations = [
+  [
+    'embeddings',
+    openaiEmbeddings({ name: 'acme' }),
+    { ...texts, operation: 'embedding' },
+    [
+      'messages',
+      'content',
+      'prompt',
+      'instruction',
+      'prompt_name',
+      'lora_request',
+      'prompt_embeds',
+      'options',
+    ],
+  ],
+  [
+    'completions',
+    openaiCompletions,
+    { ...texts, operation: 'completion' },
+    ['messages', 'input', 'lora_request', 'prompt_embeds', 'prompt_token_ids', 'options'],
+  ],
+] as const
+
+test.each(operations)(
+  'a request for %s has no other model and no other input than its own',
+  (_, protocol, fields, names) => {
+    const rendered = (extras: Fields) => {
+      const source = { protocol: protocol.name, body: { input: 'a', prompt: 'a' } }
+      const generation: Generation = { ...plainGeneration, ...fields, source, extras }
+      const warnings: string[] = []
+      const target = { model: 'example-model', stream: false }
+      return { body: protocol.render(generation, target, (warning) => void warnings.push(warning)), warnings }
+    }
+    for (const name of names)
+      expect(rendered({ [name]: 'another' })).toEqual({
+        ...rendered({}),
+        warnings: [`Parameter \`${name}\` is not supported and was ignored.`],
+      })
+    expect(rendered({ task: 'retrieval' }).body).toMatchObject({ task: 'retrieval' })
+  },
+)

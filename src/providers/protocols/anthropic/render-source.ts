@@ -1,6 +1,7 @@
 import { isSealedState } from '../../../domain/generation/sealed-state.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
+import { isEngineField } from '../openai-chat/withheld.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
 import { renderCallId } from './render-messages.ts'
 
@@ -35,7 +36,7 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
 }
 
 /**
- * Fields that change the price of the tokens, which is not known here, those that refer to the account of the gateway,
+ * Beside those of engines: fields that change the price of the tokens, which is not known here, those that refer to the account of the gateway,
  * and those that Google Cloud accepts in place of headers.
  */
 const ignored: ReadonlySet<string> = new Set([
@@ -51,7 +52,7 @@ const ignored: ReadonlySet<string> = new Set([
 
 function isSent(name: string, generation: Generation, warn: Warn): boolean {
   if (name === 'thread') return false
-  if (ignored.has(name)) {
+  if (ignored.has(name) || isEngineField(name)) {
     warn({ what: 'Parameter', name })
     return false
   }

@@ -8,8 +8,6 @@ import type { Warn } from '../protocol.ts'
 const withheldFields = fieldNames(
   // Choice of another model or provider. OpenRouter, Vercel and other routers:
   'models route provider provideroptions preset router prefer model_fallbacks',
-  // Engines that serve adapters of a model beside it:
-  'adapter adapter_id adapter_source',
   // LiteLLM, which also accepts another base URL and another key:
   'fallbacks fallback_models context_window_fallbacks content_policy_fallbacks model_list num_retries',
   'custom_llm_provider api_base base_url api_key api_version deployment_id',
@@ -29,15 +27,40 @@ const withheldFields = fieldNames(
   // Audio and images, which have other prices and are not part of a reply:
   'modalities audio image_config image_generation',
   // OpenAI bills predicted tokens that the response does not use, beyond `max_tokens`:
-  'prediction',
+  'prediction speculation',
   // More choices than `n`, or longer ones than `max_tokens`. vLLM, llama.cpp, older engines:
-  'best_of use_beam_search num_return_sequences num_completions',
+  'best_of use_beam_search num_return_sequences num_completions n_cmpl',
   'n_predict num_predict max_new_tokens max_output_tokens max_tokens_to_sample max_length',
   // Anthropic bills speed and region at a higher price:
   'speed inference_geo',
   // Deferred responses, which are fetched later and not metered. xAI, OpenAI:
   'deferred background',
 )
+
+/**
+ * Fields by which inference engines (vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, LM Studio, MLX and others) serve another
+ * model or another prompt than those of the request, whatever API the request came in by. Adapters are in `isEngineField`.
+ */
+const engineFields = fieldNames(
+  // The prompt in another form, which is not counted:
+  'prompt input inputs prompt_embeds prompt_token_ids prompt_ids input_ids input_embeds inputs_embeds token_ids',
+  // Templates, which can repeat the messages, and prompts that are stored at the engine:
+  'chat_template chat_template_str custom_chat_template template prompt_template instruction_template',
+  'instruction_template_str character',
+  // The context of another request:
+  'context id_slot slot_id session_params conversation_params previous_response_id kv_transfer_params',
+  'disaggregated_params bootstrap_host bootstrap_port bootstrap_room',
+  // A second model, the tools of an engine, and code that it runs:
+  'draft_model assistant_model speculative_model integrations custom_logit_processor logits_processors',
+  // Containers of such fields:
+  'options parameters sampling_params generation_config',
+)
+
+/** Whether an inference engine would serve another model or prompt for a property of this name, in any case of its letters. */
+export function isEngineField(name: string): boolean {
+  const folded = fold(name)
+  return engineFields.has(folded) || /^(lora|adapter)/.test(folded)
+}
 
 /** Fields of chat completions that only the gateway sets: some providers ignore the case of field names. */
 const chatFields = fieldNames(
@@ -68,7 +91,12 @@ export function withoutWithheld(
 }
 
 function isWithheld(name: string, gatewayFields: ReadonlySet<string>): boolean {
-  // Folded both ways: case-insensitive parsers read `ſ` as an s.
-  const folded = name.toUpperCase().toLowerCase()
-  return withheldFields.has(folded) || gatewayFields.has(folded) || folded.startsWith('search_')
+  const folded = fold(name)
+  if (withheldFields.has(folded) || gatewayFields.has(folded) || folded.startsWith('search_')) return true
+  return isEngineField(name)
+}
+
+/** Folded both ways: case-insensitive parsers read `ſ` as an s. */
+function fold(name: string): string {
+  return name.toUpperCase().toLowerCase()
 }

@@ -37,8 +37,14 @@ export function openaiEmbeddings(dialect: EmbeddingsDialect): Protocol<null> {
   }
 }
 
-/** Fields that only the gateway sets: some providers ignore the case of field names. */
-const gatewayFields = fieldNames('model input dimensions encoding_format user stream')
+/**
+ * Fields that only the gateway sets: some providers ignore the case of field names. Other forms of the input, and a prompt
+ * before each of its texts, would not be counted.
+ */
+const gatewayFields = fieldNames(
+  'model input dimensions encoding_format user stream',
+  'messages content contents prompts prompt_name instruction instructions',
+)
 
 function renderRequest(dialect: EmbeddingsDialect, generation: Generation, target: Target, warn: Warn): Body {
   const source = generation.source?.body ?? {}

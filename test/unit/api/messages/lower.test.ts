@@ -162,6 +162,11 @@ describe('the state of another provider in thinking', () => {
 })
 
 describe('a message request is rejected with the path of', () => {
+  const resultWithFile = {
+    type: 'tool_result',
+    tool_use_id: 'a',
+    content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }],
+  }
   const tools = [{ name: 'f', input_schema: {} }]
   test.each<readonly [string, object]>([
     ['max_tokens', { max_tokens: undefined }],
@@ -182,6 +187,25 @@ describe('a message request is rejected with the path of', () => {
       { messages: [user([{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }])] },
     ],
     ['messages[0].content[0]', { messages: [user([{ type: 'container_upload', file_id: 'f' }])] }],
+    ['messages[0].content[0]', { messages: [user([{ type: 'code_output', file_id: 'f' }])] }],
+    [
+      'messages[0].content[0].items[1].source',
+      { messages: [user([{ type: 'album', items: [{}, { source: { type: 'file', file_id: 'f' } }] }])] },
+    ],
+    [
+      'messages[0].content[0].content[0].source',
+      {
+        messages: [
+          user([
+            { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'video', source: { file_id: 'f' } }] },
+          ]),
+        ],
+      },
+    ],
+    [
+      'messages[0].content[0].content[0].source',
+      { messages: [{ role: 'assistant', content: [resultWithFile] }] },
+    ],
     ['messages[0].content[0]', { messages: [user([{ type: 'tool_use', id: 'a', name: 'f', input: {} }])] }],
     ['messages[0].content[0].tool_use_id', { messages: [user([{ type: 'tool_result', content: 'x' }])] }],
     ['system', { system: 5 }],
