@@ -184,7 +184,7 @@ function piecesOf(block: Block): { readonly empty: Fields; readonly deltas: read
     case 'text': {
       const citations = listOf(block.citations).map((citation) => ({ type: 'citations_delta', citation }))
       return {
-        empty: { type: 'text', text: '' },
+        empty: { type: 'text', text: '', ...(Array.isArray(block.citations) && { citations: [] }) },
         deltas: [...citations, { type: 'text_delta', text: block.text }],
       }
     }

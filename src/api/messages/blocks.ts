@@ -3,6 +3,7 @@ import type {
   Finish,
   GenerationEvent,
   ReasoningEnd,
+  TextBegin,
   ToolCallBegin,
   ToolCallDelta,
 } from '../../domain/generation/events.ts'
@@ -44,6 +45,8 @@ export function addEvent(
   out: BlockEvent[],
 ): Blocks {
   switch (event.type) {
+    case 'text-begin':
+      return beginText(blocks, event, options, out)
     case 'text':
       return addDelta(blocks, emptyText, { type: 'text_delta', text: event.text }, options, out)
     case 'text-end':
@@ -86,6 +89,12 @@ function addDelta(
     blocks.open?.type === empty.type ? blocks : openBlock(blocks, empty, { type: empty.type }, options, out)
   emit(next, delta, out)
   return next
+}
+
+function beginText(blocks: Blocks, event: TextBegin, options: BlockOptions, out: BlockEvent[]): Blocks {
+  const { protocol, fields } = event.providerFields
+  if (protocol !== 'anthropic') return blocks
+  return openBlock(blocks, { ...emptyText, ...fields }, { type: 'text' }, options, out)
 }
 
 function addCitation(blocks: Blocks, event: Annotation, options: BlockOptions, out: BlockEvent[]): Blocks {

@@ -9,6 +9,7 @@ import type { Usage } from './usage.ts'
  * complete.
  */
 export type GenerationEvent =
+  | TextBegin
   | { readonly type: 'text'; readonly choice: number; readonly text: string }
   /** The end of a block of text, from protocols that divide text into blocks: the text after it is another block. */
   | { readonly type: 'text-end'; readonly choice: number }
@@ -31,6 +32,13 @@ export type GenerationEvent =
   | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
   /** The provider has failed; no event follows. */
   | { readonly type: 'failure'; readonly error: ProviderError }
+
+/** A block of text begins with fields that only its protocol has, such as an empty list of citations. */
+export type TextBegin = {
+  readonly type: 'text-begin'
+  readonly choice: number
+  readonly providerFields: ProviderFields
+}
 
 /** An annotation of the block of text that is open, such as a citation, in the form of its protocol. */
 export type Annotation = {

@@ -102,6 +102,33 @@ describe('a conversation with an Anthropic upstream loses nothing', () => {
     expect(sent?.path).toBe('/v1/v1/messages')
   })
 
+  const short = { type: 'tool_use', id: 'toolu_9', name: 'measure', input: { river: 'Elbe' } }
+  const uncited = { type: 'text', text: 'It rises.', citations: [] }
+
+  test.each([
+    ['complete', anthropicReply, false],
+    ['streamed', anthropicStream, true],
+  ] as const)(
+    'in short ids of tool calls and in empty lists, of a %s reply and of what follows it',
+    async (_, script, stream) => {
+      const blocks = [thinking, uncited, short, { ...short, id: 'toolu_10' }]
+      await using scenario = await startAnthropicScenario(script(blocks, { stop_reason: 'tool_use' }))
+      const reply = await sendMessage(scenario.app, { ...messageRequest, stream })
+      const message = stream ? foldEvents(await readEvents(reply)) : await readMessage(reply)
+      expect<unknown>(message.content).toEqual(blocks)
+      const result = { type: 'tool_result', tool_use_id: short.id, content: '4' }
+      const turns = [
+        { role: 'assistant', content: message.content },
+        { role: 'user', content: [result] },
+      ]
+      await sendMessage(scenario.app, { ...messageRequest, messages: [...messageRequest.messages, ...turns] })
+      expect<unknown>(scenario.acme.requests[1]?.body.messages).toEqual([
+        ...messageRequest.messages,
+        ...turns,
+      ])
+    },
+  )
+
   test('in its complete reply', async () => {
     await using scenario = await startAnthropicScenario(anthropicReply(content, ending))
     const message = await readMessage(await sendMessage(scenario.app, request, { headers }))

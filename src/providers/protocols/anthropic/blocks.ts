@@ -1,5 +1,13 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, isObject, type Json, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
+import {
+  type Fields,
+  fieldsBeside,
+  isObject,
+  type Json,
+  listOf,
+  parseJson,
+  textOf,
+} from '../../../lib/json/json.ts'
 import {
   addFragment,
   type CallArguments,
@@ -57,6 +65,7 @@ export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent
   const closed = closeBlock(blocks, events)
   switch (block.type) {
     case 'text':
+      emitTextBegin(block, events)
       emit('text', block.text, events)
       for (const citation of listOf(block.citations)) emitAnnotation(citation, events)
       return { ...closed, open: openPlainText }
@@ -140,20 +149,18 @@ function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
   const name = textOf(block.name)
   if (name === undefined || (name === outputTool && blocks.hasOutput)) return blocks
   if (name === outputTool) return openText({ ...blocks, hasOutput: true }, 'output', block, '')
-  const id = callIdFor(blocks, textOf(block.id), name)
   const { callIds } = blocks
-  events.push(callBegin(block, { choice: 0, index: callIds.length }, { id, name }))
+  const givenId = textOf(block.id)
+  const providerId = givenId !== undefined && callIds.includes(givenId) ? undefined : givenId
+  const id = callIdFor(blocks, providerId, name)
+  events.push(callBegin(block, { choice: 0, index: callIds.length }, { id, name }, providerId))
   const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
 }
 
 /** An id under which thinking blocks are stored must not be used again by other responses. */
-function callIdFor(
-  { thinkingBlocks, callIds }: Blocks,
-  providerId: string | undefined,
-  name: string,
-): string {
-  if (providerId === undefined || callIds.includes(providerId)) return newCallId()
+function callIdFor({ thinkingBlocks }: Blocks, providerId: string | undefined, name: string): string {
+  if (providerId === undefined) return newCallId()
   return thinkingBlocks.length > 0 && isCounterId({ id: providerId, name }) ? newCallId() : providerId
 }
 
@@ -219,6 +226,16 @@ function appendText(
 
 function emit(type: 'text' | 'reasoning', text: unknown, events: GenerationEvent[]): void {
   if (typeof text === 'string' && text !== '') events.push({ type, choice: 0, text })
+}
+
+const textFields: ReadonlySet<string> = new Set(['type', 'text'])
+
+/** The citations follow as annotations. */
+function emitTextBegin(block: Fields, events: GenerationEvent[]): void {
+  const fields = fieldsBeside(textFields, block)
+  if (fields === undefined) return
+  const begun = listOf(fields.citations).length > 0 ? { ...fields, citations: [] } : fields
+  events.push({ type: 'text-begin', choice: 0, providerFields: { protocol: 'anthropic', fields: begun } })
 }
 
 function emitAnnotation(annotation: unknown, events: GenerationEvent[]): void {

@@ -4,13 +4,18 @@ import type { CallPosition } from '../tool-call.ts'
 
 const commonFields: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
 
-/** The begin of a tool call, with the fields of its block beyond the common ones, such as the code that made the call. */
+/**
+ * The begin of a tool call, with the fields of its block beyond the common ones, such as the code that made the call, and
+ * with the id that the provider gave it, where the call has another one.
+ */
 export function callBegin(
   block: Fields,
   position: CallPosition,
   { id, name }: Pick<ToolCall, 'id' | 'name'>,
+  providerId: string | undefined,
 ): ToolCallBegin {
-  const fields = fieldsBeside(commonFields, block)
+  const others = fieldsBeside(commonFields, block)
+  const fields = providerId === undefined || providerId === id ? others : { ...others, id: providerId }
   const begin = { type: 'tool-call-begin', ...position, id, name } as const
   return fields === undefined ? begin : { ...begin, providerFields: { protocol: 'anthropic', fields } }
 }
