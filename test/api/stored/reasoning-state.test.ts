@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
+import { sealState } from '../../../src/domain/generation/sealed-state.ts'
+import type { Fields } from '../../../src/lib/json/json.ts'
 import type { App } from '../../support/app.ts'
-import { createResponse, streamResponse } from '../../support/responses.ts'
+import { fixtureReply } from '../../support/messages.ts'
+import { createResponse, postResponse, streamResponse } from '../../support/responses.ts'
+import { startScenario } from '../../support/scenario.ts'
 import { deepseek, openrouter } from '../support/tool-loop-chat.ts'
 import { anthropic, gemini } from '../support/tool-loop-native.ts'
 import { startLoopProvider } from '../support/tool-loop-provider.ts'
@@ -89,3 +93,23 @@ function renamed(sealed: unknown): string {
   const fields = JSON.parse(Buffer.from(text, 'base64url').toString()) as object
   return `${prefix}.${Buffer.from(JSON.stringify({ ...fields, provider: 'bcme' })).toString('base64url')}`
 }
+
+test('a reasoning item without reasoning, bare or in a state that a caller wrote, reaches no provider', async () => {
+  await using scenario = await startScenario(fixtureReply('responses', 'text', false), {
+    acme: { kind: 'openai', api: 'responses' },
+    settings: { compatibility: { function_tools: true } },
+  })
+  const item = { type: 'reasoning', id: 'rs_1', summary: [] }
+  const kept = { ...item, id: 'rs_2', encrypted_content: 'gAAAAB' }
+  const text = { ...item, id: 'rs_3', content: [{ type: 'reasoning_text', text: 'It is high.' }] }
+  const states = [item, { ...item, content: [] }, { ...item, encrypted_content: '' }, kept, text]
+  const sealed = { ...item, encrypted_content: sealState({ provider: 'acme', state: { reasoning: states } }) }
+  const call = { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' }
+  const output = { type: 'function_call_output', call_id: 'call_1', output: '4' }
+  const input = [{ role: 'user', content: 'How high?' }, item, sealed, call, output, item]
+  await createResponse(scenario.app, { input, store: false })
+  const sent = scenario.acme.requests[0]?.body.input as readonly Fields[]
+  expect(sent.filter(({ type }) => type === 'reasoning')).toEqual([kept, text])
+  const onlyBare = await postResponse(scenario.app, { input: [item, item] })
+  expect([onlyBare.status, scenario.acme.requests.length]).toEqual([400, 1])
+})

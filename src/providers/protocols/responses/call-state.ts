@@ -4,10 +4,14 @@ import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../.
 /** The state that is sent back with a tool call: the reasoning items and the phase of the text before it. */
 export type CallState = { readonly reasoning: readonly Fields[]; readonly phase?: string }
 
-/** The state of a call of an earlier turn; empty where it is unknown or of another protocol. */
+/**
+ * The state of a call of an earlier turn; empty where it is unknown or of another protocol. A caller can write a state:
+ * items without reasoning are not sent back.
+ */
 export function callStateOf(call: PastToolCall | undefined): CallState {
   const { reasoning, phase } = fieldsOf(call?.state)
-  return { reasoning: listOf(reasoning).filter(isReasoningItem), phase: textOf(phase) }
+  const items = listOf(reasoning).filter(isReasoningItem)
+  return { reasoning: items.filter((item) => toReasoningState(item) !== undefined), phase: textOf(phase) }
 }
 
 function isReasoningItem(item: unknown): item is Fields {

@@ -136,19 +136,21 @@ describe('the provider state of the calls of a response', () => {
 
   test('precedes its call, and the first one the text of the turn', () => {
     const first = past('call_a1234', {
-      state: { reasoning: [{ type: 'reasoning', id: 'rs_1' }], phase: 'commentary' },
+      state: { reasoning: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'a' }], phase: 'commentary' },
     })
-    const last = past('call_b1234', { state: { reasoning: [{ type: 'reasoning', id: 'rs_2' }] } })
+    const last = past('call_b1234', {
+      state: { reasoning: [{ type: 'reasoning', id: 'rs_2', encrypted_content: 'b' }] },
+    })
     const outputText: Message = {
       role: 'assistant',
       parts: [{ type: 'text', text: 'I look.' }],
       toolCalls: [first, last],
     }
     expect(inputOf(outputText)).toEqual([
-      { type: 'reasoning', id: 'rs_1' },
+      { type: 'reasoning', id: 'rs_1', encrypted_content: 'a' },
       { role: 'assistant', content: 'I look.', phase: 'commentary' },
       { type: 'function_call', call_id: 'call_a1234', name: 'open_gate', arguments: '{}' },
-      { type: 'reasoning', id: 'rs_2' },
+      { type: 'reasoning', id: 'rs_2', encrypted_content: 'b' },
       { type: 'function_call', call_id: 'call_b1234', name: 'open_gate', arguments: '{}' },
     ])
   })
