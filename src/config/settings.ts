@@ -172,7 +172,7 @@ export const SettingsFile = Type.Object(
           in_flight: Type.Optional(
             size({
               description:
-                'Bytes of bodies, conversations and pages of all requests together, half of it for one organization; beyond it requests get 503.',
+                'Bytes of bodies, of their values, of conversations and of pages of all requests together, half of it for one organization; beyond it requests get 503.',
               examples: ['1GiB'],
             }),
           ),

@@ -7,7 +7,10 @@ import type { KeyDirectory, KnownKey } from '../storage/ports/key-directory.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 
 /** The organization and the key that a request authenticates as. */
-export type Caller = { readonly organization: Organization; readonly keyId: string }
+export type Caller = Pick<KnownKey, 'hasCredit'> & {
+  readonly organization: Organization
+  readonly keyId: string
+}
 
 /**
  * Gives every route of the plugin that uses it a `caller`. Rejects a request before its body is read: with 401 without a
@@ -79,5 +82,5 @@ function toCaller(key: KnownKey | undefined, { publicId, secret }: ApiKey, now: 
   if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
   if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
   if (key.organization === null) throw noOrganization(publicId)
-  return { organization: key.organization, keyId: publicId }
+  return { organization: key.organization, keyId: publicId, hasCredit: key.hasCredit }
 }

@@ -41,6 +41,6 @@ function createChangeReader(): ChangeReader {
   return (request, body) => {
     const lease = memory.lease('operator')
     const admission = { acquireSlot() {}, tryAcquireSlot: () => true, memory: lease }
-    return readBody(request, body, admission).finally(lease.release)
+    return readBody(request, body, { admission }).finally(lease.release)
   }
 }

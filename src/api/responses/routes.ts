@@ -54,7 +54,12 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
     .post(
       responsesPath,
       async ({ readBody, caller, admission, request, set }) => {
-        const body = await readBody(request, responseRequest, admission, maxBytesWithoutSlot)
+        const body = await readBody(
+          request,
+          responseRequest,
+          { admission, payer: caller },
+          maxBytesWithoutSlot,
+        )
         const requestId = String(set.headers['x-request-id'])
         const context = { requestId, ...caller, admission, signal: request.signal }
         if (body.background) {
@@ -72,7 +77,7 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
     .post(
       `${responsesPath}/input_tokens`,
       async ({ readBody, caller, admission, request, set }) => {
-        const body = await readBody(request, responseRequest, admission)
+        const body = await readBody(request, responseRequest, { admission })
         const requestId = String(set.headers['x-request-id'])
         return service.countInputTokens(body, { requestId, ...caller, admission, signal: request.signal })
       },

@@ -12,6 +12,7 @@ import { causeOf, type Log } from '../../lib/log.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
 import type { CostBound } from './cost-bound.ts'
+import { noBilling } from './credit.ts'
 
 /** Reserves and charges what requests cost. */
 export type Billing = {
@@ -77,8 +78,7 @@ export function createBilling(
   return {
     reserve(request, billing, spending, writes = noWrites) {
       if (billing === 'unmetered') return writes.length > 0 ? ledger.write(writes) : ready()
-      if (billing === 'none')
-        throw billingNotConfigured('Billing is not configured for the organization of this API key.')
+      if (billing === 'none') throw noBilling()
       return reserveCost(request, spending(), writes)
     },
     settle,

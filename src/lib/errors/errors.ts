@@ -1,6 +1,7 @@
 import type { ErrorCode } from './error-codes.ts'
 import type { KeyRejection, ModelRejection, RejectionDetails, RouteRejection } from './rejection.ts'
 import { shortText } from '../text.ts'
+import { weights } from '../validation/json-bounds.ts'
 
 /** The JSON body of every error response. */
 export type ErrorBody = {
@@ -78,6 +79,16 @@ export function tooManyProperties(limit: number, each: number, param: string | n
   const where = param === null ? 'Invalid request body' : `Invalid '${param}'`
   const message = `${where}: too many properties. At most ${limit} are allowed beyond the first ${each} of each object.`
   return badRequest(message, 'object_above_max_properties', param)
+}
+
+/** 400: the values of the body weigh more than `limit`; `param` is the field with which they do. */
+export function tooManyValues(limit: number, param: string | null): ApiError {
+  const where = param === null ? 'Invalid request body' : `Invalid '${param}'`
+  const { container, string, value } = weights
+  const message =
+    `${where}: the request body has too many values. At most ${limit} are allowed, where an array or an object counts ` +
+    `as ${container}, a string or the name of a property as ${string}, and any other value as ${value}.`
+  return badRequest(message, 'invalid_value', param)
 }
 
 /** 400: the gateway or the model does not support the parameter. */

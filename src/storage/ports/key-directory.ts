@@ -8,6 +8,8 @@ export type KnownKey = {
   readonly revokedAt: number | null
   /** Null if the organization is deleted. */
   readonly organization: Organization | null
+  /** Whether the balance of the organization is above zero. */
+  readonly hasCredit: boolean
 }
 
 /** Finds keys for authentication, fast enough for every request. */

@@ -14,7 +14,7 @@ const admission = createRateLimits(() => limits).admit(organization(), () => {})
 const app = new Elysia()
   .use(errorHandler(createLog(() => {})))
   .use(jsonBody(1000, 50))
-  .post('/', ({ readBody, request }) => readBody(request, createValidator(Type.Object({})), admission))
+  .post('/', ({ readBody, request }) => readBody(request, createValidator(Type.Object({})), { admission }))
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
 afterAll(() => server.stop(true))
 

@@ -59,13 +59,17 @@ const shapes = {
   'part types of an assistant': {
     messages: [{ role: 'assistant', content: listed(count, (index) => ({ type: `type_${index}` })) }, hello],
   },
+  'messages of one side': { messages: listed(25_000, () => hello) },
+  'parts of one system message': {
+    messages: [{ role: 'system', content: listed(25_000, () => ({ type: 'text', text: 'a' })) }, hello],
+  },
   'tool calls, results and tools': {
     messages: [
       hello,
-      { role: 'assistant', content: '', tool_calls: listed(count, call) },
-      ...listed(count, result),
+      { role: 'assistant', content: '', tool_calls: listed(count / 2, call) },
+      ...listed(count / 2, result),
     ],
-    tools: listed(count, tool),
+    tools: listed(count / 4, tool),
   },
   'keys of logit_bias': { logit_bias: numbered(count, (index) => [String(index), 1]) },
   'names of 128 kB': numbered(12, (index) => [`${index}`.padEnd(128 * 1024, 'x'), 1]),

@@ -34,7 +34,7 @@ test.each<[string, object, string, string]>([
     'input',
     'array_above_max_length',
   ],
-  ['a million texts', { input: strings(1_000_000) }, 'input', 'array_above_max_length'],
+  ['thousands of texts', { input: strings(200_000) }, 'input', 'array_above_max_length'],
   ['no dimensions', { dimensions: 0 }, 'dimensions', 'integer_below_min_value'],
   ['endless dimensions', { dimensions: 1e9 }, 'dimensions', 'integer_above_max_value'],
   ['an unknown format', { encoding_format: 'int8' }, 'encoding_format', 'invalid_value'],

@@ -34,6 +34,7 @@ test('a valid key identifies its organization and that one’s limits', async ()
       limits: { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null },
     },
     keyId: made.record.id,
+    hasCredit: false,
   })
 })
 

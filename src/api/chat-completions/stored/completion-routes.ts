@@ -118,7 +118,7 @@ function itemRoutes(guard: Guard, service: CompletionService) {
     .post(
       itemPath,
       async ({ readBody, request, caller: { organization }, admission, params: { completion_id: id } }) => {
-        const { metadata } = await readBody(request, completionUpdate, admission)
+        const { metadata } = await readBody(request, completionUpdate, { admission })
         const updated = service.update(organization.id, id, metadata, admission.memory.acquire)
         return jsonReply(await updated, { request, admission })
       },

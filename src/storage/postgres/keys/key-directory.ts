@@ -83,8 +83,9 @@ type KeyRow = OrganizationRow & {
   readonly secret_hash: Uint8Array
   readonly expires_at: number | null
   readonly revoked_at: number | null
-  /** Null if the organization is deleted. */
+  /** Null if the organization is deleted, like its balance. */
   readonly id: string | null
+  readonly balance: number | null
 }
 
 async function lookUp(query: Query, publicId: string): Promise<KnownKey | undefined> {
@@ -96,6 +97,7 @@ async function lookUp(query: Query, publicId: string): Promise<KnownKey | undefi
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     organization: row.id === null ? null : toOrganization(row),
+    hasCredit: Number(row.balance) > 0,
   }
 }
 
@@ -103,7 +105,7 @@ async function lookUp(query: Query, publicId: string): Promise<KnownKey | undefi
 async function readRow(query: Query, publicId: string): Promise<readonly KeyRow[]> {
   try {
     return await query<KeyRow>(
-      `SELECT k.secret_hash, k.expires_at, k.revoked_at, ${organizationColumns} FROM api_keys k
+      `SELECT k.secret_hash, k.expires_at, k.revoked_at, ${organizationColumns}, o.balance FROM api_keys k
       LEFT JOIN organizations o ON o.id = k.organization_id AND o.deletion IS NULL WHERE k.public_id = $1`,
       [publicId],
     )

@@ -40,7 +40,7 @@ type Lookup = ReturnType<typeof prepareLookup>
 
 function prepareLookup(database: Database) {
   return database.query
-    .select({ key: api_keys, organization: organizationColumns })
+    .select({ key: api_keys, organization: organizationColumns, balance: organizations.balance })
     .from(api_keys)
     .leftJoin(organizations, and(eq(organizations.id, api_keys.organization_id), organizationExists))
     .where(eq(api_keys.public_id, sql.placeholder('publicId')))
@@ -56,6 +56,7 @@ function lookUp(query: () => Lookup, publicId: string): KnownKey | undefined {
     expiresAt: row.key.expires_at,
     revokedAt: row.key.revoked_at,
     organization: row.organization && toOrganization(row.organization),
+    hasCredit: (row.balance ?? 0) > 0,
   }
 }
 
