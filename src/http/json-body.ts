@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
-import { type Payer, requireCredit } from '../gateway/billing/credit.ts'
+import { requireCredit } from '../gateway/billing/credit.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
+import { type BodyTurn, LargeBodies, minLargeBody } from '../gateway/rate-limits/large-bodies.ts'
 import {
   ApiError,
   bodyTooLarge,
@@ -18,6 +19,7 @@ import { withTimeout } from '../lib/time.ts'
 import { bytesOfWeight, cheapProperties, measureJson } from '../lib/validation/json-bounds.ts'
 import { formatPath } from '../lib/validation/problem.ts'
 import type { Validator } from '../lib/validation/validator.ts'
+import type { Caller } from './authentication.ts'
 
 /** Milliseconds for the complete body: enough for the largest one on a slow line. */
 const bodyTimeoutMs = 5 * 60_000
@@ -43,48 +45,79 @@ const maxBytesWithoutCredit = 64 * 1024
 /** Who sends a body. */
 export type BodySender = {
   readonly admission: Pick<Admission, 'acquireSlot' | 'tryAcquireSlot' | 'memory'>
-  /** Who pays for what the body requests; absent: it is free. */
-  readonly payer?: Payer
+  /** Absent for the operator. */
+  readonly caller?: Pick<Caller, 'organization' | 'hasCredit'>
+}
+
+/** How the bodies of a route are read. */
+export type BodyOptions = {
+  /** Bytes. A body up to this length is read also where no slot is free. */
+  readonly maxWithoutSlot?: number
+  /** Whether the caller pays nothing for what the body requests. */
+  readonly isFree?: boolean
 }
 
 /**
  * Reads the body of a request and validates it by its contract; throws a 4xx for an invalid body. Before it reads, it
- * acquires the concurrency slot (429) and the bytes (503) of the request, which its call or its reply releases. A body of
- * up to `maxWithoutSlot` bytes is read also where no slot is free.
+ * acquires the concurrency slot (429) and the bytes (503) of the request, which its call or its reply releases.
  */
 export type BodyReader = <Body>(
   request: Request,
   body: Validator<Body>,
   sender: BodySender,
-  maxWithoutSlot?: number,
+  options?: BodyOptions,
 ) => Promise<Body>
 
+export type BodyReaderParts = {
+  /** Bytes. */
+  readonly maxBody: number
+  /** Milliseconds for the complete body. */
+  readonly timeoutMs?: number
+  readonly largeBodies?: LargeBodies
+}
+
 /**
- * Gives every route of the plugin that uses it `readBody`. `maxBody` is in bytes. Elysia's own parser would read the body
- * before the key is verified, and its access to `request.body` makes Bun create a stream, which is slower to read.
+ * Gives every route of the plugin that uses it `readBody`. Elysia's own parser would read the body before the key is
+ * verified, and its access to `request.body` makes Bun create a stream, which is slower to read.
  */
-export function jsonBody(maxBody: number, timeoutMs = bodyTimeoutMs) {
-  return new Elysia({ name: 'json-body', seed: maxBody }).decorate(
-    'readBody',
-    createBodyReader(maxBody, timeoutMs),
-  )
+export function jsonBody(parts: BodyReaderParts) {
+  return new Elysia({ name: 'json-body', seed: parts.maxBody }).decorate('readBody', createBodyReader(parts))
 }
 
 /** Creates a reader of bodies of up to `maxBody` bytes. */
-export function createBodyReader(maxBody: number, timeoutMs = bodyTimeoutMs): BodyReader {
-  return async function readBody(request, body, { admission, payer }, maxWithoutSlot = 0) {
-    const isSlotOptional = isShort(request.headers, maxWithoutSlot)
+export function createBodyReader(parts: BodyReaderParts): BodyReader {
+  const { maxBody, timeoutMs = bodyTimeoutMs, largeBodies = new LargeBodies() } = parts
+  return async function readBody(request, body, sender, options = {}) {
+    const { admission, caller } = sender
+    const isSlotOptional = isShort(request.headers, options.maxWithoutSlot ?? 0)
     const acquired = isSlotOptional ? admission.tryAcquireSlot() : admission.acquireSlot()
     if (acquired instanceof Promise) await acquired
     rejectUnsupportedBody(request.headers)
     let text: string
     try {
-      const acquire = acquireBody(admission.memory, payer)
+      const acquire = acquireBody(sender, options, largeBodies)
       text = await withTimeout(readText(request, maxBody, acquire), timeoutMs, bodyTooSlow)
     } catch (error) {
       rejectUnreadBody(error, maxBody)
     }
-    return body.read(parseBody(text, admission.memory))
+    if (text.length < minLargeBody || !caller) return body.read(parseBody(text, admission.memory))
+    const turn = await largeBodies.enter(caller.organization, request.signal)
+    return await readInTurn(turn, text, body, admission.memory)
+  }
+}
+
+/** Parses and validates a large body in a turn each; what its service does with it follows in a third one. */
+async function readInTurn<Body>(
+  turn: BodyTurn,
+  text: string,
+  body: Validator<Body>,
+  memory: MemoryLease,
+): Promise<Body> {
+  try {
+    const value = await turn.run(() => parseBody(text, memory))
+    return await turn.run(() => body.read(value))
+  } finally {
+    turn.end()
   }
 }
 
@@ -113,12 +146,21 @@ function rejectUnreadBody(error: unknown, maxBody: number): never {
 }
 
 /** Acquires the length of a body, or of its pieces, before it is read: a caller who cannot pay sends no large one. */
-function acquireBody(memory: MemoryLease, payer: Payer | undefined): (bytes: number) => void {
+function acquireBody(
+  { admission, caller }: BodySender,
+  { isFree = false }: BodyOptions,
+  largeBodies: LargeBodies,
+): (bytes: number) => void {
   let length = 0
+  let taken = 0
   return (bytes) => {
     length += bytes
-    if (payer && length > maxBytesWithoutCredit) requireCredit(payer)
-    memory.acquire(bytes)
+    if (caller && !isFree && length > maxBytesWithoutCredit) requireCredit(caller)
+    if (caller && length >= minLargeBody) {
+      largeBodies.takeBytes(caller.organization, length - taken)
+      taken = length
+    }
+    admission.memory.acquire(bytes)
   }
 }
 

@@ -28,6 +28,7 @@ import { type Readiness, systemRoutes } from '../api/system/routes.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/models.ts'
+import type { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { AdminKey } from '../http/admin-key.ts'
 import { cors } from '../http/cors.ts'
@@ -66,6 +67,7 @@ export type AppDependencies = {
   readonly sharedResponses: SharedResponses | undefined
   readonly runs: Runs
   readonly limits: RateLimits
+  readonly largeBodies: LargeBodies
   readonly ready: Readiness
   readonly metrics: MetricsPage
   readonly requests: RequestTracker
@@ -85,7 +87,12 @@ export function createApp(dependencies: AppDependencies) {
   const { settings, models, gateway, keys, completions, limits, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
   const { toolCallFragments, logprobs } = compatibility
-  const guard = createGuard({ keys, limits, maxBody: settings.maxBody })
+  const guard = createGuard({
+    keys,
+    limits,
+    maxBody: settings.maxBody,
+    largeBodies: dependencies.largeBodies,
+  })
   const chat = createChatService({ gateway, models, unsupported, toolCallFragments, logprobs })
   const responses = createResponsesApi(dependencies)
   let routes: readonly Route[] = []

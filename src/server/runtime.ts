@@ -173,6 +173,7 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
     models: models.current,
     gateway,
     limits,
+    largeBodies: shared.largeBodies,
     ready: createReadinessCheck(shared),
     metrics,
     requests,

@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import type { AdminParts } from '../api/admin/routes.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
+import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import { createLeasedRateLimits } from '../gateway/rate-limits/leased/leased-rate-limits.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
@@ -25,6 +26,7 @@ export type SharedServices = {
   /** Undefined if no other process uses the database. */
   readonly membership: Membership | undefined
   readonly limits: RateLimits
+  readonly largeBodies: LargeBodies
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
@@ -82,6 +84,7 @@ export function createSharedServices(
     storage,
     membership: input.membership,
     limits,
+    largeBodies: new LargeBodies(input.clock),
     memory,
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls: createOpenCalls(),

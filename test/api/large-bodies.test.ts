@@ -4,6 +4,7 @@ import { gatedReply } from '../support/background.ts'
 import { startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
+import { sharedDatabase } from '../support/limits.ts'
 import { heldBytes, openUnfinishedRequest, waitForHeldBytes, waitForRelease } from '../support/memory.ts'
 import { postResponse } from '../support/responses.ts'
 import { chatRequest, startScenario } from '../support/scenario.ts'
@@ -113,5 +114,42 @@ describe('a body of more than 64 KiB', () => {
     await paid.billing.fund('free', '0', 'unmetered')
     const headers = { authorization: `Bearer ${await paid.billing.keyOf('free')}` }
     expect((await paid.app.chat(long, { headers })).status).toBe(200)
+  })
+})
+
+describe('large bodies of one organization', () => {
+  const large = JSON.stringify({ ...chatRequest, model: 'no/one', messages: parts(12_000) })
+
+  test('wait in a line: those of another organization are answered in between', async () => {
+    const { location, keyOf } = await sharedDatabase()
+    await using scenario = await startScenario(jsonReply(), { database: location })
+    const { app } = scenario
+    const other = await keyOf('other')
+    const answered: string[] = []
+    const send = async (name: string, headers = {}) => {
+      const { status } = await app.chat({}, { body: large, headers })
+      answered.push(name)
+      return status
+    }
+    const line = Array.from({ length: 12 }, () => send('line'))
+    expect(await send('other', other)).toBe(404)
+    expect(answered.indexOf('other')).toBeLessThan(6)
+    expect(await Promise.all(line)).toEqual(repeated(12, 404))
+  })
+
+  test('are a 429 with `retry-after` where too many wait, and small ones are not', async () => {
+    await using scenario = await startScenario(jsonReply())
+    const { app } = scenario
+    const replies = await Promise.all(repeated(40, large).map((body) => app.chat({}, { body })))
+    const refused = replies.filter(({ status }) => status === 429)
+    expect(refused.length).toBeWithin(1, 24)
+    expect(replies.filter(({ status }) => status === 404)).toHaveLength(40 - refused.length)
+    expect(refused[0]?.headers.get('retry-after')).toBe('1')
+    expect(await readError(refused[0]!)).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: expect.stringContaining('too many large request bodies'),
+    })
+    expect((await app.chat(chatRequest)).status).toBe(200)
+    await waitForRelease(app)
   })
 })

@@ -36,7 +36,7 @@ type ChangeReader = <Body>(request: Request, body: Validator<Body>) => Promise<B
 
 /** The operator has no limits but that of the body. */
 function createChangeReader(): ChangeReader {
-  const readBody = createBodyReader(maxBody)
+  const readBody = createBodyReader({ maxBody })
   const memory = new MemoryBudget()
   return (request, body) => {
     const lease = memory.lease('operator')

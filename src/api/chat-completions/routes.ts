@@ -20,7 +20,7 @@ export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: 
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
     async ({ readBody, caller, admission, request, set }) => {
-      const body = await readBody(request, chatRequest, { admission, payer: caller })
+      const body = await readBody(request, chatRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
       const context = { requestId, ...caller, admission, signal: request.signal }
       if (body.stream) {

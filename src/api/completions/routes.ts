@@ -19,7 +19,7 @@ export function textCompletionRoutes(guard: Guard, service: TextCompletionServic
   return new Elysia({ name: 'text-completions' }).use(guard).post(
     completionsPath,
     async ({ readBody, caller, admission, request, set }) => {
-      const body = await readBody(request, completionRequest, { admission, payer: caller })
+      const body = await readBody(request, completionRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
       const context = { requestId, ...caller, admission, signal: request.signal }
       if (body.stream) {

@@ -15,7 +15,7 @@ export function embeddingRoutes(guard: Guard, service: EmbeddingService) {
   return new Elysia({ name: 'embeddings' }).use(guard).post(
     embeddingsPath,
     async ({ readBody, caller, admission, request, set }) => {
-      const body = await readBody(request, embeddingRequest, { admission, payer: caller })
+      const body = await readBody(request, embeddingRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
       const context = { requestId, ...caller, admission, signal: request.signal }
       // The call releases the memory at its end, and the reply still needs it.

@@ -53,7 +53,7 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
     .post(
       messagesPath,
       async ({ readBody, caller, admission, request, set }) => {
-        const body = await readBody(request, messageRequest, { admission, payer: caller })
+        const body = await readBody(request, messageRequest, { admission, caller })
         const requestId = String(set.headers['x-request-id'])
         const context = { requestId, ...caller, admission, signal: request.signal }
         const headers = headersOf(request)
@@ -69,8 +69,8 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
     )
     .post(
       `${messagesPath}/count_tokens`,
-      async ({ readBody, admission, request }) => {
-        const body = await readBody(request, countTokensRequest, { admission })
+      async ({ readBody, caller, admission, request }) => {
+        const body = await readBody(request, countTokensRequest, { admission, caller }, { isFree: true })
         return { input_tokens: await countTokens(body, headersOf(request), request.signal) }
       },
       { detail: countDetail },

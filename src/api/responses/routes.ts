@@ -45,7 +45,7 @@ const countDetail = describe({
  * In bytes: a larger body needs a concurrency slot to be read. A smaller one does not, because it may request a
  * background run, which takes its slot when it starts.
  */
-const maxBytesWithoutSlot = 64 * 1024
+const createOptions = { maxWithoutSlot: 64 * 1024 }
 
 /** `POST /v1/responses`, and the token count of such a request. */
 export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
@@ -54,12 +54,7 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
     .post(
       responsesPath,
       async ({ readBody, caller, admission, request, set }) => {
-        const body = await readBody(
-          request,
-          responseRequest,
-          { admission, payer: caller },
-          maxBytesWithoutSlot,
-        )
+        const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
         const requestId = String(set.headers['x-request-id'])
         const context = { requestId, ...caller, admission, signal: request.signal }
         if (body.background) {
@@ -77,7 +72,7 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
     .post(
       `${responsesPath}/input_tokens`,
       async ({ readBody, caller, admission, request, set }) => {
-        const body = await readBody(request, responseRequest, { admission })
+        const body = await readBody(request, responseRequest, { admission, caller }, { isFree: true })
         const requestId = String(set.headers['x-request-id'])
         return service.countInputTokens(body, { requestId, ...caller, admission, signal: request.signal })
       },

@@ -117,9 +117,14 @@ function itemRoutes(guard: Guard, service: CompletionService) {
     )
     .post(
       itemPath,
-      async ({ readBody, request, caller: { organization }, admission, params: { completion_id: id } }) => {
-        const { metadata } = await readBody(request, completionUpdate, { admission })
-        const updated = service.update(organization.id, id, metadata, admission.memory.acquire)
+      async ({ readBody, request, caller, admission, params: { completion_id: id } }) => {
+        const { metadata } = await readBody(
+          request,
+          completionUpdate,
+          { admission, caller },
+          { isFree: true },
+        )
+        const updated = service.update(caller.organization.id, id, metadata, admission.memory.acquire)
         return jsonReply(await updated, { request, admission })
       },
       { detail: updateDetail },

@@ -1,0 +1,150 @@
+import type { Organization } from '../../domain/accounting/organization.ts'
+import { onAbort, type AbortLike } from '../../lib/abort.ts'
+import { monotonicNow, nextTurn } from '../../lib/time.ts'
+import { TokenBucket } from '../../lib/token-bucket.ts'
+import { abortReason } from '../abort-reason.ts'
+import { tooManyBodyBytes, tooManyLargeBodies } from './limit-errors.ts'
+import { createLimiterCache } from './limiter-cache.ts'
+
+/** Bytes. A longer body takes long enough to process that others of its organization wait for their turn. */
+export const minLargeBody = 256 * 1024
+
+/** For large bodies of one organization in one process; a hundred agents with long conversations send less. */
+const bytesPerMinute = 4 * 1024 ** 3
+
+/** Large bodies of one organization that wait for their turn. */
+const maxWaiting = 16
+const maxWaitMs = 10_000
+/** The longest rest after a body. */
+const maxRestMs = 1000
+
+const maxOrganizations = 100_000
+
+/** Calls the function after so many milliseconds. */
+type RestTimer = (milliseconds: number, end: () => void) => void
+
+const startTimer: RestTimer = (milliseconds, end) => void setTimeout(end, milliseconds).unref()
+
+/**
+ * Lets each organization process one large body at a time. Then its line rests for as long as that took, so that bodies of
+ * one organization never take more than half of the processor.
+ */
+export class LargeBodies {
+  readonly #now: () => number
+  readonly #lines
+
+  /** `now` is milliseconds of a monotonic clock, and `after` the timer of the rests. */
+  constructor(now: () => number = monotonicNow, after: RestTimer = startTimer) {
+    this.#now = now
+    this.#lines = createLimiterCache<Line>({
+      create: () => new Line(now, after),
+      isIdle: (line) => line.isIdle(),
+      maxOrganizations,
+    })
+  }
+
+  /** Takes bytes that are about to be read; throws the 429 if they are too many, or if the line is full. */
+  takeBytes(organization: Organization, bytes: number): void {
+    this.#lines.limiterOf(organization).takeBytes(bytes)
+  }
+
+  /** Waits for the turn of a body. Rejects with the 429 if the line is full or too slow, or once the signal aborts. */
+  async enter(organization: Organization, signal: AbortLike): Promise<BodyTurn> {
+    const line = this.#lines.limiterOf(organization)
+    await line.enter(signal)
+    return new BodyTurn(line, this.#now)
+  }
+}
+
+/** The turn of one large body. */
+export class BodyTurn {
+  readonly #line: Line
+  readonly #now: () => number
+  #workMs = 0
+
+  constructor(line: Line, now: () => number) {
+    this.#line = line
+    this.#now = now
+  }
+
+  /** Runs a step of the work, and lets other requests run after it. */
+  async run<Value>(step: () => Value): Promise<Value> {
+    const startedAt = this.#now()
+    try {
+      return step()
+    } finally {
+      this.#workMs += this.#now() - startedAt
+      await nextTurn()
+    }
+  }
+
+  /** Ends the turn. The work that follows in this turn of the event loop counts as well. */
+  end(): void {
+    const startedAt = this.#now()
+    void nextTurn().then(() => this.#line.rest(this.#workMs + this.#now() - startedAt))
+  }
+}
+
+/** The large bodies of one organization. */
+class Line {
+  readonly #now: () => number
+  readonly #after: RestTimer
+  readonly #bytes: TokenBucket
+  readonly #waiting: (() => void)[] = []
+  #busy = false
+
+  constructor(now: () => number, after: RestTimer) {
+    this.#now = now
+    this.#after = after
+    this.#bytes = new TokenBucket(bytesPerMinute, now())
+  }
+
+  takeBytes(bytes: number): void {
+    this.#requireRoom()
+    const waitMs = this.#bytes.take(bytes, this.#now())
+    if (waitMs > 0) throw tooManyBodyBytes(bytesPerMinute, waitMs)
+  }
+
+  async enter(signal: AbortLike): Promise<void> {
+    if (signal.aborted) throw abortReason(signal)
+    if (!this.#busy) {
+      this.#busy = true
+      return
+    }
+    this.#requireRoom()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#waiting.push(resolve)
+    const leave = (error: Error) => {
+      const index = this.#waiting.indexOf(resolve)
+      if (index >= 0) this.#waiting.splice(index, 1)
+      reject(error)
+    }
+    const timer = setTimeout(() => leave(tooManyLargeBodies(maxWaiting)), maxWaitMs)
+    const forget = onAbort(signal, () => leave(abortReason(signal)))
+    try {
+      await promise
+    } finally {
+      clearTimeout(timer)
+      forget()
+    }
+  }
+
+  /** Lets the next body in after the rest. */
+  rest(workMs: number): void {
+    this.#after(Math.min(workMs, maxRestMs), () => this.#next())
+  }
+
+  isIdle(): boolean {
+    return !this.#busy && this.#bytes.resetMs(this.#now()) === 0
+  }
+
+  #next(): void {
+    const enter = this.#waiting.shift()
+    this.#busy = enter !== undefined
+    enter?.()
+  }
+
+  #requireRoom(): void {
+    if (this.#waiting.length >= maxWaiting) throw tooManyLargeBodies(maxWaiting)
+  }
+}
