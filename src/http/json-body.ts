@@ -19,6 +19,7 @@ import { withTimeout } from '../lib/time.ts'
 import { bytesOfWeight, cheapProperties, measureJson } from '../lib/validation/json-bounds.ts'
 import { formatPath } from '../lib/validation/problem.ts'
 import type { Validator } from '../lib/validation/validator.ts'
+import { maxWeight } from '../lib/validation/value-budget.ts'
 import type { Caller } from './authentication.ts'
 
 /** Milliseconds for the complete body: enough for the largest one on a slow line. */
@@ -29,12 +30,6 @@ const maxDepth = 500
 
 /** For all objects of a body together, beyond the first `cheapProperties` of each. No client sends so many. */
 const maxProperties = 16_384
-
-/**
- * For all values of a body together: a million token IDs fit, and more than twice of what the conversation of an agent has
- * that fills a context of a million tokens. They take 8 MiB, and a tenth of a second to parse.
- */
-const maxWeight = 1_048_576
 
 /** Characters. A shorter body cannot nest too deeply, and what it takes beside its text is not worth counting. */
 const minMeasuredLength = 2 * maxDepth

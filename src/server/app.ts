@@ -84,15 +84,10 @@ const generationPaths: GenerationPaths = new Map([
 
 /** Creates the HTTP application: middleware for every request, then the routes of each API. */
 export function createApp(dependencies: AppDependencies) {
-  const { settings, models, gateway, keys, completions, limits, log } = dependencies
+  const { settings, models, gateway, completions, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
   const { toolCallFragments, logprobs } = compatibility
-  const guard = createGuard({
-    keys,
-    limits,
-    maxBody: settings.maxBody,
-    largeBodies: dependencies.largeBodies,
-  })
+  const guard = createGuard({ ...dependencies, maxBody: settings.maxBody })
   const chat = createChatService({ gateway, models, unsupported, toolCallFragments, logprobs })
   const responses = createResponsesApi(dependencies)
   let routes: readonly Route[] = []

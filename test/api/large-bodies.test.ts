@@ -6,7 +6,7 @@ import { jsonReply } from '../support/chat-fixtures.ts'
 import { readError } from '../support/chat-reply.ts'
 import { sharedDatabase } from '../support/limits.ts'
 import { heldBytes, openUnfinishedRequest, waitForHeldBytes, waitForRelease } from '../support/memory.ts'
-import { postResponse } from '../support/responses.ts'
+import { createResponse, postResponse } from '../support/responses.ts'
 import { chatRequest, startScenario } from '../support/scenario.ts'
 
 const repeated = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
@@ -152,4 +152,20 @@ describe('large bodies of one organization', () => {
     expect((await app.chat(chatRequest)).status).toBe(200)
     await waitForRelease(app)
   })
+})
+
+test('a conversation with more items and parts than any model reads is a 400', async () => {
+  await using scenario = await startScenario(jsonReply())
+  const { app, acme } = scenario
+  const content = repeated(25_000, { type: 'input_text', text: 'a' })
+  const create = (previous_response_id?: string) =>
+    createResponse(app, { input: [{ role: 'user', content }], previous_response_id })
+  const { id: first } = await create()
+  const { id: second } = await create(first)
+  const { id: third } = await create(second)
+  const error = await readError(await postResponse(app, { input: 'And?', previous_response_id: third }))
+  expect(error).toMatchObject({ status: 400, param: 'previous_response_id', code: 'context_length_exceeded' })
+  expect(error.message).toContain('at most 65536 items and content parts')
+  expect(acme.requests).toHaveLength(3)
+  expect((await postResponse(app, { input: 'And?', previous_response_id: second })).status).toBe(200)
 })

@@ -1,5 +1,6 @@
 import type { Message, Part, ToolMessage } from '../../domain/generation/request.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
+import { ValueBudget } from '../../lib/validation/value-budget.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 import { cacheExtras, foreignPart, lowerBlock, lowerContent } from './lower-content.ts'
 import { lowerTurn } from './lower-turn.ts'
@@ -11,16 +12,23 @@ export function lowerMessages({
   messages,
 }: Pick<CountTokensRequest, 'system' | 'messages'>): Message[] {
   const instructions = system == null ? [] : lowerContent(system, 'system')
-  const conversation = messages.flatMap((message, index) => lowerMessage(message, `messages[${index}]`))
+  const budget = new ValueBudget('messages')
+  const conversation = messages.flatMap((message, index) =>
+    lowerMessage(message, `messages[${index}]`, budget),
+  )
   if (instructions.length === 0) return conversation
   return [{ role: 'system', parts: instructions }, ...conversation]
 }
 
-function lowerMessage({ role, content }: InputMessage, path: string): readonly Message[] {
+function lowerMessage(
+  { role, content }: InputMessage,
+  path: string,
+  budget: ValueBudget,
+): readonly Message[] {
   const contentPath = `${path}.content`
   switch (role) {
     case 'assistant':
-      return [lowerTurn(content, contentPath)]
+      return [lowerTurn(content, contentPath, budget)]
     case 'system':
       return [{ role, parts: lowerOther(content, contentPath) }]
     case 'user':

@@ -1,14 +1,19 @@
 import type { AssistantMessage, Part, PastToolCall } from '../../domain/generation/request.ts'
 import { joinStates, openSealedState, type SealedState } from '../../domain/generation/sealed-state.ts'
 import { isObject } from '../../lib/json/json.ts'
+import type { ValueBudget } from '../../lib/validation/value-budget.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 import { foreignPart, lowerBlock } from './lower-content.ts'
 
 /**
  * Lowers a turn of the model. Thinking that the gateway has sealed becomes the state of the tool call that follows it;
- * other thinking is only understood by Anthropic.
+ * other thinking is only understood by Anthropic. The sealed states of all turns share the budget.
  */
-export function lowerTurn(content: string | readonly ContentBlock[], path: string): AssistantMessage {
+export function lowerTurn(
+  content: string | readonly ContentBlock[],
+  path: string,
+  budget: ValueBudget,
+): AssistantMessage {
   if (typeof content === 'string')
     return { role: 'assistant', parts: [{ type: 'text', text: content }], toolCalls: [] }
   const parts: Part[] = []
@@ -20,7 +25,7 @@ export function lowerTurn(content: string | readonly ContentBlock[], path: strin
       toolCalls.push({ ...lowerToolUse(block), ...mergeStates(states) })
       states = []
     } else if (isThinking(block)) {
-      const state = openSealedState(sealOf(block))
+      const state = openSealedState(sealOf(block), budget)
       if (state) states.push(state)
       else parts.push(foreignPart(block, blockPath))
     } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block, blockPath))

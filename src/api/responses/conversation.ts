@@ -1,4 +1,5 @@
 import { badRequest } from '../../lib/errors/errors.ts'
+import { listOf } from '../../lib/json/json.ts'
 import type { AcquireMemory, MemoryLease } from '../../lib/memory-budget.ts'
 import { shortText } from '../../lib/text.ts'
 import { nextTurn } from '../../lib/time.ts'
@@ -37,7 +38,16 @@ async function loadContext(
   if (previous == null) return []
   const chain = await responses.chain(organization, previous, memory.acquire)
   if (chain === undefined) throw previousNotFound(previous)
-  return await itemsOfChain(chain)
+  const items = await itemsOfChain(chain)
+  if (countParts(items) > maxContextParts) throw contextTooLong()
+  return items
+}
+
+/** Items and parts of their content: about twice as many as a request body has room for. */
+const maxContextParts = 65_536
+
+function countParts(items: readonly Item[]): number {
+  return items.reduce((sum, { content }) => sum + 1 + listOf(content).length, 0)
 }
 
 /** In characters: the length of the logs that are decoded in one turn of the event loop. */
@@ -116,6 +126,12 @@ async function loadItems(
 function tooLong(): Error {
   const message = "Invalid 'input': the referenced items are too large in total."
   return badRequest(message, 'context_length_exceeded', 'input')
+}
+
+function contextTooLong(): Error {
+  const field = 'previous_response_id'
+  const message = `Invalid '${field}': the conversation must have at most ${maxContextParts} items and content parts.`
+  return badRequest(message, 'context_length_exceeded', field)
 }
 
 function previousNotFound(id: string): Error {

@@ -1,5 +1,5 @@
 import { fieldsOf, type Json, parseJson, textOf } from '../../lib/json/json.ts'
-import { findTooWide, isTooDeep } from '../../lib/validation/json-bounds.ts'
+import type { ValueBudget } from '../../lib/validation/value-budget.ts'
 
 /**
  * The state that a provider wants back, in the form in which a caller keeps it: opaque text that names the provider. It
@@ -31,11 +31,14 @@ export function isSealedState(text: unknown): text is string {
   return typeof text === 'string' && text.startsWith(prefix)
 }
 
-/** The state in the text; undefined for any other text. */
-export function openSealedState(text: string): SealedState | undefined {
+/**
+ * The state in the text; undefined for any other text. The states of a request share its budget; throws its 400 if they
+ * have too many values.
+ */
+export function openSealedState(text: string, budget: ValueBudget): SealedState | undefined {
   if (!isSealedState(text) || text.length > maxLength) return undefined
   const json = Buffer.from(text.slice(prefix.length), 'base64url').toString()
-  if (isTooDeep(json, maxDepth) || findTooWide(json, maxProperties)) return undefined
+  if (budget.take(json, { maxDepth, maxProperties }).broken) return undefined
   const sealed = fieldsOf(parseJson(json))
   const provider = textOf(sealed.provider)
   if (provider === undefined || sealed.state === undefined) return undefined

@@ -6,6 +6,7 @@ import { resolveFastMode } from './fast-mode.ts'
 import type { Model } from './model.ts'
 import type { Models } from './models.ts'
 import { requireApi } from './require-api.ts'
+import { requireBounds } from './request-bounds.ts'
 import { requireModel } from './require-model.ts'
 import { selectRoutes } from './serving-routes.ts'
 
@@ -53,6 +54,7 @@ export function prepareGeneration<Request extends { readonly model: string }>(
   const requested = requireModel(models, request.model)
   requireApi(requested, api)
   const { generation, names, droppable, warnings } = lower(request)
+  requireBounds(generation, api)
   const service = fast ? resolveFastMode(models, requested) : undefined
   const model = service?.model ?? requested
   const allWarnings = [...warnings]

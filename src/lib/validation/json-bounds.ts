@@ -80,9 +80,19 @@ function bracketsExceed(text: string, limit: number): boolean {
 
 /** Returns the index of the quote that ends the JSON string started at `start`, or the length of the text. */
 export function stringEnd(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
+  const end = text.indexOf('"', start + 1)
+  if (end < 0) return text.length
+  return isEscaped(text, end) ? endAfterEscape(text, end + 1) : end
+}
+
+/** A string with one escaped quote often has many: a search for each would take longer than to look at each character. */
+function endAfterEscape(text: string, start: number): number {
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) return index
+    if (code === backslash) index += 1
+  }
+  return text.length
 }
 
 function isEscaped(text: string, index: number): boolean {

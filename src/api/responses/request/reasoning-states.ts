@@ -1,6 +1,7 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
 import { joinStates, openSealedState, type SealedState } from '../../../domain/generation/sealed-state.ts'
 import { textOf } from '../../../lib/json/json.ts'
+import { ValueBudget } from '../../../lib/validation/value-budget.ts'
 import type { Item } from './items.ts'
 
 /**
@@ -10,19 +11,21 @@ import type { Item } from './items.ts'
 export class ReasoningStates {
   /** By the id of their call, until it gets its state: a repeated call does not get it again. */
   readonly #ofCalls: Map<string, SealedState>
+  /** All of them, by their item: each is opened once. */
+  readonly #ofItems: ReadonlyMap<Item, SealedState>
   /** Those since the last call, all of one provider. */
   #pending: SealedState[] = []
 
   constructor(items: readonly Item[]) {
-    const states = items.flatMap((item) => stateOf(item) ?? [])
+    this.#ofItems = statesOf(items)
     this.#ofCalls = new Map(
-      states.flatMap((state) => (state.callId === undefined ? [] : [[state.callId, state]])),
+      this.#ofItems.values().flatMap((state) => (state.callId === undefined ? [] : [[state.callId, state]])),
     )
   }
 
   /** Adds a reasoning item; content that the gateway did not make is ignored. */
   add(item: Item): void {
-    const state = stateOf(item)
+    const state = this.#ofItems.get(item)
     if (state === undefined || state.callId !== undefined) return
     if (state.provider !== this.#pending[0]?.provider) this.clear()
     this.#pending.push(state)
@@ -45,6 +48,13 @@ export class ReasoningStates {
   }
 }
 
-function stateOf({ type, encrypted_content }: Item): SealedState | undefined {
-  return type === 'reasoning' ? openSealedState(textOf(encrypted_content) ?? '') : undefined
+function statesOf(items: readonly Item[]): Map<Item, SealedState> {
+  const budget = new ValueBudget('input')
+  const states = new Map<Item, SealedState>()
+  for (const item of items) {
+    if (item.type !== 'reasoning') continue
+    const state = openSealedState(textOf(item.encrypted_content) ?? '', budget)
+    if (state) states.set(item, state)
+  }
+  return states
 }

@@ -5,8 +5,7 @@ import { BlockFold } from '../../../../src/api/messages/fold.ts'
 import type { BlockEvent } from '../../../../src/api/messages/stream-event.ts'
 import type { GenerationEvent } from '../../../../src/domain/generation/events.ts'
 import { openSealedState, sealState } from '../../../../src/domain/generation/sealed-state.ts'
-import { testSeed } from '../../../support/seed.ts'
-import { randomFrom } from '../../providers/protocols/support/random.ts'
+import { ValueBudget } from '../../../../src/lib/validation/value-budget.ts'
 
 const shown: BlockOptions = { provider: 'acme', thinking: 'shown' }
 const choice = 0
@@ -165,7 +164,10 @@ describe('the blocks of a reply', () => {
   test('the state of a provider is sealed in the signature, with its name', () => {
     const state = { reasoning: [{ type: 'reasoning', encrypted_content: 'x' }] }
     const { content } = reduce([reasoning('Hm.'), { type: 'reasoning-end', choice, state }])
-    expect(openSealedState(String(content[0]?.signature))).toEqual({ provider: 'acme', state })
+    expect(openSealedState(String(content[0]?.signature), new ValueBudget('input'))).toEqual({
+      provider: 'acme',
+      state,
+    })
   })
 
   test('a call has the fields that its provider added', () => {

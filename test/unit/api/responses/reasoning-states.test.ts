@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { lowerItems } from '../../../../src/api/responses/request/lower-items.ts'
 import { openSealedState, sealState } from '../../../../src/domain/generation/sealed-state.ts'
+import { ValueBudget } from '../../../../src/lib/validation/value-budget.ts'
 
 const call = { type: 'function_call', id: 'a', call_id: 'call_1', name: 'read', arguments: '{}' }
 const output = { type: 'function_call_output', id: 'b', call_id: 'call_1', output: 'done' }
@@ -19,6 +20,11 @@ describe('the state of a call that names its call', () => {
 
 test('a state with more properties than any provider has is ignored, because they are slow to parse', () => {
   const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`key_${index}`, 1]))
-  expect(openSealedState(sealState({ provider: 'acme', state: wide }))).toBeUndefined()
-  expect(openSealedState(sealState({ provider: 'acme', state }))).toEqual({ provider: 'acme', state })
+  expect(
+    openSealedState(sealState({ provider: 'acme', state: wide }), new ValueBudget('input')),
+  ).toBeUndefined()
+  expect(openSealedState(sealState({ provider: 'acme', state }), new ValueBudget('input'))).toEqual({
+    provider: 'acme',
+    state,
+  })
 })

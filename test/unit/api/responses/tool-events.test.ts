@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createToolEvents } from '../../../../src/api/responses/events/tool-events.ts'
 import { openSealedState } from '../../../../src/domain/generation/sealed-state.ts'
+import { ValueBudget } from '../../../../src/lib/validation/value-budget.ts'
 import type { GenerationEvent } from '../../../../src/domain/generation/events.ts'
 import { headOf } from './support/step-cases.ts'
 
@@ -113,7 +114,7 @@ test('the state of reasoning is sealed with the name of its provider, where the 
   const [sealed] = converted([event], { encrypted_reasoning: true })
   expect(sealed?.type).toBe('reasoning-end')
   if (sealed?.type === 'reasoning-end')
-    expect(openSealedState(sealed.encrypted)).toEqual({ provider: 'acme', state })
+    expect(openSealedState(sealed.encrypted, new ValueBudget('input'))).toEqual({ provider: 'acme', state })
 })
 
 test('two thousand calls at once are converted without a deep stack', () => {
@@ -128,7 +129,9 @@ test('the state of a call follows it, unless the state of its reasoning came bef
   const ending = { ...end(0, '{}'), state: { signature: 's' } }
   const sealedIn = (events: readonly GenerationEvent[]) =>
     converted(events, head).map((event) =>
-      event.type === 'reasoning-end' ? openSealedState(event.encrypted) : event.type,
+      event.type === 'reasoning-end'
+        ? openSealedState(event.encrypted, new ValueBudget('input'))
+        : event.type,
     )
   expect(sealedIn([begin(0), ending])).toEqual([
     'call',

@@ -1,0 +1,46 @@
+import type { ModelApi } from '../../domain/generation/model-apis.ts'
+import type { Generation, Message } from '../../domain/generation/request.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { fieldsOf, textOf } from '../../lib/json/json.ts'
+import { ValueBudget } from '../../lib/validation/value-budget.ts'
+
+/** Characters before the comma of a data URL: its media type with its parameters. */
+const maxDataUrlHead = 1024
+
+/** Characters of arguments that are parsed in a few milliseconds, whatever they contain. */
+const maxUncountedArguments = 256 * 1024
+
+/** Throws the 400 of a request with strings that providers parse, and that would take long to parse. */
+export function requireBounds({ messages }: Generation, api: ModelApi): void {
+  const field = api === 'responses' ? 'input' : 'messages'
+  for (const [index, { parts }] of messages.entries())
+    for (const part of parts) {
+      const url = part.type === 'image' ? part.url : fileData(part)
+      if (url !== undefined && hasLongHead(url)) throw longHead(`${field}[${index}]`)
+    }
+  boundArguments(messages, field)
+}
+
+function fileData(part: Message['parts'][number]): string | undefined {
+  return part.type === 'foreign' ? textOf(fieldsOf(part.value.file).file_data) : undefined
+}
+
+function hasLongHead(url: string): boolean {
+  if (url.length <= maxDataUrlHead || !/^data:/i.test(url)) return false
+  const comma = url.indexOf(',')
+  return comma < 0 || comma > maxDataUrlHead
+}
+
+function longHead(path: string): Error {
+  const message = `Invalid '${path}': the media type of a data URL must have at most ${maxDataUrlHead} characters.`
+  return badRequest(message, 'invalid_image_url', path)
+}
+
+/** Most providers receive arguments as text, some as values. */
+function boundArguments(messages: readonly Message[], field: string): void {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
+  const characters = calls.reduce((sum, call) => sum + call.arguments.length, 0)
+  if (characters <= maxUncountedArguments) return
+  const budget = new ValueBudget(field)
+  for (const call of calls) budget.take(call.arguments)
+}

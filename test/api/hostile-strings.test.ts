@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sealState } from '../../src/domain/generation/sealed-state.ts'
+import { readError } from '../support/chat-reply.ts'
+import { postResponse } from '../support/responses.ts'
+import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
+import { json } from '../support/script.ts'
+
+let scenario: Scenario
+beforeAll(async () => {
+  const reply = json(await Bun.file('test/fixtures/gemini/text.json').text())
+  const settings = { compatibility: { function_tools: true } }
+  scenario = await startScenario(reply, { acme: { kind: 'gemini' }, settings })
+})
+afterAll(() => scenario[Symbol.asyncDispose]())
+
+const repeated = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
+const hello = { role: 'user', content: 'Hello' }
+const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+const file = (file_data: string) => ({ type: 'file', file: { file_data } })
+const asked = (part: object) => ({ ...chatRequest, messages: [{ role: 'user', content: [part] }] })
+const call = (text: string) => ({ id: 'a', type: 'function', function: { name: 'f', arguments: text } })
+/** 100 kB of text, and 800,000 units of weight. */
+const values = JSON.stringify({ a: repeated(50_000, 0), b: repeated(47_000, {}) })
+
+async function expectRejected(reply: Response, param: string, words: string): Promise<void> {
+  const before = scenario.acme.requests.length
+  const error = await readError(reply)
+  expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param })
+  expect(error.message).toContain(words)
+  expect(scenario.acme.requests).toHaveLength(before)
+}
+
+describe('a data URL', () => {
+  const head = (length: number) => 'data:image/png'.padEnd(length - ';base64'.length, ';a') + ';base64'
+  const tooLong = 'the media type of a data URL must have at most 1024 characters'
+
+  test.each([
+    ['of an image', image(`data:image/png${';a'.repeat(6_000_000)};base64,AAAA`)],
+    ['of an image without a comma', image(`data:image/png${';a'.repeat(6_000_000)}`)],
+    ['of a file', file(`data:application/pdf${';a'.repeat(600)};base64,AAAA`)],
+    ['of one character too many', image(`${head(1025)},AAAA`)],
+  ])('%s with a long media type is a 400 that names its message', async (_, part) => {
+    await expectRejected(await scenario.app.chat(asked(part)), 'messages[0]', tooLong)
+  })
+
+  test('with a long media type is a 400 in responses, too', async () => {
+    const content = [{ type: 'input_image', image_url: `data:image/png${';a'.repeat(600)},a` }]
+    const reply = await postResponse(scenario.app, { input: [{ ...hello, content }] })
+    await expectRejected(reply, 'input[0]', tooLong)
+  })
+
+  test('of the maximum length is sent', async () => {
+    const before = scenario.acme.requests.length
+    expect((await scenario.app.chat(asked(image(`${head(1024)},AAAA`)))).status).toBe(200)
+    const { body } = await scenario.acme.request(before)
+    expect(JSON.stringify(body)).toContain('"inlineData":{"mimeType":"image/png","data":"AAAA"}')
+  })
+})
+
+describe('JSON in strings', () => {
+  const tooMany = 'too many values. At most 1048576 are allowed'
+  const history = (...calls: object[]) => ({
+    ...chatRequest,
+    messages: [hello, { role: 'assistant', tool_calls: calls }, hello],
+  })
+
+  test('of tool calls has as many values as a body, all calls together', async () => {
+    const first = await scenario.app.chat(history(call(values)))
+    expect(first.status).toBe(200)
+    const reply = await scenario.app.chat(history(call(values), call(values)))
+    await expectRejected(reply, 'messages', tooMany)
+  })
+
+  test('of long arguments with few values is sent', async () => {
+    const long = JSON.stringify({ text: 'x'.repeat(2_000_000) })
+    expect((await scenario.app.chat(history(call(long), call(long)))).status).toBe(200)
+  })
+
+  test('of sealed states has as many values as a body, all states together', async () => {
+    const sealed = sealState({ provider: 'acme', state: JSON.parse(values) })
+    const reasoning = { type: 'reasoning', summary: [], encrypted_content: sealed }
+    expect((await postResponse(scenario.app, { input: [reasoning, hello] })).status).toBe(200)
+    const refused = await postResponse(scenario.app, { input: [reasoning, reasoning, hello] })
+    await expectRejected(refused, 'input', tooMany)
+  })
+
+  test('of sealed thinking has as many values as a body, all turns together', async () => {
+    const signature = sealState({ provider: 'acme', state: JSON.parse(values) })
+    const turn = { role: 'assistant', content: [{ type: 'thinking', thinking: '', signature }] }
+    const send = (...messages: object[]) =>
+      scenario.app.request('/v1/messages', {
+        body: { model: chatRequest.model, max_tokens: 10, messages: [hello, ...messages, hello] },
+      })
+    expect((await send(turn)).status).toBe(200)
+    const refused = await send(turn, hello, turn)
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(tooMany)])
+  })
+})
