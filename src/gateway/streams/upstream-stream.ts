@@ -1,3 +1,4 @@
+import { AnswerLimits, ExcessiveAnswerError } from '../../domain/generation/answer-limits.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
@@ -25,6 +26,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
   readonly #stopwatch: Stopwatch | undefined
   readonly #abort = new AbortController()
   readonly #deadlines: Deadlines
+  readonly #limits = new AnswerLimits()
   #body: UpstreamBody | undefined
   #failure: unknown
   #closed = false
@@ -122,12 +124,15 @@ export class UpstreamStream implements OpenableStream<Batch> {
     return failure === undefined ? batch : this.#splitAtFailure(failure, batch)
   }
 
-  /** An event that is too long is the provider's fault; any other exception here is the gateway's own. */
+  /** An event that is too long, or too many of them, are the provider's fault; any other exception is the gateway's own. */
   #parse(body: UpstreamBody, chunk: BodyChunk): Batch {
     try {
-      return body.parse(chunk)
+      const batch = body.parse(chunk)
+      this.#limits.add(batch)
+      return batch
     } catch (error) {
-      throw error instanceof TooLongError ? error : toInternalError(error)
+      const isOfProvider = error instanceof TooLongError || error instanceof ExcessiveAnswerError
+      throw isOfProvider ? error : toInternalError(error)
     }
   }
 

@@ -7,6 +7,7 @@ import {
 } from '../../domain/generation/provider-error.ts'
 import { type ApiError } from '../../lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors/upstream-errors.ts'
+import { ExcessiveAnswerError } from '../../domain/generation/answer-limits.ts'
 import { TooLongError } from '../../lib/read-text.ts'
 import { scrub } from './scrub.ts'
 
@@ -75,6 +76,7 @@ export function connectionTimedOut(provider: string): ApiError {
 /** The reason why reading a response failed. */
 export function readFailure(error: unknown): ProviderError {
   if (error instanceof TooLongError) return tooLarge
+  if (error instanceof ExcessiveAnswerError) return error.error
   return codeOf(error) === 'ECONNRESET' ? connectionClosed : unreadable
 }
 

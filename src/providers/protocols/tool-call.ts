@@ -1,4 +1,5 @@
-import type { GenerationEvent, ToolCall } from '../../domain/generation/events.ts'
+import { requireCallIndex } from '../../domain/generation/answer-limits.ts'
+import type { GenerationEvent, ToolCall, ToolCallBegin } from '../../domain/generation/events.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject, type Json, parseJson } from '../../lib/json/json.ts'
 
@@ -14,6 +15,12 @@ export function newCallId(): string {
 export function isCounterId({ id, name }: Pick<ToolCall, 'id' | 'name'>): boolean {
   const words = id.replaceAll(name, '').split(/[^a-z\d]+/i)
   return words.every((word) => /^[a-z]*\d{0,3}$/i.test(word))
+}
+
+/** Emits the begin of a call; throws for more calls than any model makes, so that a parser never holds them all. */
+export function beginCall(begin: ToolCallBegin, events: GenerationEvent[]): void {
+  requireCallIndex(begin.index)
+  events.push(begin)
 }
 
 /** The arguments of a tool call that have been received so far. */
@@ -69,7 +76,7 @@ export function emitCompleteCall(
   events: GenerationEvent[],
 ): void {
   const { id, name } = call
-  events.push({ type: 'tool-call-begin', ...position, id, name })
+  beginCall({ type: 'tool-call-begin', ...position, id, name }, events)
   endCall({ id, name, state }, emptyArguments, call.arguments, position, events)
 }
 

@@ -1,3 +1,4 @@
+import { appendBlock } from '../../../domain/generation/answer-limits.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import {
   type Fields,
@@ -10,6 +11,7 @@ import {
 } from '../../../lib/json/json.ts'
 import {
   addFragment,
+  beginCall,
   type CallArguments,
   type CallPosition,
   endCall,
@@ -136,7 +138,7 @@ function addThinking(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
     ...(signature !== undefined && { signature }),
     ...(redacted !== undefined && { redacted }),
   })
-  return { ...blocks, thinkingBlocks: [...blocks.thinkingBlocks, thinking] }
+  return { ...blocks, thinkingBlocks: appendBlock(blocks.thinkingBlocks, thinking) }
 }
 
 /** The input of the block may have come in fragments. */
@@ -153,7 +155,10 @@ function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
   const givenId = textOf(block.id)
   const providerId = givenId !== undefined && callIds.includes(givenId) ? undefined : givenId
   const id = callIdFor(blocks, providerId, name)
-  events.push(callBegin(block, { choice: 0, index: callIds.length }, { id, name }, providerId))
+  beginCall(
+    callBegin(block, { choice: 0, index: callIds.length }, { id, name }, providerId),
+    events,
+  )
   const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
 }

@@ -1,3 +1,4 @@
+import { appendBlock } from '../../../domain/generation/answer-limits.ts'
 import { type Fields, fieldsOf, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 
 /** Returns the state of a turn's tool calls with one more piece of it: text, or a list of reasoning details. */
@@ -25,7 +26,7 @@ function appendDetail(details: readonly Json[], piece: Fields): readonly Json[] 
   const field = typeof last.text === 'string' ? 'text' : 'summary'
   const text = last[field]
   const isSame = last.type === piece.type && last.index === piece.index && typeof text === 'string'
-  if (!isSame) return [...details, asJson(piece)]
+  if (!isSame) return appendBlock(details, asJson(piece))
   const merged = { ...last, ...withoutEmpty(piece), [field]: text + (textOf(piece[field]) ?? '') }
   return [...details.slice(0, -1), asJson(merged)]
 }

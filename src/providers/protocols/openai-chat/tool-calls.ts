@@ -3,6 +3,7 @@ import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json
 import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
 import {
   addFragment,
+  beginCall,
   type CallArguments,
   type CallPosition,
   endCall,
@@ -150,7 +151,7 @@ function openCall(
   if (name === undefined) return { begun, unnamed: { providerIndex, providerId, arguments: text, state } }
   const index = begun.length
   const id = idFor(providerId, name, stateField?.on === 'message' ? index === 0 : state !== undefined)
-  events.push({ type: 'tool-call-begin', choice, index, id, name })
+  beginCall({ type: 'tool-call-begin', choice, index, id, name }, events)
   const call = { providerIndex, providerId, id, name, arguments: emptyArguments, scan: emptyScan, state }
   const opened = withArguments(call, text, { choice, index }, events)
   return { begun: [...begun, opened], unnamed: previous ? undefined : calls.unnamed }

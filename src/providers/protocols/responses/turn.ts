@@ -1,7 +1,9 @@
+import { appendBlock } from '../../../domain/generation/answer-limits.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import { type Fields, type Json, textOf } from '../../../lib/json/json.ts'
 import {
   addFragment,
+  beginCall,
   type CallArguments,
   type CallPosition,
   endCall,
@@ -46,7 +48,7 @@ export function openItem(turn: Turn, item: Fields, position: ItemPosition, event
   const providerId = textOf(item.call_id) ?? ''
   const id = isCounterId({ id: providerId, name }) || callIds.includes(providerId) ? newCallId() : providerId
   const index = callIds.length
-  events.push({ type: 'tool-call-begin', choice: 0, index, id, name })
+  beginCall({ type: 'tool-call-begin', choice: 0, index, id, name }, events)
   const open = { ...position, index, id, name, arguments: emptyArguments }
   return { ...turn, callIds: [...callIds, id], open: [...turn.open, open] }
 }
@@ -71,7 +73,7 @@ export function closeItem(turn: Turn, item: Fields, position: ItemPosition, even
       const reasoning = toReasoningState(item)
       if (reasoning === undefined) return turn
       events.push({ type: 'reasoning-end', choice: 0, state: { reasoning: [reasoning] } })
-      return { ...turn, reasoning: [...turn.reasoning, reasoning] }
+      return { ...turn, reasoning: appendBlock(turn.reasoning, reasoning) }
     }
     case 'message':
       return { ...turn, phase: textOf(item.phase) ?? turn.phase }
