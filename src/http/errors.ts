@@ -42,6 +42,8 @@ export function errorHandler(
     record?.rejected(apiError, rejectedClient(request, path, caller))
     onFailed({ error: apiError, method: request.method, path, requestId, caller, admission })
     set.status = apiError.status
+    // The rest of a body in pieces may end with trailers, which Bun would answer with a second reply.
+    if (request.headers.has('transfer-encoding')) set.headers.connection = 'close'
     const isAnthropic = isAnthropicRequest(request)
     Object.assign(set.headers, isAnthropic ? anthropicErrorHeaders(apiError) : apiError.headers)
     return isAnthropic ? toAnthropicBody(apiError, requestId) : apiError.toBody()
