@@ -12,13 +12,14 @@ import type { Caller } from './authentication.ts'
 import { requestPath } from './request-path.ts'
 
 /**
- * Sets the `x-request-id` header of every reply, errors included, and the header of the same meaning in Anthropic's API.
- * The log has the same id. Replies of the API are in no cache.
+ * Sets the headers that every reply has, errors included: `x-request-id`, and the header of the same meaning in Anthropic's
+ * API. The log has the same id. A browser does not guess the content type. Replies of the API are in no cache.
  */
-export function requestId() {
-  return new Elysia({ name: 'request-id' }).onRequest(({ request, set }) => {
+export function standardHeaders() {
+  return new Elysia({ name: 'standard-headers' }).onRequest(({ request, set }) => {
     const id = timeSortedId('req_')
     set.headers['x-request-id'] = id
+    set.headers['x-content-type-options'] = 'nosniff'
     // Replies are for the holder of one key. The page and the documentation are for everybody.
     if (privatePath.test(requestPath(request))) set.headers['cache-control'] = 'no-store'
     if (isAnthropicRequest(request)) set.headers['request-id'] = id

@@ -38,7 +38,7 @@ import { createGuard } from '../http/guard.ts'
 import { openApi } from '../http/openapi/openapi.ts'
 import { type GenerationPaths, recordRejected } from '../http/record-rejected.ts'
 import { reachability } from '../http/reachability.ts'
-import { requestId, requestTelemetry } from '../http/request-telemetry.ts'
+import { requestTelemetry, standardHeaders } from '../http/request-telemetry.ts'
 import type { Route } from '../http/route-hint.ts'
 import type { Log } from '../lib/log.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
@@ -93,7 +93,7 @@ export function createApp(dependencies: AppDependencies) {
   let routes: readonly Route[] = []
   // `standardHostname: false` would find no route of an https URL; `listen` replaces host names that are too short.
   const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: true } })
-    .use(requestId())
+    .use(standardHeaders())
     .use(cors(settings.cors))
     .use(reachability())
     .use(page(settings.page))

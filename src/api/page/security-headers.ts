@@ -16,7 +16,6 @@ export const securityHeaders: Readonly<Record<string, string>> = {
     "trusted-types 'none'",
   ].join('; '),
   'x-frame-options': 'DENY',
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -63,7 +63,8 @@ function withRoutableUrl(request: Request): Request {
 /** Handles errors thrown outside of the application. */
 function internalErrorResponse(cause: Error, log: Log): Response {
   log.error('A request failed with an unexpected error.', { cause: causeOf(cause) })
-  return Response.json(internalError(cause).toBody(), { status: 500 })
+  const headers = { 'x-content-type-options': 'nosniff' }
+  return Response.json(internalError(cause).toBody(), { status: 500, headers })
 }
 
 /** Describes why the server cannot listen, and what to do. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { errorHandler } from '../../../src/http/errors.ts'
-import { requestId } from '../../../src/http/request-telemetry.ts'
+import { standardHeaders } from '../../../src/http/request-telemetry.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { type App, startApp } from '../../support/app.ts'
 import { readError } from '../../support/chat-reply.ts'
@@ -163,7 +163,7 @@ test.each(['x', 'ai', 'a.b', 'localhost', '[::1]:99', 'a-very-long-name.of-a.hos
 test('an unexpected error writes its cause to the log and hides it from the client', async () => {
   const lines: string[] = []
   const broken = new Elysia()
-    .use(requestId())
+    .use(standardHeaders())
     .use(errorHandler(createLog((line) => void lines.push(line))))
     .get('/broken', () => {
       throw new TypeError('the cause')
