@@ -77,8 +77,13 @@ function identify(keys: KeyDirectory, token: string, now: () => number): Caller 
 }
 
 function toCaller(key: KnownKey | undefined, { publicId, secret }: ApiKey, now: number): Caller {
+  if (key && !provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret')
+  return requireValid(key, publicId, now)
+}
+
+/** The caller of a key whose secret is verified; throws the 401 or 403 of a key that is not valid any more. */
+export function requireValid(key: KnownKey | undefined, publicId: string, now: number): Caller {
   if (key === undefined) throw invalidKey('unknown_key')
-  if (!provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret')
   if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
   if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
   if (key.organization === null) throw noOrganization(publicId)

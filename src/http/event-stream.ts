@@ -2,6 +2,7 @@ import { clientGone } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
 import { withTimeout } from '../lib/time.ts'
 import { Watchdog } from '../lib/watchdog.ts'
+import type { EndStream } from './key-watch.ts'
 import { directReply, type Sink, stallTimeoutMs } from './direct-stream.ts'
 
 /** Milliseconds. Proxies and clients close a connection that is idle for a minute, some after less. */
@@ -38,34 +39,40 @@ export type FrameSource<Item> = {
  * are closed when the client leaves, or reads nothing for `stallTimeoutMs` while frames wait. A `HEAD` request receives
  * the headers at once, and the items are closed.
  */
-export function eventStream<Item>(
-  source: FrameSource<Item>,
-  { method = 'GET', stallTimeoutMs: timeoutMs = stallTimeoutMs }: StreamOptions = {},
-): Response {
+export function eventStream<Item>(source: FrameSource<Item>, options: StreamOptions = {}): Response {
   const cancel = () => source.items.close()
-  if (method !== 'HEAD')
+  if (options.method !== 'HEAD')
     return directReply(
-      { pull: (sink) => new EventStreamWriter(source, sink, timeoutMs).writeAll(), cancel },
+      { pull: (sink) => new EventStreamWriter(source, sink, options).writeAll(), cancel },
       headers,
     )
   cancel()
   return new Response(null, { headers })
 }
 
-/** `method` is the method of the request. */
-export type StreamOptions = { readonly method?: string; readonly stallTimeoutMs?: number }
+export type StreamOptions = {
+  /** That of the request. */
+  readonly method?: string
+  readonly stallTimeoutMs?: number
+  /** Watches the key of the request; see `KeyWatch`. */
+  readonly watch?: ((end: EndStream) => () => void) | undefined
+}
 
 /** Writes one event stream to its client. */
 class EventStreamWriter<Item> {
   readonly #source: FrameSource<Item>
   readonly #sink: Sink
   readonly #stallTimeoutMs: number
+  readonly #watch: StreamOptions['watch']
   readonly #idleTimer: Watchdog
+  /** Why the gateway has ended the stream before its end. */
+  #ended: Error | undefined
 
-  constructor(source: FrameSource<Item>, sink: Sink, timeoutMs: number) {
+  constructor(source: FrameSource<Item>, sink: Sink, options: StreamOptions) {
     this.#source = source
     this.#sink = sink
-    this.#stallTimeoutMs = timeoutMs
+    this.#stallTimeoutMs = options.stallTimeoutMs ?? stallTimeoutMs
+    this.#watch = options.watch
     this.#idleTimer = new Watchdog(firstKeepAliveMs, () => {
       this.#idleTimer.touch(keepAliveIntervalMs)
       void this.#write(source.keepAlive ?? defaultKeepAlive)
@@ -75,17 +82,25 @@ class EventStreamWriter<Item> {
   async writeAll(): Promise<void> {
     const source = this.#source
     const { items } = source
+    const unwatch = this.#watch?.(this.#end)
     try {
       if (source.begin) await this.#send(source.begin())
       await items.forEach((item) => this.#send(source.frames(item)))
+      if (this.#ended) throw this.#ended
       void this.#write(source.end())
     } catch (error) {
-      this.#sendFailure(error)
+      this.#sendFailure(this.#ended ?? error)
     } finally {
+      unwatch?.()
       this.#idleTimer.stop()
       items.close()
       this.#sink.close()
     }
+  }
+
+  readonly #end = (error: Error): void => {
+    this.#ended ??= error
+    this.#source.items.close(this.#ended)
   }
 
   /** A failure that cannot be rendered ends the stream without a last frame. */

@@ -4,6 +4,7 @@ import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import { authentication } from './authentication.ts'
 import { type BodyReaderParts, jsonBody } from './json-body.ts'
 import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'
+import type { EndStream, KeyWatch } from './key-watch.ts'
 import { decodablePath } from './request-path.ts'
 
 /** The checks in front of every API route: first the key, then the rate limits, then the body. */
@@ -12,15 +13,22 @@ export type Guard = ReturnType<typeof createGuard>
 export type GuardParts = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
+  readonly keyWatch: KeyWatch
 } & Omit<BodyReaderParts, 'timeoutMs'>
 
-/** Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, and `readBody`. */
-export function createGuard({ keys, limits, ...body }: GuardParts) {
+/** Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, `readBody` and `watchKey`. */
+export function createGuard({ keys, limits, keyWatch, ...body }: GuardParts) {
   return new Elysia({ name: 'guard' })
     .use(authentication(keys))
     .derive(admission(limits))
     .use(decodablePath())
     .use(jsonBody(body))
+    .decorate('watchKey', watchKeyOf(keyWatch))
     .mapResponse(setRateLimitHeaders)
     .as('scoped')
+}
+
+/** Returns the `watch` of an event stream, by the key of its request. */
+function watchKeyOf(keyWatch: KeyWatch) {
+  return (keyId: string) => (end: EndStream) => keyWatch.watch(keyId, end)
 }

@@ -8,8 +8,11 @@ export type PushStream<Item> = {
    * stream; rejects if the source or `onItem` fails, which also ends the stream.
    */
   forEach(onItem: OnItem<Item>): Promise<void>
-  /** Releases the source and ignores its errors. Closing again does nothing. */
-  close(): void
+  /**
+   * Releases the source and ignores its errors. Closing again does nothing. `reason` is why the gateway closes it; absent
+   * where the reader has left.
+   */
+  close(reason?: Error): void
 }
 
 /** Receives one item of a stream; a returned promise is awaited before the next item. */

@@ -31,6 +31,7 @@ import type { Models } from '../gateway/models/models.ts'
 import type { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { AdminKey } from '../http/admin-key.ts'
+import type { KeyWatch } from '../http/key-watch.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler } from '../http/errors.ts'
 import { rejectOtherMethods } from '../http/methods.ts'
@@ -68,6 +69,7 @@ export type AppDependencies = {
   readonly runs: Runs
   readonly limits: RateLimits
   readonly largeBodies: LargeBodies
+  readonly keyWatch: KeyWatch
   readonly ready: Readiness
   readonly metrics: MetricsPage
   readonly requests: RequestTracker

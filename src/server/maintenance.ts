@@ -1,4 +1,5 @@
 import type { Configuration } from '../gateway/configuration.ts'
+import { causeOf } from '../lib/log.ts'
 import type { MembershipReactions } from '../storage/membership.ts'
 import { startRetention, startUsageRollup } from '../storage/retention.ts'
 import { recover } from './recovery.ts'
@@ -11,25 +12,29 @@ export type MaintenanceOptions = {
 const defaultSweepIntervalMs = 10 * 60_000
 
 /**
- * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, and settles what
- * other processes of the database leave open. Stopping it also stops the membership.
+ * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, ends the streams of
+ * revoked keys, and settles what other processes of the database leave open. Stopping it also stops the membership.
  */
 export function startMaintenance(
   services: SharedServices,
   { sweepIntervalMs = defaultSweepIntervalMs }: MaintenanceOptions,
   configuration: () => Configuration,
 ): { stop(): void } {
-  const { storage, membership, log } = services
+  const { storage, membership, keyWatch, log } = services
   // One process is enough for all.
   const isDue = () => membership?.isFirst() ?? true
   const retention = () => configuration().settings.retention
   const sweeping = startRetention(storage, { retention, sweepIntervalMs, isDue }, log)
   const rollup = startUsageRollup(storage, isDue, log)
+  const watching = keyWatch.start((cause) =>
+    log.error('API keys could not be checked.', { cause: causeOf(cause) }),
+  )
   membership?.react(createReactions(services, configuration))
   return {
     stop() {
       sweeping.stop()
       rollup.stop()
+      watching.stop()
       membership?.stop()
     },
   }

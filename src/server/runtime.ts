@@ -142,7 +142,7 @@ type ActiveApp = {
 /** Creates an application for these settings. Open calls of an earlier one keep its settings. */
 async function createActiveApp(configuration: Configuration, shared: SharedServices): Promise<ActiveApp> {
   const { settings, models } = configuration
-  const { storage, limits, metrics, requests, log } = shared
+  const { storage, requests, log } = shared
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = new CircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
@@ -160,24 +160,16 @@ async function createActiveApp(configuration: Configuration, shared: SharedServi
   })
   const { keys, completions, responses, usageBuckets } = storage
   const app = createApp({
+    ...shared,
     keys,
     completions,
     responses,
     usageBuckets,
-    live: shared.live,
-    sharedResponses: shared.sharedResponses,
-    runs: shared.runs,
-    adminKey: shared.adminKey,
     admin: { ...shared.admin, configuration, breaker },
     settings,
     models: models.current,
     gateway,
-    limits,
-    largeBodies: shared.largeBodies,
     ready: createReadinessCheck(shared),
-    metrics,
-    requests,
-    log,
   })
   const runEnvironment = createRunEnvironment(configuration, gateway)
   return { configuration, runEnvironment, breaker, routes: app.routes, fetch: app.fetch }

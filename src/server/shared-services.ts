@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import type { AdminParts } from '../api/admin/routes.ts'
+import { KeyWatch } from '../http/key-watch.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
@@ -27,6 +28,7 @@ export type SharedServices = {
   readonly membership: Membership | undefined
   readonly limits: RateLimits
   readonly largeBodies: LargeBodies
+  readonly keyWatch: KeyWatch
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
@@ -85,6 +87,7 @@ export function createSharedServices(
     membership: input.membership,
     limits,
     largeBodies: new LargeBodies(input.clock),
+    keyWatch: new KeyWatch(storage.keys),
     memory,
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls: createOpenCalls(),

@@ -19,13 +19,14 @@ export const chatPath = '/v1/chat/completions'
 export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: TSchema) {
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
-    async ({ readBody, caller, admission, request, set }) => {
+    async ({ readBody, watchKey, caller, admission, request, set }) => {
       const body = await readBody(request, chatRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
       const context = { requestId, ...caller, admission, signal: request.signal }
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
-        return eventStream({ ...(await service.stream(body, context)), failed })
+        const source = await service.stream(body, context)
+        return eventStream({ ...source, failed }, { watch: watchKey(caller.keyId) })
       }
       const { completion, cost } = await service.complete(body, context)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)

@@ -52,14 +52,15 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
     .use(guard)
     .post(
       messagesPath,
-      async ({ readBody, caller, admission, request, set }) => {
+      async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, messageRequest, { admission, caller })
         const requestId = String(set.headers['x-request-id'])
         const context = { requestId, ...caller, admission, signal: request.signal }
         const headers = headersOf(request)
         if (body.stream) {
           const failed = (error: unknown) => errorFrame(error, log, requestId)
-          return eventStream({ ...(await messages.stream(body, headers, context)), failed })
+          const source = await messages.stream(body, headers, context)
+          return eventStream({ ...source, failed }, { watch: watchKey(caller.keyId) })
         }
         const { message, cost } = await messages.complete(body, headers, context)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)

@@ -108,15 +108,15 @@ export function storedResponseRoutes(guard: Guard, service: ResponseService, log
     .use(guard)
     .get(
       responsePath,
-      async ({ caller, params, request, admission, set }) => {
+      async ({ watchKey, caller: { organization, keyId }, params, request, admission, set }) => {
         const { stream, starting_after } = retrieveQuery.read(request)
-        const { id: organization } = caller.organization
         const hold = admission.memory.acquire
         if (!isStreamRequested(stream))
-          return jsonReply([await service.find(organization, params.id, hold)], { request, admission })
-        const source = await service.streamStored(organization, params.id, starting_after, hold)
-        const frames = { ...releasingOnClose(source, admission.detachMemory()), failed: () => '' }
-        return eventStream(logFailure(frames, log, String(set.headers['x-request-id'])), request)
+          return jsonReply([await service.find(organization.id, params.id, hold)], { request, admission })
+        const source = await service.streamStored(organization.id, params.id, starting_after, hold)
+        const released = releasingOnClose(source, admission.detachMemory())
+        const frames = logFailure(released, log, String(set.headers['x-request-id']))
+        return eventStream(frames, { method: request.method, watch: watchKey(keyId) })
       },
       { detail: retrieveDetail },
     )

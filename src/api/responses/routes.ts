@@ -53,16 +53,19 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
     .use(guard)
     .post(
       responsesPath,
-      async ({ readBody, caller, admission, request, set }) => {
+      async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
         const requestId = String(set.headers['x-request-id'])
         const context = { requestId, ...caller, admission, signal: request.signal }
         if (body.background) {
           if (!body.stream) return service.queue(body, context)
           const stream = await service.queueAndStream(body, context)
-          return eventStream(logFailure({ ...stream, failed: () => '' }, log, requestId))
+          return eventStream(logFailure(stream, log, requestId), { watch: watchKey(caller.keyId) })
         }
-        if (body.stream) return eventStream(logFailure(await service.stream(body, context), log, requestId))
+        if (body.stream) {
+          const stream = await service.stream(body, context)
+          return eventStream(logFailure(stream, log, requestId), { watch: watchKey(caller.keyId) })
+        }
         const { response, cost } = await service.complete(body, context)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
         return response

@@ -53,7 +53,12 @@ function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {
   return error instanceof ApiError && codes.has(error.code)
 }
 
-/** Errors that mean that the caller ended the call. */
-const cancelCodes: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled'])
+/** Errors that mean that the caller ended the call, or that its key ended. */
+const cancelCodes: ReadonlySet<string | null> = new Set([
+  'client_gone',
+  'cancelled',
+  'invalid_api_key',
+  'no_organization',
+])
 
-const abortCodes: ReadonlySet<string | null> = new Set(['client_gone', 'cancelled', 'interrupted'])
+const abortCodes: ReadonlySet<string | null> = new Set([...cancelCodes, 'interrupted'])

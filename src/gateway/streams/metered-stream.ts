@@ -67,9 +67,10 @@ export class MeteredStream implements GenerationStream {
     }
   }
 
-  close(): void {
+  close(reason?: Error): void {
     this.#closed = true
-    if (!this.#call.isSettled()) this.#call.cancel(clientGone())
+    if (reason) this.#call.abort(reason)
+    else if (!this.#call.isSettled()) this.#call.cancel(clientGone())
     // After the caller has left, the stream is only read on for its usage.
     if (!this.#call.cancelReason() || this.#call.isSettled()) this.#upstream.close()
   }

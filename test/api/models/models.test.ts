@@ -6,6 +6,7 @@ import { catalog as builtIn } from '../../../src/config/catalog.ts'
 import { toSettings } from '../../../src/config/defaults.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
 import { errorHandler } from '../../../src/http/errors.ts'
+import { KeyWatch } from '../../../src/http/key-watch.ts'
 import { createGuard } from '../../../src/http/guard.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { modelRoutes } from '../../../src/api/models/routes.ts'
@@ -30,7 +31,9 @@ const { key } = insertKey(database, { organization: 'default', name: 'test', exp
 /** Asks for a path of these models, with a good key unless another header is given. */
 function ask(models: () => Models) {
   const { limits } = toSettings({}, null)
-  const parts = { keys: createKeyDirectory(database), limits: createRateLimits(() => limits), maxBody: 1000 }
+  const keys = createKeyDirectory(database)
+  const keyWatch = new KeyWatch(keys)
+  const parts = { keys, keyWatch, limits: createRateLimits(() => limits), maxBody: 1000 }
   const app = new Elysia().use(errorHandler(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }

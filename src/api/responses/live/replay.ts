@@ -1,4 +1,5 @@
 import type { FrameSource } from '../../../http/event-stream.ts'
+import { ApiError } from '../../../lib/errors/errors.ts'
 import type { OnItem, PushStream } from '../../../lib/push-stream.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import { UnreadableError } from '../../../storage/ports/stored-json.ts'
@@ -7,14 +8,14 @@ import { step } from '../events/reduce.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import { initialState } from '../events/state.ts'
 import type { StreamEvent } from '../events/stream-event.ts'
-import { renderFrames } from '../render/render-event.ts'
+import { renderFrame, renderFrames } from '../render/render-event.ts'
 import type { RenderOptions } from '../render/render-response.ts'
 import type { ResponseHead } from '../request/head.ts'
 import { LiveEvents, maxBatch } from './live-events.ts'
 import type { LiveResponse } from './live-response.ts'
 
 /** The stream events of one response as server-sent events. */
-export type ResponseEventStream = Omit<FrameSource<readonly StreamEvent[]>, 'failed'>
+export type ResponseEventStream = FrameSource<readonly StreamEvent[]>
 
 /** `after` is the sequence number after which the stream starts; undefined streams all events. */
 export type ReplayOptions = { readonly after: number | undefined; readonly render: RenderOptions }
@@ -52,11 +53,20 @@ function toEventStream(
   batches: PushStream<readonly RunEvent[]>,
   { after = -1, render }: ReplayOptions,
 ): ResponseEventStream {
+  const items = streamEvents(head, batches, after)
   return {
-    items: streamEvents(head, batches, after),
+    items,
     frames: (events) => renderFrames(events, render),
     end: () => '',
+    failed: (error) => renderEndOfKey(error, items.sequence(), render),
   }
+}
+
+/** The response goes on without a reader whose key has ended. After any other failure, the reader can try again. */
+function renderEndOfKey(error: unknown, sequence: number, render: RenderOptions): string {
+  if (!(error instanceof ApiError) || (error.status !== 401 && error.status !== 403)) return ''
+  const { code, type, message, param } = error
+  return renderFrame({ type: 'error', failure: { code: code ?? type, message, param }, sequence }, render)
 }
 
 /** In characters: a batch of deltas that has as many is passed on. */
@@ -70,7 +80,7 @@ function streamEvents(
   head: ResponseHead,
   batches: PushStream<readonly RunEvent[]>,
   after: number,
-): PushStream<readonly StreamEvent[]> {
+): PushStream<readonly StreamEvent[]> & { sequence(): number } {
   let state = initialState(head)
 
   function apply(event: RunEvent): readonly StreamEvent[] {
@@ -99,6 +109,7 @@ function streamEvents(
   return {
     forEach: (onBatch) => batches.forEach((batch) => applyBatch(batch, onBatch)),
     close: () => batches.close(),
+    sequence: () => state.sequence,
   }
 }
 
