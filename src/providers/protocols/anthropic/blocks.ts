@@ -155,10 +155,7 @@ function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
   const givenId = textOf(block.id)
   const providerId = givenId !== undefined && callIds.includes(givenId) ? undefined : givenId
   const id = callIdFor(blocks, providerId, name)
-  beginCall(
-    callBegin(block, { choice: 0, index: callIds.length }, { id, name }, providerId),
-    events,
-  )
+  beginCall(callBegin(block, { choice: 0, index: callIds.length }, { id, name }, providerId), events)
   const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
 }

@@ -6,6 +6,8 @@ import type { BlockEvent } from '../../../../src/api/messages/stream-event.ts'
 import type { GenerationEvent } from '../../../../src/domain/generation/events.ts'
 import { openSealedState, sealState } from '../../../../src/domain/generation/sealed-state.ts'
 import { ValueBudget } from '../../../../src/lib/validation/value-budget.ts'
+import { testSeed } from '../../../support/seed.ts'
+import { randomFrom } from '../../providers/protocols/support/random.ts'
 
 const shown: BlockOptions = { provider: 'acme', thinking: 'shown' }
 const choice = 0
