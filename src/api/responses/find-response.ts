@@ -91,6 +91,7 @@ function toLive(organization: string, { id, head, log }: StoredResponse): LiveRe
   return readStored(`response ${id}`, () => {
     const live = new LiveResponse(organization, fromStoredHead(head))
     for (const event of decodeEvents(log)) live.apply(event)
+    live.markStored()
     return live
   })
 }

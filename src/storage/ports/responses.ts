@@ -14,7 +14,10 @@ export type ResponseStatus = (typeof responseStatuses)[number]
 export type Responses = {
   /** Sets a queued response to in progress; resolves with false if it is not queued, or missing. */
   start(organization: string, id: string): Promise<boolean>
-  /** Appends a piece to the log of a run in progress; does nothing if it has finished, or is missing. */
+  /**
+   * Appends a piece to the log of a run in progress; does nothing if it has finished, or is missing, or has a piece at this
+   * position already. It can be repeated after a failure.
+   */
   append(organization: string, id: string, position: number, entries: string): Promise<void>
   /** Rejects with `UnreadableError` if the stored response is damaged, like the three below. */
   find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredResponse | undefined>

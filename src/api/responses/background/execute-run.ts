@@ -79,6 +79,8 @@ async function generate(
 ): Promise<void> {
   const { live } = run
   live.apply({ type: 'started' })
+  // The recovery of a run in progress adds this event where its log ends before it.
+  live.markStored()
   // Retries while the database is unavailable, and while the memory budget is exhausted.
   const request = await retryWhileUnavailable(() => toGenerateRequest(run, slot, signal, parts), signal)
   const ended: GenerateRequest['onSettled'] = (error, used) => {

@@ -56,6 +56,7 @@ async function storeQueued(
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)
+  live.markStored()
   return { live, metadata: facts, slot: call }
 }
 

@@ -6,14 +6,13 @@ import type { RunOwner } from '../../../storage/ports/responses.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import { createActiveRuns } from './active-runs.ts'
 import { cancelTimeoutMs, endNotStored } from './cancel-timeout.ts'
-import { createCheckpoints } from './checkpoints.ts'
+import { createSharedCheckpoints, createSoleCheckpoints } from './checkpoints.ts'
 import { type ClaimSlot, createSlotClaims, type SharedQueueLimits } from './queue-limits.ts'
 import { createSoleOwnership } from './run-ownership.ts'
 import { RunScheduler } from './run-scheduler.ts'
 import type { Run, RunParts } from './run.ts'
 import { RunExchange } from './shared/run-exchange.ts'
 import type { RunSharing } from './shared/run-sharing.ts'
-import { createSharedCheckpoints } from './shared/shared-checkpoints.ts'
 import { createSharedOwnership } from './shared/shared-ownership.ts'
 
 /** The background runs of this process. Their concurrency is limited; organizations take turns in the queue. */
@@ -110,7 +109,7 @@ function queueLimitsOf({ claims, recovery }: RunSharing): SharedQueueLimits | un
 function soleParts(input: RunInput) {
   const { responses, live, log } = input
   const ownership = createSoleOwnership(responses, live)
-  return { parts: { ...input, ownership }, checkpoints: createCheckpoints(responses, log) }
+  return { parts: { ...input, ownership }, checkpoints: createSoleCheckpoints(responses, log) }
 }
 
 function sharedParts(input: RunInput, sharing: RunSharing) {

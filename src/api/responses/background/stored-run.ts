@@ -57,6 +57,7 @@ function parseLive({ id, organization, head: json, log }: UnfinishedRun): LiveRe
   try {
     const live = new LiveResponse(organization, fromStoredHead(head as JsonObject))
     for (const event of decodeEvents(log)) live.apply(event)
+    live.markStored()
     return live
   } catch {
     return undefined

@@ -125,7 +125,7 @@ async function advance(
   const { live } = entry
   try {
     if (progress?.status === 'queued' || progress?.status === 'in_progress')
-      return progress.pieces.forEach((piece) => applyPiece(entry, piece))
+      return applyPieces(entry, progress.pieces)
     const stored = progress && (await responses.find(live.organization, live.id))
     if (stored) await applyLog(live, stored.log)
     live.apply({ type: 'cancelled', usage: null })
@@ -136,10 +136,12 @@ async function advance(
 }
 
 /** Skips events that the response has already, because this process has executed its run. */
-function applyPiece(entry: Followed, piece: string): void {
-  for (const event of decodeEvents(piece))
-    if (entry.events++ >= entry.live.events.length) entry.live.apply(event)
-  entry.position++
+function applyPieces(entry: Followed, pieces: readonly string[]): void {
+  for (const piece of pieces)
+    for (const event of decodeEvents(piece))
+      if (entry.events++ >= entry.live.events.length) entry.live.apply(event)
+  entry.position += pieces.length
+  entry.live.markStored(entry.events)
 }
 
 /** The events that are read in one turn of the event loop. */

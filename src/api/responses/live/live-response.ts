@@ -16,7 +16,7 @@ export class LiveResponse {
   readonly head: ResponseHead
   #state: ResponseState
   #events: RunEvent[] = []
-  #kept = Number.POSITIVE_INFINITY
+  #stored = 0
   readonly #listeners = new Set<() => void>()
   #ending = false
   /** Only for a response with tools, or with the state of its reasoning. */
@@ -42,9 +42,17 @@ export class LiveResponse {
     return this.#events
   }
 
-  /** How many of the first events have remained: all of them, unless `endAs` has replaced the others. */
-  get kept(): number {
-    return this.#kept
+  /**
+   * How many of the first events readers may receive. Of a background run these are the stored ones: the others would be
+   * lost if the process was killed, and their sequence numbers would get other events.
+   */
+  get readable(): number {
+    return this.#isRecoverable() ? this.#stored : this.#events.length
+  }
+
+  /** Whether a reader, or a client that cancels, waits for the next readable event. */
+  get awaited(): boolean {
+    return this.#listeners.size > 0
   }
 
   /** Whether the response has ended. */
@@ -64,7 +72,7 @@ export class LiveResponse {
     this.#state = state
     // The events of a response that is not stored are never replayed.
     if (this.head.store) this.#events.push(event)
-    this.#notify()
+    if (!this.#isRecoverable()) this.#notify()
     return emitted
   }
 
@@ -77,20 +85,25 @@ export class LiveResponse {
     return runEvent ? this.apply(runEvent) : noEvents
   }
 
+  /** Marks the first events of a background run as stored: all so far, or this number. */
+  markStored(count = this.#events.length): void {
+    if (count <= this.#stored) return
+    this.#stored = count
+    this.#notify()
+  }
+
   /**
-   * Ends the response with the events that are stored, which include its end. They are others than those so far if another
-   * process has ended the response: it knew only the events that were stored until then.
+   * Ends the response with the events that are stored, which include its end. Those that were not stored so far may be
+   * others: another process that has ended the response did not know them.
    */
   endAs(stored: RunEvent[]): void {
     if (this.finished) return
-    const different = this.#events.findIndex((event, index) => !Bun.deepEquals(event, stored[index]))
-    if (different >= 0) this.#kept = different
     this.#events = stored
     this.#state = stored.reduce((state, event) => step(state, event)[0], initialState(this.head))
     this.#notify()
   }
 
-  /** Calls the listener once, after the next event. */
+  /** Calls the listener once, after the next readable event. */
   onNextEvent(listener: () => void): void {
     this.#listeners.add(listener)
   }
@@ -105,6 +118,11 @@ export class LiveResponse {
     const [{ status }] = step(this.#state, end)
     // Every end leads to a finished status, and a response has one end.
     return { status: status as FinishedStatus, log: encodeEvents([...this.#events, end]) }
+  }
+
+  /** Whether the next process continues or ends the response, from its stored events. */
+  #isRecoverable(): boolean {
+    return this.head.background && !this.finished
   }
 
   #notify(): void {

@@ -124,4 +124,4 @@ const start = `UPDATE responses SET status = 'in_progress'
 /** The lock keeps the end of the run from missing the piece. */
 const append = `WITH run AS (
     SELECT id FROM responses WHERE id = $1 AND organization_id = $2 AND status = 'in_progress' FOR SHARE)
-  INSERT INTO response_log (response_id, position, entries) SELECT id, $3, $4 FROM run`
+  INSERT INTO response_log (response_id, position, entries) SELECT id, $3, $4 FROM run ON CONFLICT DO NOTHING`

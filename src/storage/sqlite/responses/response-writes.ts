@@ -8,7 +8,7 @@ export type ResponseWrites = {
   insert(response: NewResponse): void
   /** Sets a queued response to in progress; false if it is not queued. */
   start(organization: string, id: string): boolean
-  /** Appends a piece to the log of a run in progress. */
+  /** Appends a piece to the log of a run in progress, once. */
   append(organization: string, id: string, position: number, entries: string): void
   /** Replaces the log of an unfinished run with the complete one; false if the run has finished. */
   finish(organization: string, id: string, end: ResponseEnd): boolean
@@ -56,7 +56,7 @@ function prepareStatements({ sqlite }: Database) {
       "UPDATE responses SET status = 'in_progress' WHERE id = ? AND organization_id = ? AND status = 'queued'",
     ),
     append: sqlite.prepare(
-      'INSERT INTO response_log (response_id, position, entries) SELECT id, ?, ? FROM responses ' +
+      'INSERT OR IGNORE INTO response_log (response_id, position, entries) SELECT id, ?, ? FROM responses ' +
         "WHERE id = ? AND organization_id = ? AND status = 'in_progress'",
     ),
     finish: sqlite.prepare(

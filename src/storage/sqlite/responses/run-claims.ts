@@ -31,8 +31,9 @@ export function createRunClaims(database: Database, writer: Writer): RunClaims {
           .map((row) => ({ ...row, cancelRequested: row.cancelRequested === 1 })),
       ),
     start: (process, run) => write(() => changes.start(process, run)),
+    // Readers receive what is stored.
     append: (process, pieces) =>
-      write(() => pieces.filter((piece) => changes.append(process, piece)).map(toKey)),
+      writer.write(() => pieces.filter((piece) => changes.append(process, piece)).map(toKey)),
     leaveReservation: (process, run) => write(() => changes.leaveReservation(process, run)),
     requestCancel: (run) => write(() => changes.requestCancel(run)),
     owned: (process, only) => read(() => reads.owned.all(process, only === 'cancel-requested' ? 1 : 0)),
