@@ -38,7 +38,11 @@ const Retention = Type.Object(
 const Background = Type.Object(
   {
     concurrency: Type.Optional(
-      count({ description: 'Runs in progress at the same time; organizations take turns.', examples: [16] }),
+      count({
+        description:
+          'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
+        examples: [16],
+      }),
     ),
     max_queued: Type.Optional(
       count({ description: 'Queued runs of one organization; a further one gets 503.', examples: [100] }),

@@ -114,9 +114,10 @@ function createResponseServices(
   log: Log,
   current: () => RunEnvironment,
 ): Pick<SharedServices, 'live' | 'sharedResponses' | 'runs'> {
-  const { responses, keys, ledger, shared } = storage
+  const { responses, keys, ledger, managed, shared } = storage
+  const { organizations } = managed
   const live = createLiveResponses()
-  const parts = { current, responses, live, keys, write: ledger.write, log }
+  const parts = { current, responses, live, keys, organizations, write: ledger.write, log }
   if (shared === undefined) return { live, sharedResponses: undefined, runs: createRuns(parts) }
   const { process, runs: claims } = shared
   const waiting = createLiveResponses()

@@ -18,6 +18,8 @@ export type OrganizationChange = Partial<OrganizationLimits> & { readonly billin
 export type Organizations = {
   create(name: string): Promise<OrganizationAccount>
   list(): Promise<readonly OrganizationAccount[]>
+  /** Whether there is more than one. */
+  areSeveral(): Promise<boolean>
   /** Finds an organization by its id or by its name; resolves with undefined if there is none. */
   find(reference: string): Promise<OrganizationAccount | undefined>
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { waitUntil } from '../../support/billing-database.ts'
+import { openBillingDatabase, waitUntil } from '../../support/billing-database.ts'
 import {
   cancelRun,
   cancelledRun,
@@ -9,10 +9,11 @@ import {
   waitForOutput,
   waitForRun,
 } from '../../support/background.ts'
-import type { Requester } from '../../support/app.ts'
+import type { App, Requester } from '../../support/app.ts'
 import { streamReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { postResponse, retrieveResponse, textOf } from '../../support/responses.ts'
+import { silence } from '../../support/script.ts'
 import { countInputs, endlessReply, prepareRunGateways } from './support/run-gateways.ts'
 import { testSharedDatabases } from './support/shared-database.ts'
 
@@ -56,6 +57,28 @@ testSharedDatabases((create) => {
     )
     expect(await cancelledRun(idle, endless.id)).toMatchObject({ status: 'incomplete' })
     expect(await database.rows('SELECT * FROM runs')).toEqual([])
+  })
+
+  test('the runs of an organization that hang leave slots of every process to another one', async () => {
+    const database = await create()
+    const { start, upstream } = await prepareRunGateways(database, silence, { concurrency: 4 })
+    const apps = await Promise.all([start(), start()])
+    await using billing = await openBillingDatabase(database.location)
+    await billing.fund('other', '0', 'unmetered')
+    const headers = { authorization: `Bearer ${await billing.keyOf('other')}` }
+    const queueOther = (app: App, input: string) => queueRun(app, { input }, { headers })
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => queueRun(apps[0], { input: `busy ${index}` })),
+    )
+    // Three of the four slots of each process.
+    await upstream.request(5)
+    for (const [index, app] of apps.entries()) {
+      await queueOther(app, `other ${index}`)
+      await upstream.request(6 + index)
+      expect([...countInputs(upstream).keys()]).toContain(`other ${index}`)
+    }
+    expect([...countInputs(upstream).keys()].filter((input) => input.startsWith('busy'))).toHaveLength(6)
+    expect(await billing.values("SELECT count(*) FROM responses WHERE status = 'in_progress'")).toEqual([[8]])
   })
 
   test('a run is found, cancelled and deleted at another process while it is queued', async () => {

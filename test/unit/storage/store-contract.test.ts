@@ -50,11 +50,13 @@ testStores((open) => {
       await store.providerState().store(state)
     }
     expect(await countsOf(store)).toEqual([450, 4, 2, 2, 450, 452, 450])
+    expect(await organizations.areSeveral()).toBe(true)
     const steps: number[] = []
     await organizations.delete('acme', (rows) => void steps.push(rows))
     expect(await countsOf(store)).toEqual([225, 2, 1, 1, 225, 226, 225])
     expect(Math.max(...steps)).toBeLessThanOrEqual(5000)
     expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
+    expect(await organizations.areSeveral()).toBe(false)
     await ledger.write([completionOf(acme.id, completionId(moment, 999))])
     await ledger.settle(requestOf(acme.id), { status: 200 })
     expect(await ledger.reserve(reservation(1n, requestOf(acme.id)))).toBe(false)

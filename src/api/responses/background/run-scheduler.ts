@@ -3,6 +3,9 @@ import { ApiError } from '../../../lib/errors/errors.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { RunQueue } from './run-queue.ts'
 import { ownerOfKey, type Run, type RunParts } from './run.ts'
+import { createSlotShare, type SlotShare } from './slot-share.ts'
+
+type SchedulerParts = Pick<RunParts, 'current' | 'keys' | 'organizations'>
 
 /** After this interval, organizations that had no free concurrency slot for their runs are tried again. */
 const slotRetryIntervalMs = 200
@@ -13,15 +16,27 @@ const maxDropped = 20
 export class RunScheduler {
   readonly queue = new RunQueue()
   readonly #active: ActiveRuns
-  readonly #parts: Pick<RunParts, 'current' | 'keys'>
+  readonly #parts: SchedulerParts
+  /** The runs of each organization that have a slot, or wait for the answer whether they have one. */
+  readonly #running = new Map<string, number>()
+  readonly #share: SlotShare
+  /** The organizations that are parked because the free slots are left to others. */
+  readonly #yielding = new Set<string>()
   /** The number of runs that wait for the answer whether they have a slot. */
   #starting = 0
   #paused = false
   #retry: Timer | undefined
 
-  constructor(active: ActiveRuns, parts: Pick<RunParts, 'current' | 'keys'>) {
+  constructor(active: ActiveRuns, parts: SchedulerParts) {
     this.#active = active
     this.#parts = parts
+    this.#share = createSlotShare(parts.organizations.areSeveral, () => this.#startYielding())
+  }
+
+  /** The organizations of which this process starts no run at the moment. */
+  blocked(): readonly string[] {
+    const yielding = this.#isOpenToAll() ? [] : this.#running.keys()
+    return [...new Set([...this.queue.parked, ...yielding])]
   }
 
   add(run: Run): void {
@@ -32,7 +47,7 @@ export class RunScheduler {
   /** Starts what is possible now: the settings have changed, or the organization has released a concurrency slot. */
   schedule(organization?: string): void {
     this.queue.unpark(organization)
-    this.#startRuns()
+    this.#startYielding()
   }
 
   /** Starts no runs from now on. */
@@ -67,18 +82,47 @@ export class RunScheduler {
       this.#active.drop(run, refusal)
       return false
     }
+    const { organization } = run.live
+    if (this.#running.has(organization) && !this.#isOpenToAll()) {
+      this.#yielding.add(organization)
+      this.queue.park()
+      return true
+    }
     const slot = run.slot.start()
     if (slot instanceof Promise) void this.#startLater(run, slot)
     else if (slot === undefined) this.queue.park()
     else {
       this.queue.removeFirst()
-      this.#start(run, slot)
+      void this.#start(run, slot)
     }
     return true
   }
 
-  #start(run: Run, slot: ConcurrencySlot): void {
-    void this.#active.start(run, slot).then(() => this.schedule(run.live.organization))
+  /** Whether organizations with a run in progress may take the next slot, too: the last slots are left to the others. */
+  #isOpenToAll(): boolean {
+    const { concurrency } = this.#parts.current()
+    const free = concurrency - this.#active.size() - this.#starting
+    return free > this.#share(concurrency)
+  }
+
+  #startYielding(): void {
+    for (const organization of this.#yielding) this.queue.unpark(organization)
+    this.#yielding.clear()
+    this.#startRuns()
+  }
+
+  async #start(run: Run, slot: ConcurrencySlot): Promise<void> {
+    const { organization } = run.live
+    this.#count(organization, 1)
+    await this.#active.start(run, slot)
+    this.#count(organization, -1)
+    this.schedule(organization)
+  }
+
+  #count(organization: string, by: 1 | -1): void {
+    const count = (this.#running.get(organization) ?? 0) + by
+    if (count > 0) this.#running.set(organization, count)
+    else this.#running.delete(organization)
   }
 
   /** Meanwhile the other organizations have their turns, and the run may be cancelled. */
@@ -86,12 +130,14 @@ export class RunScheduler {
     const { live } = run
     this.queue.park()
     this.#starting++
+    this.#count(live.organization, 1)
     // Without the database, it is tried again later.
     const slot = await pending.catch(() => undefined)
     this.#starting--
+    this.#count(live.organization, -1)
     if (slot === undefined) return
     if (this.#paused || this.queue.remove(live) === undefined) slot.release(0)
-    else this.#start(run, slot)
+    else void this.#start(run, slot)
     this.schedule(live.organization)
   }
 }

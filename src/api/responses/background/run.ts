@@ -8,6 +8,7 @@ import { runKeyInvalid } from '../../../lib/errors/run-errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import type { KeyDirectory, KnownKey } from '../../../storage/ports/key-directory.ts'
+import type { Organizations } from '../../../storage/ports/organizations.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
@@ -32,6 +33,7 @@ export type RunParts = {
   readonly live: LiveResponses
   readonly ownership: RunOwnership
   readonly keys: KeyDirectory
+  readonly organizations: Pick<Organizations, 'areSeveral'>
   /** Executes writes in a transaction of their own. */
   readonly write: (writes: readonly Write[]) => Promise<void>
   readonly log: Log

@@ -25,6 +25,8 @@ export function createOrganizations(database: Database, now: () => number = Date
       )
       return rows.map(toAccount)
     },
+    areSeveral: async () =>
+      (await query('SELECT FROM organizations WHERE deletion IS NULL LIMIT 2')).length > 1,
     async find(reference) {
       const [row] = await query<AccountRow>(findAccount, [reference])
       return row && toAccount(row)

@@ -30,6 +30,7 @@ export function createOrganizations(
       read(() =>
         selectAccounts(database).where(organizationExists).orderBy(organizations.id).all().map(toAccount),
       ),
+    areSeveral: () => read(() => selectIds(database).limit(2).all().length > 1),
     find: (reference) => read(() => findById(database, reference) ?? findAccount(database, reference)),
     beginDeletion: (name) => writer.write(() => beginDeletion(database, deletions, name)),
     change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
@@ -44,6 +45,10 @@ export function createOrganizations(
       return account
     },
   }
+}
+
+function selectIds({ query }: Database) {
+  return query.select({ id: organizations.id }).from(organizations).where(organizationExists)
 }
 
 /** Part of a transaction: creates an unmetered organization. */

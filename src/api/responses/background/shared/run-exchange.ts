@@ -108,7 +108,7 @@ export class RunExchange {
     if (scheduler.queue.size > 0 && scheduler.queue.size <= maxCompared) await this.#forgetLost()
     const free = parts.current().concurrency - active.size()
     if (this.#paused || free <= 0 || scheduler.queue.first() !== undefined) return
-    const claimed = await claims.claimQueued(owner, Math.min(free, maxHelped), [...scheduler.queue.parked])
+    const claimed = await claims.claimQueued(owner, Math.min(free, maxHelped), scheduler.blocked())
     await this.#takeOver.continue(owner, claimed)
   }
 
