@@ -11,6 +11,7 @@ import {
 import { causeOf, type Log } from '../../lib/log.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
+import { isUnavailable } from '../../storage/ports/retry-while-unavailable.ts'
 import type { CostBound } from './cost-bound.ts'
 import { noBilling } from './credit.ts'
 
@@ -29,9 +30,10 @@ export type Billing = {
   ): Promise<void> | undefined
   /**
    * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
-   * on disk. The usage of a request that has reserved nothing follows a moment later. Rejects with `interrupted`
-   * for an answer that other processes have settled, because they took this one for dead: what the answer
-   * promises is not stored.
+   * on disk. The usage of a request that has reserved nothing follows a moment later; while the database is
+   * unavailable, so does the outcome of any request that stores nothing. Rejects with `interrupted` for an
+   * answer that other processes have settled, because they took this one for dead: what the answer promises is
+   * not stored.
    */
   settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
   /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */
@@ -72,7 +74,8 @@ export function createBilling(
   function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {
     const reserved = reserving.delete(request)
     if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
-    return confirm(outcome, ledger.settle(request, outcome, { writes, reserved }))
+    const settled = ledger.settle(request, outcome, { writes, reserved })
+    return confirm(outcome, writes.length === 0 ? settled.catch(settleLater) : settled)
   }
 
   return {
@@ -92,6 +95,12 @@ function tooExpensive(maxCost: Nanos): ApiError {
     return insufficientBalance('Insufficient balance: the balance is below zero. Add credit first.')
   const needed = `Insufficient balance: this request may cost up to ${formatUsd(maxCost)} USD.`
   return insufficientBalance(`${needed} Add credit, or send a smaller max_tokens.`)
+}
+
+/** The answer is sent without its settlement, which the ledger retries: its provider has generated it. */
+function settleLater(error: unknown): Settlement {
+  if (!isUnavailable(error)) throw error
+  return { recorded: true, charged: 0n }
 }
 
 type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>

@@ -19,9 +19,11 @@ const quota = (cause: string, remedy: string): ErrorCodeFacts => {
   return { status: 402, type: ['insufficient_quota'], cause, remedy, retried: false }
 }
 
-const upstream = (retried: boolean, cause: string, remedy: string): ErrorCodeFacts => {
-  return { status: 502, type: ['server_error'], cause, remedy, retried }
+const serverError = (status: number, retried: boolean, cause: string, remedy: string): ErrorCodeFacts => {
+  return { status, type: ['server_error'], cause, remedy, retried }
 }
+
+const upstream = (retried: boolean, cause: string, remedy: string) => serverError(502, retried, cause, remedy)
 
 const fixField = 'Change the field that `param` names.'
 
@@ -190,13 +192,12 @@ const upstreamCodes = {
 
 /** The codes of the gateway itself. */
 const gatewayCodes = {
-  internal_error: {
-    status: 500,
-    type: ['server_error'],
-    cause: 'The gateway has failed unexpectedly.',
-    remedy: 'Find the cause in the log by the `x-request-id` of the response, and report it.',
-    retried: true,
-  },
+  internal_error: serverError(
+    500,
+    true,
+    'The gateway has failed unexpectedly.',
+    'Find the cause in the log by the `x-request-id` of the response, and report it.',
+  ),
   service_unavailable: {
     status: 503,
     type: ['service_unavailable_error'],
@@ -204,13 +205,18 @@ const gatewayCodes = {
     remedy: 'Send the request again after `retry-after`. `GET /readyz` says what is wrong.',
     retried: true,
   },
-  interrupted: {
-    status: 503,
-    type: ['server_error'],
-    cause: 'The gateway stopped before the response was complete.',
-    remedy: 'Send the request again.',
-    retried: true,
-  },
+  response_not_stored: serverError(
+    503,
+    false,
+    'The response was generated and is charged, but could not be stored, because the database is unavailable.',
+    'Send the request with `store: false`, or once `GET /readyz` is 200 again.',
+  ),
+  interrupted: serverError(
+    503,
+    true,
+    'The gateway stopped before the response was complete.',
+    'Send the request again.',
+  ),
   client_gone: invalidRequest(
     'The client closed the connection. The code is only in the log and in `weir usage`.',
     'If it was not on purpose, set a longer timeout in the client or in a proxy before the gateway.',
@@ -237,11 +243,7 @@ export type ErrorCode = {
   [Group in keyof typeof errorCodeGroups]: keyof (typeof errorCodeGroups)[Group]
 }[keyof typeof errorCodeGroups]
 
-/** The facts about each error code. */
-export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeFacts>> = {
-  ...validationCodes,
-  ...requestCodes,
-  ...accessCodes,
-  ...upstreamCodes,
-  ...gatewayCodes,
-}
+/** The facts about each error code; `fromEntries` does not know the keys. */
+export const errorCodes = Object.fromEntries(
+  Object.values(errorCodeGroups).flatMap((group) => Object.entries(group)),
+) as Readonly<Record<ErrorCode, ErrorCodeFacts>>

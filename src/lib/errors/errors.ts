@@ -213,6 +213,13 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, message, { ...options, headers: { 'retry-after': '1' } })
 }
 
+/** 503: a response that was to be stored is generated, so that a retry would cost as much again. */
+export function responseNotStored(cause: unknown): ApiError {
+  const message = 'The response was generated, but could not be stored. A retry would generate another one.'
+  const headers = { 'x-should-retry': 'false' }
+  return new ApiError(503, message, { type: 'server_error', code: 'response_not_stored', headers, cause })
+}
+
 /** 503: requests in flight have used up the memory budget. */
 export function memoryExhausted(): ApiError {
   return serviceUnavailable('The memory limit for open requests is reached. Try again later.')

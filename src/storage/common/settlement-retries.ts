@@ -1,6 +1,9 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { ApiError } from '../../lib/errors/errors.ts'
+import { responseNotStored } from '../../lib/errors/errors.ts'
+import type { Ledger, Settlement, SettleOptions } from '../ports/ledger.ts'
+import { isUnavailable, retryWhileUnavailable } from '../ports/retry-while-unavailable.ts'
+import { noWrites } from '../ports/writes.ts'
 
 /** Settlements that could not be written, and are retried until they are. */
 export type SettlementRetries = {
@@ -43,7 +46,7 @@ export function createSettlementRetries(
     try {
       await settle(settlement.request, settlement.outcome)
     } catch (error) {
-      if (isTemporary(error)) add(settlement)
+      if (isUnavailable(error)) add(settlement)
     }
   }
 
@@ -57,11 +60,60 @@ export function createSettlementRetries(
   }
 }
 
-/** The outcome of a request whose end could not be written: its client received a 503 even if the provider succeeded. */
-export function failedOutcome(outcome: Outcome): Outcome {
-  return outcome.error === undefined ? { ...outcome, status: 503, error: 'service_unavailable' } : outcome
+/** How a store settles a request once. */
+export type SettleNow = (
+  request: RequestMetadata,
+  outcome: Outcome,
+  options: SettleOptions,
+) => Promise<Settlement>
+
+/** For a complete answer to be stored after the first attempt has failed, while its client waits. */
+const defaultStoreTimeoutMs = 3000
+
+/** Creates `Ledger.settle`; `closing` aborts just before the retries are closed. */
+export function createSettle(
+  settleNow: SettleNow,
+  retries: Pick<SettlementRetries, 'add'>,
+  closing: AbortSignal,
+  storeTimeoutMs = defaultStoreTimeoutMs,
+): Ledger['settle'] {
+  return (request, outcome, options = {}) => {
+    const { writes = noWrites } = options
+    const attempt = () => settleNow(request, outcome, options)
+    if (writes.length === 0 || outcome.error !== undefined) {
+      return attempt().catch((error: unknown) => {
+        retries.add(request, outcome)
+        throw error
+      })
+    }
+    const settleLater = () => retries.add(request, unstoredOutcome(outcome))
+    return attempt().catch((error: unknown) =>
+      storeLate(attempt, error, settleLater, closing, storeTimeoutMs),
+    )
+  }
 }
 
-function isTemporary(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 503
+/** Retries after this error until the answer is stored; calls `settleLater` and rejects if that takes too long. */
+async function storeLate(
+  attempt: () => Promise<Settlement>,
+  error: unknown,
+  settleLater: () => void,
+  closing: AbortSignal,
+  timeoutMs: number,
+): Promise<Settlement> {
+  closing.addEventListener('abort', settleLater)
+  try {
+    if (!isUnavailable(error)) throw error
+    return await retryWhileUnavailable(attempt, AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
+  } catch {
+    if (!closing.aborted) settleLater()
+    throw responseNotStored(error)
+  } finally {
+    closing.removeEventListener('abort', settleLater)
+  }
+}
+
+/** The outcome of an answer that could not be stored: its client received an error, although the provider succeeded. */
+function unstoredOutcome(outcome: Outcome): Outcome {
+  return { ...outcome, status: 503, error: 'response_not_stored' }
 }

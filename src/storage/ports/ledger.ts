@@ -40,13 +40,13 @@ export type Ledger = {
    * Records the usage of a finished request, charges its reservation if there is one, and executes `writes` in the same
    * transaction. Only the first settlement of a request counts; if one of its writes throws, the request is not settled.
    * If the database is unavailable the promise rejects, and the settlement is retried without the writes until it
-   * succeeds, with status 503 if the outcome has no error.
+   * succeeds. The writes of a complete answer are retried for some seconds before: if they fail, the promise rejects with
+   * `response_not_stored`, which is then the outcome.
    */
   settle(request: RequestMetadata, outcome: Outcome, options?: SettleOptions): Promise<Settlement>
   /**
-   * Records the usage of a finished request that has reserved nothing, soon and together with that of others: a process
-   * that is killed may lose the last rows. Resolves at once; rejects if the database is known to be unavailable, and
-   * records the request with status 503 when it is back.
+   * Records the usage of a finished request that has reserved nothing, soon and together with that of others, or when the
+   * database is available again: a process that is killed may lose the last rows. Resolves at once.
    */
   recordUsage(request: RequestMetadata, outcome: Outcome): Promise<void>
   /**

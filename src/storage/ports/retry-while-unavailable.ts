@@ -15,8 +15,13 @@ export async function retryWhileUnavailable<Value>(
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 503) throw error
+      if (!isUnavailable(error)) throw error
       await wait(retryIntervalMs, signal)
     }
   }
+}
+
+/** Whether the database was unavailable. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 503
 }

@@ -92,8 +92,8 @@ describe.each([[false], [true]])('with stream %p', (stream) => {
     const reply = await requesting
     if (stream) {
       const { done, error } = await readStreamed(reply)
-      expect([done, error?.code]).toEqual([false, 'service_unavailable'])
-    } else expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
+      expect([done, error?.code]).toEqual([false, 'response_not_stored'])
+    } else expect(await readError(reply)).toMatchObject({ status: 503, code: 'response_not_stored' })
     await locked.release()
     await expectNothingKept(paid, 1)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { ResponseObject } from '../../../src/api/responses/render/reply-schema.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
 import { assemble } from '../../unit/api/responses/support/step-order.ts'
@@ -48,8 +49,8 @@ function waiting(stream: boolean, gate: Promise<void>): Script {
     : jsonPieces([gate, JSON.stringify(completionOf(chatOutput()))])
 }
 
-describe('a response whose end cannot be stored is not reported as completed, and does not exist afterwards', () => {
-  const late = { api: 'responses', status: 503, error: 'service_unavailable', cost: replyCost }
+describe('a response whose end cannot be stored for some seconds is not reported as completed, and does not exist afterwards', () => {
+  const late = { api: 'responses', status: 503, error: 'response_not_stored', cost: replyCost }
 
   test('without a stream', async () => {
     const gate = Promise.withResolvers<void>()
@@ -58,7 +59,14 @@ describe('a response whose end cannot be stored is not reported as completed, an
     await paid.acme.request(0)
     await using locked = await paid.billing.lock()
     gate.resolve()
-    expect(await readError(await requesting)).toMatchObject({ status: 503, code: 'service_unavailable' })
+    const reply = await requesting
+    expect(reply.headers.get('x-should-retry')).toBe('false')
+    expect(reply.headers.get('retry-after')).toBeNull()
+    expect(await readError(reply)).toMatchObject({
+      status: 503,
+      code: 'response_not_stored',
+      message: 'The response was generated, but could not be stored. A retry would generate another one.',
+    })
     await locked.release()
     expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining(late)])
     expect(await paid.billing.account()).toEqual([start - replyCost, 0])
@@ -85,6 +93,35 @@ describe('a response whose end cannot be stored is not reported as completed, an
     await paid.billing.expectConsistent()
   })
 })
+
+test.each([
+  ['without a stream', false],
+  ['with a stream', true],
+])(
+  'a response %s is stored, and reported as completed, when the database is soon available again',
+  async (_, stream) => {
+    const gate = Promise.withResolvers<void>()
+    await using paid = await startBillingScenario(waiting(stream, gate.promise))
+    const requesting = postResponse(paid.app, { stream })
+    await paid.acme.request(0)
+    if (stream) await requesting
+    await using locked = await paid.billing.lock()
+    gate.resolve()
+    const isKnown = async () => (await paid.app.request('/readyz')).status === 503
+    await waitUntil(isKnown, 'the gateway knows that the database is locked')
+    await locked.release()
+    const reply = await requesting
+    const response = stream ? (await readEvents(reply)).last : ((await reply.json()) as ResponseObject)
+    expect(response).toMatchObject({ status: 'completed' })
+    expect(await retrieveResponse(paid.app, response!.id)).toEqual(response!)
+    expect(await paid.billing.waitForUsage(1)).toEqual([
+      expect.objectContaining({ status: 200, cost: replyCost }),
+    ])
+    expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+    expect(paid.acme.requests).toHaveLength(1)
+    await paid.billing.expectConsistent()
+  },
+)
 
 test('a stream that a shutdown aborts has failed, and is stored as failed', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' })], hang))

@@ -11,12 +11,13 @@ import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
 import { noWrites } from '../../../src/storage/ports/writes.ts'
 import { testStorage } from '../storage/support/folder.ts'
+import { finished } from '../storage/support/response-fixture.ts'
 import { modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 import { organization } from './support/organization.ts'
 
 const limits = { requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 }
 
-/** A call, the rows that are written of it, and what the log hears; `broken` where nothing can be written. */
+/** A call, the rows that are written of it, and the log; `broken`: it stores a response, and nothing can be written. */
 function scenario({ left = false, broken = false } = {}) {
   const { database, writer } = testStorage()
   database.sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_acme', 'acme', 0)")
@@ -48,7 +49,7 @@ function scenario({ left = false, broken = false } = {}) {
       stream: true,
       onSettled(error) {
         ends.push(error)
-        return noWrites
+        return broken ? [{ kind: 'insert-response', response: finished(acme.id) }] : noWrites
       },
       signal: aborting.signal,
     },

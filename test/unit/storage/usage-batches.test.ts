@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
+import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { createUsageBuckets } from '../../../src/storage/sqlite/usage/buckets.ts'
 import { fundedStorage, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores, valuesOf } from './support/stores.ts'
@@ -56,9 +58,15 @@ test('usage that cannot be written is written as it was, once the database can b
   expect(database.sqlite.prepare('SELECT status, cost FROM usage').values()).toEqual([[200, 5]])
 })
 
-test('usage that cannot be written any more is refused with 503', async () => {
-  const { database, writer, ledger, acme } = await fundedStorage(0n)
-  writer.close()
-  await expect(ledger.recordUsage(requestOf(acme.id), { status: 200 })).rejects.toMatchObject({ status: 503 })
-  expect(database.sqlite.prepare('SELECT count(*) FROM usage').values()).toEqual([[0]])
+test('usage of a request that ends while the database is unavailable is written as it was, afterwards', async () => {
+  const { database, writer, acme } = await fundedStorage(0n)
+  const refusing = { current: serviceUnavailable('The database is locked.') as ApiError | undefined }
+  const ledger = createLedger(database, { ...writer, refusal: () => refusing.current })
+  await ledger.recordUsage(requestOf(acme.id), { status: 200, cost: 5n })
+  refusing.current = undefined
+  const rows = () => database.sqlite.prepare('SELECT status, cost FROM usage').values()
+  expect(rows()).toEqual([])
+  ledger.close()
+  await writer.write(() => {})
+  expect(rows()).toEqual([[200, 5]])
 })

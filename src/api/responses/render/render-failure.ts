@@ -21,6 +21,7 @@ export const customaryCodes: ReadonlyMap<string, string> = new Map([
   ['internal_error', 'server_error'],
   ['interrupted', 'server_error'],
   ['service_unavailable', 'server_error'],
+  ['response_not_stored', 'server_error'],
   ['upstream_rejected', 'invalid_prompt'],
   ['content_filter', 'invalid_prompt'],
 ])

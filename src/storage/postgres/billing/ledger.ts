@@ -4,8 +4,8 @@ import type { RequestMetadata } from '../../../domain/accounting/request-metadat
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
 import { processRemoved } from '../../common/process-identity.ts'
-import { createSettlementRetries, failedOutcome } from '../../common/settlement-retries.ts'
-import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
+import { createSettle, createSettlementRetries, type SettleNow } from '../../common/settlement-retries.ts'
+import type { Ledger, Reservation } from '../../ports/ledger.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
 import type { Database } from '../connection/database.ts'
@@ -15,30 +15,20 @@ import { toSettlement, toUsageRow } from './settlement.ts'
 
 /** The ledger in the PostgreSQL database. */
 export function createLedger(database: Database): Ledger {
-  const settleNow = createSettle(database.writer)
-  const record = createSettle(database.usageWriter)
+  const settleNow = createSettleNow(database.writer)
+  const record = createSettleNow(database.usageWriter)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
 
-  const settle: Ledger['settle'] = async (request, outcome, options = {}) => {
-    const settled = settleNow(request, outcome, options)
-    settled.catch(() => retries.add(request, failedOutcome(outcome)))
-    return await settled
-  }
-
   const recordUsage: Ledger['recordUsage'] = async (request, outcome) => {
-    const refusal = database.health.refusal()
-    if (refusal) {
-      retries.add(request, failedOutcome(outcome))
-      throw refusal
-    }
-    record(request, outcome, { reserved: false }).catch(() => retries.add(request, outcome))
+    if (database.health.refusal()) retries.add(request, outcome)
+    else record(request, outcome, { reserved: false }).catch(() => retries.add(request, outcome))
   }
 
   return {
     reserve: (reservation, writes) => reserve(database, reservation, writes),
     write: (writes) => executeWrites(database, writes),
-    settle,
+    settle: createSettle(settleNow, retries, closing.signal),
     recordUsage,
     settleEventually: (request, outcome, writes) =>
       retryWhileUnavailable(() => settleNow(request, outcome, { writes }), closing.signal),
@@ -63,9 +53,7 @@ async function reserve(
   return row !== undefined
 }
 
-type SettleNow = (request: RequestMetadata, outcome: Outcome, options: SettleOptions) => Promise<Settlement>
-
-function createSettle(writer: Database['writer']): SettleNow {
+function createSettleNow(writer: Database['writer']): SettleNow {
   return async (request, outcome, options) => {
     const { id, organization } = request
     const { writes = noWrites, reserved = true } = options

@@ -10,8 +10,8 @@ import { type ExecuteWrites, prepareWrites } from '../writes.ts'
 import { type FinishedRequest, GatheredUsage } from './gathered-usage.ts'
 import { type OpenReservation, prepareReservations, type Reservations } from './reservations.ts'
 import {
+  createSettle,
   createSettlementRetries,
-  failedOutcome,
   type SettlementRetries,
 } from '../../common/settlement-retries.ts'
 import { prepareSettle, type Settle } from './settlement.ts'
@@ -37,11 +37,12 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     return settlement
   }
 
-  const settle: Ledger['settle'] = (request, outcome, options = {}) => {
-    const settled = writer.write(() => settleWith(request, outcome, options), isDurable(options))
-    settled.catch(() => retries.add(request, failedOutcome(outcome)))
-    return settled
-  }
+  const settle = createSettle(
+    (request, outcome, options) =>
+      writer.write(() => settleWith(request, outcome, options), isDurable(options)),
+    retries,
+    closing.signal,
+  )
 
   const settleEventually: Ledger['settleEventually'] = (request, outcome, writes) =>
     retryWhileUnavailable(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
@@ -98,12 +99,8 @@ function createRecording(settleNow: Settle, writer: Writer, retries: SettlementR
 
   return {
     recordUsage(request, outcome) {
-      const refusal = writer.refusal()
-      if (refusal) {
-        retries.add(request, failedOutcome(outcome))
-        return Promise.reject(refusal)
-      }
-      gathered.add({ request, outcome })
+      if (writer.refusal()) retries.add(request, outcome)
+      else gathered.add({ request, outcome })
       return accepted
     },
     flush: () => gathered.flush(),
