@@ -1,5 +1,5 @@
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
-import { gatewayStopping } from '../lib/errors/errors.ts'
+import { ApiError, gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import type { Write } from '../storage/ports/writes.ts'
 import { logFailedSettlement } from './billing/billing.ts'
@@ -114,7 +114,9 @@ async function generateMetered(
     if (pending) await pending
     return await openWithFailover(call, dependencies)
   } catch (error) {
-    await call.settle(error).catch(logFailedSettlement(dependencies.log))
+    const settled = call.settle(error).catch(logFailedSettlement(dependencies.log))
+    // Its settlement, too, would wait for a database that does not answer.
+    if (!(error instanceof ApiError) || error.code !== 'service_unavailable') await settled
     throw error
   }
 }

@@ -1,3 +1,6 @@
+/** For a request to wait for a database that does not answer, before it is rejected with 503. */
+export const callerTimeoutMs = 2000
+
 /** Tells before a request starts whether the store will be able to record its end. */
 export type Readiness = {
   /**

@@ -7,6 +7,7 @@ import { createLedger } from './billing/ledger.ts'
 import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
 import { createCompletions } from './completions/completions.ts'
+import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { assertNoEarlierServer } from './connection/earlier-server.ts'
 import { createReadiness } from './health/readiness.ts'
@@ -31,7 +32,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
   const ledger = createLedger(database)
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
-    keys: createKeyDirectory(database.query),
+    keys: createKeyDirectory(createCallerQuery(database.query, health)),
     managed: { organizations: createOrganizations(database), keys: createKeys(database) },
     providerState: createProviderState(database),
     ledger,

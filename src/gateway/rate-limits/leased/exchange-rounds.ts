@@ -6,6 +6,7 @@ import type {
   SlotExchange,
   SlotGrant,
 } from '../../../storage/ports/limit-leases.ts'
+import { callerTimeoutMs } from '../../../storage/ports/health.ts'
 import type { SharedStore } from '../../../storage/ports/shared-store.ts'
 
 /** An exchange that is about to be made, and who receives its answer. */
@@ -60,7 +61,7 @@ export class ExchangeRounds {
   #timer: Timer | undefined
   #stopped = false
 
-  constructor(shared: Pick<SharedStore, 'process' | 'leases'>, timeoutMs = defaultTimeoutMs) {
+  constructor(shared: Pick<SharedStore, 'process' | 'leases'>, timeoutMs = callerTimeoutMs) {
     this.#shared = shared
     this.#timeoutMs = timeoutMs
     this.#process = shared.process.id()
@@ -99,7 +100,7 @@ export class ExchangeRounds {
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
-    await settleWithin(this.#returnAll(), this.#timeoutMs)
+    await settleWithin(this.#returnAll(), returnTimeoutMs)
   }
 
   async #returnAll(): Promise<void> {
@@ -188,7 +189,8 @@ export class ExchangeRounds {
 
 /** Between two regular rounds; with the time that spare is kept, it is returned within a quarter of a second. */
 const intervalMs = 50
-const defaultTimeoutMs = 5000
+/** For everything to be returned when the process stops. */
+const returnTimeoutMs = 5000
 const maxWaiting = 10_000
 /** An exchange that takes 80 ms begins 5 ms later, so that requests which come at the same time need no second one. */
 const gatheredPart = 1 / 16

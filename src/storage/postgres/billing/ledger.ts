@@ -3,14 +3,22 @@ import type { Outcome } from '../../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
+import { withTimeout } from '../../../lib/time.ts'
 import { processRemoved } from '../../common/process-identity.ts'
 import { createSettle, createSettlementRetries, type SettleNow } from '../../common/settlement-retries.ts'
 import type { Ledger, Reservation } from '../../ports/ledger.ts'
+import { callerTimeoutMs } from '../../ports/health.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
+import { noAnswer } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
 import { toWriteRows } from '../writes.ts'
-import { type OpenReservation, abandonedReservationsAfter, toReservationRow } from './reservations.ts'
+import {
+  abandonedReservationsAfter,
+  type OpenReservation,
+  releaseReservations,
+  toReservationRow,
+} from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
 
 /** The ledger in the PostgreSQL database. */
@@ -26,7 +34,7 @@ export function createLedger(database: Database): Ledger {
   }
 
   return {
-    reserve: (reservation, writes) => reserve(database, reservation, writes),
+    reserve: (reservation, writes) => reserve(database, reservation, writes, closing.signal),
     write: (writes) => executeWrites(database, writes),
     settle: createSettle(settleNow, retries, closing.signal),
     recordUsage,
@@ -42,15 +50,31 @@ export function createLedger(database: Database): Ledger {
 }
 
 async function reserve(
-  { writer, process }: Database,
+  { writer, process, transact }: Database,
   reservation: Reservation,
   writes: readonly Write[] = noWrites,
+  closing: AbortSignal,
 ): Promise<boolean> {
   const { id, organization } = reservation.request
   const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation, process.id()) } as const
-  const row = await writer.write({ ...job, rows: toWriteRows(id, writes) })
+  const reserving = { ...job, rows: toWriteRows(id, writes) }
+  const written = writer.write(reserving)
+  const row = await withTimeout(written, callerTimeoutMs, () => {
+    const release = () => transact((query) => releaseReservations(query, [reserving]))
+    releaseLate(written, () => retryWhileUnavailable(release, closing)).catch(() => {})
+    return noAnswer()
+  })
   if (row?.removed) throw processRemoved()
   return row !== undefined
+}
+
+/** Releases a reservation that is committed after its caller was rejected. A closed ledger leaves it to `recover`. */
+async function releaseLate(
+  written: ReturnType<Database['writer']['write']>,
+  release: () => Promise<void>,
+): Promise<void> {
+  const row = await written
+  if (row !== undefined && !row.removed) await release()
 }
 
 function createSettleNow(writer: Database['writer']): SettleNow {

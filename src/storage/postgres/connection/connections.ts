@@ -1,8 +1,11 @@
 import { Pool, type PoolClient, types } from 'pg'
 import type { Secret } from '../../../lib/secret.ts'
-import { isConnectionLost, toOutage } from '../postgres-errors.ts'
+import type { ApiError } from '../../../lib/errors/errors.ts'
+import { withTimeout } from '../../../lib/time.ts'
+import { callerTimeoutMs } from '../../ports/health.ts'
+import { databaseUnavailable, isConnectionLost, toOutage } from '../postgres-errors.ts'
 
-/** Runs one statement; rejects with 503 if the database is unavailable. */
+/** Runs one statement; rejects with 503 if the database is unavailable, or has no result within the timeout. */
 export type Query = <Row>(
   text: string,
   values?: readonly unknown[],
@@ -101,11 +104,30 @@ export function createQuery(connections: Connections): Query {
   return async <Row>(text: string, values?: readonly unknown[], timeoutMs?: number) => {
     const run = () => connections.use(async ({ send }) => (await send<Row>(text, values, timeoutMs)).rows)
     try {
-      return await repeatIfLost(run)
+      const rows = repeatIfLost(run)
+      // Includes the time to connect.
+      return await (timeoutMs === undefined ? rows : withTimeout(rows, timeoutMs, noAnswer))
     } catch (error) {
       throw toOutage(error)
     }
   }
+}
+
+/**
+ * The same for requests: each waits no longer than `callerTimeoutMs`, and not at all while the database is known to be
+ * unavailable.
+ */
+export function createCallerQuery(query: Query, health: { refusal(): ApiError | undefined }): Query {
+  return async (text, values) => {
+    const refusal = health.refusal()
+    if (refusal) throw refusal
+    return await query(text, values, callerTimeoutMs)
+  }
+}
+
+/** The error for a database that does not answer in time. */
+export function noAnswer(): ApiError {
+  return databaseUnavailable(new Error('The database did not answer in time.'))
 }
 
 async function repeatIfLost<T>(run: () => Promise<T>): Promise<T> {
