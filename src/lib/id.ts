@@ -14,13 +14,32 @@ export function randomText(length: number): string {
   return text
 }
 
+/** Returns an id that sorts by its creation time: the prefix and the 32 digits of a UUID of version 7. */
+export type TimeSortedId = (prefix: string) => string
+
+/** A clock that goes back by more than this was wrong before: ids take the new time. */
+const maxClockSlipMs = 60_000
+
 /**
- * Returns an id that sorts by its creation time: the prefix and the 32 digits of a UUID of version 7. The ids of one
- * process sort strictly in the order of their creation, also within a millisecond.
+ * Creates a generator whose ids sort strictly in the order of their creation, also within a millisecond, and if the clock
+ * goes back a little: then their time stands still. After a larger correction they sort before those of the wrong time.
+ * `now` returns milliseconds since 1970.
  */
-export function timeSortedId(prefix: string): string {
-  return prefix + Bun.randomUUIDv7('buffer').toHex()
+export function createTimeSortedId(now: () => number = Date.now): TimeSortedId {
+  let requested = 0
+  /** Later than `requested` where there were some thousand ids of one time: Bun counts on with the next milliseconds. */
+  let last = 0
+  return (prefix) => {
+    const time = now()
+    if (time > last || last - time > maxClockSlipMs) requested = time
+    const bytes = Bun.randomUUIDv7('buffer', requested)
+    last = bytes.readUIntBE(0, 6)
+    return prefix + bytes.toHex()
+  }
 }
+
+/** The generator of this process, so that all of its ids sort. */
+export const timeSortedId: TimeSortedId = createTimeSortedId()
 
 /** Returns the creation time of a time-sorted id, in milliseconds since 1970. */
 export function timeOf(id: string): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { randomText, timeOf, timeSortedId } from '../../../src/lib/id.ts'
+import { createTimeSortedId, randomText, timeOf, timeSortedId } from '../../../src/lib/id.ts'
 
 test('an id is its prefix and 32 digits, and successive ids sort in their order', () => {
   const ids = Array.from({ length: 5000 }, () => timeSortedId('org_'))
@@ -14,6 +14,47 @@ test('an id contains its creation time', () => {
   expect(time).toBeGreaterThanOrEqual(before)
   expect(time).toBeLessThanOrEqual(Date.now())
   expect(timeOf('req_0199d9a3f2c07abc8def0123456789ab')).toBe(0x0199d9a3f2c0)
+})
+
+/** A generator with a clock that the test sets. */
+function withClock(start: number) {
+  const clock = { now: start }
+  const create = createTimeSortedId(() => clock.now)
+  return { clock, create: (count = 1) => Array.from({ length: count }, () => create('req_')) }
+}
+
+const moment = Date.UTC(2026, 0, 1)
+
+test('successive ids sort in their order however many there are of one time, and when the clock goes back a little', () => {
+  const { clock, create } = withClock(moment)
+  const ids = create(20_000)
+  for (const slip of [1, 30_000, 59_000, 5, 0]) {
+    clock.now = moment - slip
+    ids.push(...create(5000))
+  }
+  clock.now = moment + 1
+  ids.push(...create(5000))
+  expect(ids.toSorted()).toEqual(ids)
+  expect(new Set(ids).size).toBe(ids.length)
+  // As much later as there are of one time, and no more.
+  expect(timeOf(ids.at(-1)!) - moment).toBeLessThan(30)
+})
+
+test('after a clock that ran ahead is corrected, ids have the true time again, and are still unique and sorted', () => {
+  const { clock, create } = withClock(moment)
+  const before = create(3000)
+  clock.now = moment + 86_400_000
+  const ahead = create(3000)
+  clock.now = moment + 1000
+  const after = create(3000)
+  clock.now = moment + 1001
+  after.push(...create(3000))
+  expect(timeOf(ahead[0]!)).toBe(moment + 86_400_000)
+  expect(timeOf(after[0]!)).toBe(moment + 1000)
+  expect(timeOf(after.at(-1)!) - moment).toBeLessThan(1010)
+  const expected = [...before, ...after, ...ahead]
+  expect(expected.toSorted()).toEqual(expected)
+  expect(new Set(expected).size).toBe(expected.length)
 })
 
 test('random text has the requested length and a uniform distribution', () => {
