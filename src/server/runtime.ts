@@ -16,6 +16,7 @@ import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
 import { startMembership } from '../storage/membership.ts'
 import { type DatabaseLocation, openStorage } from '../storage/open-storage.ts'
+import type { Storage } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
 import { startMaintenance } from './maintenance.ts'
 import { recover } from './recovery.ts'
@@ -81,26 +82,42 @@ export type Runtime = {
 /** A route of the application. */
 export type Route = { readonly method: string; readonly path: string }
 
-/** Validates the settings, opens the database and recovers what a killed process left. */
+/**
+ * Validates the settings, opens the database and recovers what a killed process left; stops what it has started if that
+ * fails.
+ */
 export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
+  await using services = new AsyncDisposableStack()
+  const runtime = await startServices(input, services)
+  const started = services.move()
+  return { ...runtime, stop: () => started.disposeAsync() }
+}
+
+/** Adds what it starts to `services`, which end in the opposite order. */
+async function startServices(input: RuntimeInput, services: AsyncDisposableStack) {
   const { log, environment, settingsLog = log } = input
   const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
-  const storage = await openStorage(input.database, log, input)
-  const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  const membership = storage.shared && (await startMembership(storage.shared, log, input))
+  services.defer(() => observation.stop())
+  const { storage, firstKey, membership } = await startStorage(input, services)
   const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
-  const { calls, runs, metrics } = shared
+  const { calls, runs, metrics, limits } = shared
+  services.defer(() => limits.stop())
+  let maintenance: { stop(): void } | undefined = membership
+  services.defer(() => maintenance?.stop())
   let active = await createActiveApp(initial, shared)
-  await runs.begin(await recover(initial, storage, shared.limits, log))
-  const maintenance = startMaintenance(shared, input, () => active.configuration)
+  services.defer(() => active.configuration.models.stop())
+  services.defer(() => runs.stop())
+  await runs.begin(await recover(initial, storage, limits, log).catch(throwProblemOf(storage)))
+  // Stops the membership as well.
+  maintenance = startMaintenance(shared, input, () => active.configuration)
   return {
-    fetch: (request) => active.fetch(request),
+    fetch: (request: Request) => active.fetch(request),
     attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
     process: createRuntimeProcess(observation, storage.shared),
-    async reload(next) {
+    async reload(next: ConfigurationInput) {
       const { models } = active.configuration
       active = await createActiveApp(configure(next, settingsLog), shared)
       runs.schedule()
@@ -114,12 +131,25 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
     },
     drained: () => whenIdle(shared),
     abortCalls: calls.abort,
-    async stop() {
-      const { models } = active.configuration
-      for (const service of [runs, models, maintenance, shared.limits]) await service.stop()
-      await storage.close()
-      await observation.stop()
-    },
+  }
+}
+
+async function startStorage(
+  { database, environment, log, ...options }: RuntimeInput,
+  services: AsyncDisposableStack,
+) {
+  const storage = await openStorage(database, log, options)
+  services.defer(() => storage.close())
+  const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
+  const membership = storage.shared && (await startMembership(storage.shared, log, options))
+  return { storage, firstKey, membership }
+}
+
+/** Returns a function that rejects with the problem of the database if it has one, and with the error otherwise. */
+function throwProblemOf({ readiness }: Storage): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await readiness.probe()
+    throw error
   }
 }
 

@@ -15,7 +15,7 @@ export async function serveAlone(input: ServeInput): Promise<void> {
   const requestLines = createRequestLines(output, flags.json === true)
   const log = logTo(context, flags.json, requestLines.notes)
   logWarnings(loaded.warnings, log)
-  const stopSignals = listenForStopSignals(context)
+  using stopSignals = listenForStopSignals(context)
   const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
   // Listen first: a start that cannot listen must not create or change a database.
   const server = listen(fetchWhenStarted(starting), loaded.settings, log)

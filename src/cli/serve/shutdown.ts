@@ -6,8 +6,8 @@ import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import type { Server } from './listen.ts'
 
-/** The first signal stops the server gracefully, the second one at once. */
-export type StopSignals = { readonly first: Promise<void>; readonly second: Promise<void> }
+/** The first signal stops the server gracefully, the second one at once; a signal after their disposal ends the process. */
+export type StopSignals = Disposable & { readonly first: Promise<void>; readonly second: Promise<void> }
 
 /** A signal this soon after the first is a duplicate: Ctrl-C reaches a script and its child. */
 const duplicateSignalMs = 250
@@ -25,7 +25,15 @@ export function listenForStopSignals({ signal }: CliContext): StopSignals {
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   signal?.addEventListener('abort', onSignal, { once: true })
-  return { first: first.promise, second: second.promise }
+  return {
+    first: first.promise,
+    second: second.promise,
+    [Symbol.dispose]() {
+      process.off('SIGINT', onSignal)
+      process.off('SIGTERM', onSignal)
+      signal?.removeEventListener('abort', onSignal)
+    },
+  }
 }
 
 /** Parses the value of `--drain`; returns milliseconds. */

@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitUntil } from '../../support/billing-database.ts'
+import { openBillingDatabase, waitUntil } from '../../support/billing-database.ts'
+import { pricing } from '../../support/billing-scenario.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { chatRequest } from '../../support/scenario.ts'
+import { silence } from '../../support/script.ts'
 import { createUpstream, type Upstream } from '../../support/upstream.ts'
 import { startWeir, type WeirProcess } from './support/weir-process.ts'
 
@@ -22,7 +24,14 @@ function run(...command: string[]): boolean {
 function settingsFor({ url }: Upstream) {
   return {
     providers: { acme: { kind: 'openai-compatible', base_url: url, api_key: 'sk-provider' } },
-    models: [{ slug: 'acme/river', routes: [{ provider: 'acme', model: 'river-1' }] }],
+    models: [
+      {
+        slug: 'acme/river',
+        pricing,
+        max_output_tokens: 100,
+        routes: [{ provider: 'acme', model: 'river-1' }],
+      },
+    ],
   }
 }
 
@@ -124,3 +133,42 @@ test.skipIf(!canMount)('a start on a read-only disk is one error line and exit c
   expect(output).toMatch(/^The program ended\. It said: [^\n]*data[^\n]*read-only[^\n]*\n$/)
   rmSync(join(folder, 'data'), { recursive: true, force: true })
 })
+
+/** Leaves a database with the reservation of a request whose process was killed. */
+async function leaveReservation(folder: string): Promise<void> {
+  await using upstream = await createUpstream(silence)
+  await using weir = await startWeir({ settings: settingsFor(upstream), folder })
+  await using billing = await openBillingDatabase(join(folder, 'weir.db'))
+  await billing.fund('default', '1')
+  const reply = weir.chat(chatRequest).catch(() => undefined)
+  await upstream.request(0)
+  weir.signal('SIGKILL')
+  await reply
+  expect(await billing.openReservations()).toBe(1)
+}
+
+test.skipIf(!canMount)(
+  'a start on a full disk that cannot settle what a killed process left open ends, and a later one settles it',
+  async () => {
+    const folder = temporaryFolder()
+    await leaveReservation(folder)
+    await using upstream = await createUpstream(jsonReply())
+    const options = { settings: settingsFor(upstream), folder }
+    const script = `mount -t tmpfs -o size=3m disk "$HOME/full" && cp "$HOME"/weir.* "$HOME/full"
+dd if=/dev/zero of="$HOME/full/filler" bs=4k 2>/dev/null
+exec "$@"`
+    mkdirSync(join(folder, 'full'))
+    const full = startWeir({
+      ...options,
+      flags: ['--data', join(folder, 'full')],
+      wrapper: ['unshare', '-rm', 'sh', '-c', script, 'sh'],
+    })
+    const reason = /^The program ended\. It said: (\{[^\n]*\n)?The database is out of disk space\.\n$/
+    await expect(full.catch((error: Error) => error.message)).resolves.toMatch(reason)
+    await using weir = await startWeir(options)
+    await weir.logged(/Open requests of a process that was killed were settled/)
+    await using billing = await openBillingDatabase(join(folder, 'weir.db'))
+    expect(await billing.openReservations()).toBe(0)
+    expect((await weir.chat(chatRequest)).status).toBe(200)
+  },
+)

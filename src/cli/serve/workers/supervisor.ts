@@ -23,7 +23,7 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   const { loaded, flags, output } = input
   const { context } = output
   const log = logTo(context, flags.json)
-  const stopSignals = listenForStopSignals(context)
+  using stopSignals = listenForStopSignals(context)
   logWarnings(loaded.warnings, log)
   // Throws before anything is created or changed. The first worker logs the warnings.
   configure({ ...loaded, environment: context.environment }, silent)

@@ -30,6 +30,9 @@ export type WeirOptions = {
   readonly environment?: Readonly<Record<string, string>>
 }
 
+/** A process that does not listen by then is killed. */
+const startTimeoutMs = 20_000
+
 /** Starts it, and resolves when it listens. */
 export async function startWeir({
   settings,
@@ -56,7 +59,8 @@ export async function startWeir({
   const output = collect(child.stdout)
   const log = collect(child.stderr)
   const ended = () => new Error(`The program ended. It said: ${log.text()}`)
-  const url = await output.until(/listens on (\S+)\n/, ended)
+  const deadline = setTimeout(() => child.kill('SIGKILL'), startTimeoutMs)
+  const url = await output.until(/listens on (\S+)\n/, ended).finally(() => clearTimeout(deadline))
   const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' }
   return {
     url,
