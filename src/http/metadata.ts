@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { badRequest } from '../lib/errors/errors.ts'
 import type { Fields } from '../lib/json/json.ts'
 import { jsonExceeds } from '../lib/json/json-size.ts'
+import { isStorable, storableRule } from '../lib/text.ts'
 
 const maxKeys = 512
 const maxKibibytes = 64
@@ -21,10 +22,16 @@ type WithMetadata = {
   readonly trace?: { readonly metadata?: Fields | null } | null
 }
 
-/** Throws 400 for metadata that is too large as JSON, which no schema can express. */
+/** Throws 400 for metadata that is too large as JSON or whose keys cannot be stored, which no schema can express. */
 export function checkMetadata({ metadata, trace }: WithMetadata): void {
-  checkSize(metadata, 'metadata')
-  checkSize(trace?.metadata, 'trace.metadata')
+  check(metadata, 'metadata')
+  check(trace?.metadata, 'trace.metadata')
+}
+
+function check(metadata: Fields | null | undefined, param: string): void {
+  checkSize(metadata, param)
+  if (Object.keys(metadata ?? {}).every(isStorable)) return
+  throw badRequest(`Invalid '${param}': each key must ${storableRule}.`, 'invalid_value', param)
 }
 
 function checkSize(metadata: Fields | null | undefined, param: string): void {

@@ -1,5 +1,6 @@
-import { type Static, type TSchema, type TSchemaOptions, Type } from 'typebox'
+import { type Static, type TSchema, type TSchemaOptions, type TStringOptions, Type } from 'typebox'
 import type { Fields } from '../lib/json/json.ts'
+import { storablePattern } from '../lib/text.ts'
 import { Metadata, metadataLimits } from './metadata.ts'
 
 /** An object with string keys and any values. */
@@ -18,9 +19,14 @@ export function stringEnum<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: values, ...options })
 }
 
+/** A text by which rows are found or grouped, such as a label or a name. */
+export function storableText(options: TStringOptions = {}) {
+  return Type.String({ ...options, pattern: storablePattern })
+}
+
 export type Tags = Static<typeof Tags>
 /** Labels by which a client groups its usage. */
-export const Tags = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 32 })
+export const Tags = Type.Array(storableText({ maxLength: 128 }), { maxItems: 32 })
 
 const traceId = Type.String({ minLength: 1, maxLength: 256 })
 

@@ -5,6 +5,17 @@ export function shortText(text: string, maxLength: number): string {
   return cut.toWellFormed().replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd')
 }
 
+/** Whether both databases can store the text, and compare it: PostgreSQL rejects null characters and half characters. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/** The same as a regular expression with the flag `u`. */
+export const storablePattern = '^[^\\u0000\\ud800-\\udfff]*$'
+
+/** The text after “must” in the message about a text that is not storable. */
+export const storableRule = 'be valid Unicode without null characters'
+
 /** Makes foreign text safe for a log line: short, in one line, and without anything that looks like a secret. */
 export function loggable(text: string, maxLength = 100): string {
   // Most texts are a plain word, such as a method, and need no search.

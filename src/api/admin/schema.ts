@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { billingModes } from '../../domain/accounting/organization.ts'
 import { listSchema } from '../../http/list-envelope.ts'
-import { nullish, stringEnum } from '../../http/schema.ts'
+import { nullish, stringEnum, storableText } from '../../http/schema.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
 const idOrName = 'Its ID or its name.'
@@ -52,7 +52,7 @@ export const newCredit = createValidator(
         description:
           'The USD to add to the balance, such as `12.50`, with at most nine decimals. A negative amount subtracts.',
       }),
-      note: nullish(Type.String({ maxLength: 1000 }), {
+      note: nullish(storableText({ maxLength: 1000 }), {
         description: 'A note about the credit, such as an invoice number. At most 1000 characters.',
       }),
     },
@@ -65,7 +65,7 @@ export const newKey = createValidator(
   Type.Object(
     {
       organization: Type.String({ description: `The organization of the API key. ${idOrName}` }),
-      name: nullish(Type.String({ maxLength: 256 }), {
+      name: nullish(storableText({ maxLength: 256 }), {
         description: 'What the API key is used for. At most 256 characters; `unnamed` by default.',
       }),
       expires_in: nullish(Type.String({ maxLength: 32 }), {

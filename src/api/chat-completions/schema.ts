@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../domain/generation/request.ts'
 import { checkMetadata, Metadata, metadataLimits } from '../../http/metadata.ts'
-import { FreeObject, Tags, TraceContext, nullish, stringEnum } from '../../http/schema.ts'
+import { FreeObject, Tags, TraceContext, nullish, stringEnum, storableText } from '../../http/schema.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 import { ChatMessage } from './message-schema.ts'
@@ -143,7 +143,7 @@ const serviceProperties = {
     description: 'Whether to store the completion, so that it can be retrieved and listed later.',
     default: false,
   }),
-  user: nullish(Type.String(), {
+  user: nullish(storableText(), {
     description: 'An ID of your end user. It is recorded with the usage and sent to the provider.',
   }),
   tags: nullish(Tags, {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { inputField } from '../../http/inputs.ts'
-import { nullish, Tags, TraceContext } from '../../http/schema.ts'
+import { nullish, Tags, TraceContext, storableText } from '../../http/schema.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
@@ -75,7 +75,7 @@ export const CompletionRequest = Type.Object(
       description: 'Lowers the probability of tokens that occurred before, from -2 to 2.',
     }),
     logit_bias: nullish(LogitBias, { description: 'The bias of tokens, by their ID.' }),
-    user: nullish(Type.String(), {
+    user: nullish(storableText(), {
       description:
         'An ID of the end user. It is sent to the provider and stored with the usage of the request.',
     }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { inputField } from '../../http/inputs.ts'
-import { nullish, stringEnum, Tags, TraceContext } from '../../http/schema.ts'
+import { nullish, stringEnum, Tags, TraceContext, storableText } from '../../http/schema.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
 /** No model returns more numbers. */
@@ -24,7 +24,7 @@ export const EmbeddingRequest = Type.Object(
       description: 'The form of the embeddings: lists of numbers, or little-endian 32-bit floats in base64.',
       default: 'float',
     }),
-    user: nullish(Type.String(), {
+    user: nullish(storableText(), {
       description:
         'An ID of the end user. It is sent to the provider and stored with the usage of the request.',
     }),

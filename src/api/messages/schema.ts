@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { FreeObject, nullish, stringEnum } from '../../http/schema.ts'
+import { FreeObject, nullish, stringEnum, storableText } from '../../http/schema.ts'
 import { threadsUnsupported } from '../../lib/errors/thread-errors.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
@@ -150,7 +150,7 @@ export const MessageRequest = Type.Object(
     }),
     metadata: nullish(
       Type.Object({
-        user_id: nullish(Type.String(), {
+        user_id: nullish(storableText(), {
           description: 'An ID of the end user, stored with the usage of the request.',
         }),
       }),

@@ -110,6 +110,8 @@ function report({ from, to, result }: Copied, seconds: number): string {
     { title: 'Rows', value: ([, count]) => String(count), align: 'right' },
   ])
   const { balance, reserved } = result.sums
+  const { replaced } = result
+  const note = `In ${replaced} ${replaced === 1 ? 'text' : 'texts'}, characters that cannot be stored were replaced by U+FFFD.`
   return [
     `Copied ${from} to ${to} in ${seconds.toFixed(1)} s.`,
     '',
@@ -117,6 +119,7 @@ function report({ from, to, result }: Copied, seconds: number): string {
     '',
     `Balances: ${formatUsd(balance)} USD, of which ${formatUsd(reserved)} USD is reserved.`,
     'Verified: the number of rows of every table and the sums of balances and ledger are equal.',
+    ...(replaced > 0 ? [note] : []),
     'To use the copy, change the database in weir.yaml or WEIR_DATABASE, and start weir serve.',
   ].join('\n')
 }
@@ -134,6 +137,7 @@ function toJson({ from, to, result }: Copied, seconds: number) {
     balance: formatUsd(balance),
     reserved: formatUsd(reserved),
     ledger: formatUsd(ledger),
+    replaced_texts: result.replaced,
     seconds,
   }
 }

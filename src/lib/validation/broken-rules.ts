@@ -1,12 +1,12 @@
 import { type Rules, jsonTypeOf, jsonTypesOf } from './schema-rules.ts'
 import { isObject } from '../json/json.ts'
 import { type Path, type Problem, joinChoices, quoted } from './problem.ts'
-import { looksSecret } from '../text.ts'
+import { isStorable, looksSecret, storableRule } from '../text.ts'
 
 /** Returns the first bound that the value itself breaks, without looking at its elements. */
 export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {
   if (typeof value === 'number') return wrongNumber(rules, value, path)
-  if (typeof value === 'string') return wrongLength(rules, value, path)
+  if (typeof value === 'string') return wrongLength(rules, value, path) ?? notStorable(rules, value, path)
   if (Array.isArray(value)) return wrongCount(rules, value.length, path)
   return isObject(value) ? wrongWidth(rules, Object.keys(value).length, path) : undefined
 }
@@ -56,6 +56,11 @@ function wrongLength(rules: Rules, value: string, path: Path): Problem | undefin
   if (length <= maxLength) return undefined
   const must = `have at most ${counted(maxLength, 'character')}`
   return { path, code: 'string_above_max_length', must, got: String(length) }
+}
+
+function notStorable({ pattern }: Rules, value: string, path: Path): Problem | undefined {
+  if (pattern === undefined || isStorable(value)) return undefined
+  return { path, code: 'invalid_value', must: storableRule, got: quoted(value) }
 }
 
 /** Counts characters, not UTF-16 code units. */

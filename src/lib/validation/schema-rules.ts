@@ -16,6 +16,8 @@ export type Rules = {
   readonly maxProperties?: number
   readonly minLength?: number
   readonly maxLength?: number
+  /** That of `StorableText`: our schemas have no other. */
+  readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly exclusiveMinimum?: number

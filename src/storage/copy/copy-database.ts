@@ -7,12 +7,15 @@ import type {
   CopyWriter,
 } from '../ports/copy.ts'
 import { copiedTables } from './copied-tables.ts'
+import { toStorable } from './storable-rows.ts'
 
 /** What was copied, after it was verified. */
 export type CopyResult = {
   /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
   readonly sums: CopySums
+  /** The number of texts in which characters were replaced by U+FFFD, because one of the databases cannot store them. */
+  readonly replaced: number
 }
 
 /** How far a copy is. */
@@ -36,8 +39,8 @@ export function copyDatabase(
   return source.snapshot((snapshot) =>
     target.fill(async (writer) => {
       const expected = await countRows(snapshot)
-      await copyTables(snapshot, writer, sumOf(expected), onProgress)
-      return await verify(snapshot, writer, expected)
+      const replaced = await copyTables(snapshot, writer, sumOf(expected), onProgress)
+      return { ...(await verify(snapshot, writer, expected)), replaced }
     }),
   )
 }
@@ -50,22 +53,31 @@ async function countRows(content: Pick<CopySnapshot, 'count'>): Promise<Counts> 
   return counts
 }
 
+/** Returns the number of texts that were replaced. */
 async function copyTables(
   snapshot: CopySnapshot,
   writer: CopyWriter,
   total: number,
   onProgress: (progress: CopyProgress) => void,
-): Promise<void> {
+): Promise<number> {
   let copied = 0
+  let replaced = 0
   for (const table of copiedTables)
     for await (const rows of snapshot.rows(table)) {
-      await writer.insert(table, rows)
+      const storable = toStorable(table, rows)
+      await writer.insert(table, storable.rows)
       copied += rows.length
+      replaced += storable.replaced
       onProgress({ table: table.name, copied, total })
     }
+  return replaced
 }
 
-async function verify(snapshot: CopySnapshot, writer: CopyWriter, expected: Counts): Promise<CopyResult> {
+async function verify(
+  snapshot: CopySnapshot,
+  writer: CopyWriter,
+  expected: Counts,
+): Promise<Omit<CopyResult, 'replaced'>> {
   const found = await countRows(writer)
   for (const [table, rows] of expected)
     if (found.get(table) !== rows)

@@ -40,6 +40,8 @@ export const accepted: readonly ValidCase[] = [
   ['biases', { logit_bias: { '50256': -100, '1': 0.5 } }],
   ['32 tags', tags(32)],
   ['tags of 0 and 128 characters', { tags: ['', '😀'.repeat(128)] }],
+  ['texts with whole pairs and escapes', { tags: ['😀', '\n', '\\u0000'], user: '😀\t' }],
+  ['values of metadata with any characters', { metadata: { a: 'b\0', c: ['\ud800'] } }],
   ['any metadata', { metadata: { a: 'b', c: [1, { d: null }], '': '' } }],
   [
     'a complete trace',
@@ -58,6 +60,12 @@ export const accepted: readonly ValidCase[] = [
 
 /** The same just beyond the edge. */
 export const refused: readonly InvalidCase[] = [
+  ['a tag with a null character', { tags: ['a', 'a\0b'] }, 'tags[1]', invalidValue],
+  ['a tag with half a character', { tags: ['\ud83d'] }, 'tags[0]', invalidValue],
+  ['a user with a null character', { user: '\0' }, 'user', invalidValue],
+  ['a user with half a character', { user: 'a\udc00b' }, 'user', invalidValue],
+  ['a key of metadata with a null character', { metadata: { 'a\0': 1 } }, 'metadata', invalidValue],
+  ['a key with half a character', trace({ metadata: { '\ud800': 1 } }), 'trace.metadata', invalidValue],
   ['five stops', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', tooMany],
   ['a stop of a number', { stop: 5 }, 'stop', invalidType],
   ['a number among the stops', { stop: ['a', 5] }, 'stop[1]', invalidType],

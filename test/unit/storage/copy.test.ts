@@ -110,6 +110,34 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     expect(sequences).toEqual([{ n: 2 }])
   })
 
+  test('replaces what PostgreSQL cannot store, and counts the texts', async () => {
+    const file = sqliteFile()
+    using source = disposable(openDatabase(file, quietLog))
+    const { sqlite } = source.database
+    const tags = (...texts: string[]) => JSON.stringify(texts)
+    const [ledger, content] = ['INSERT INTO ledger VALUES', JSON.stringify(['a\0b\ud800'])]
+    sqlite.run(`INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
+    sqlite.prepare(`${ledger} ('led_1', 'o', 1, 'credit', 5, NULL, ?)`).run('in\0voice')
+    sqlite.prepare(`${ledger} ('led_2', 'o', 1, 'credit', 5, NULL, ?)`).run('invoice')
+    const usage = sqlite.prepare(
+      `INSERT INTO usage (id, organization_id, key_id, created_at, api, stream, prompt_tokens, completion_tokens,
+         cached_tokens, cache_write_tokens, reasoning_tokens, estimated, status, user, tags, trace)
+       VALUES (?, 'o', 'k', 1, 'chat', 0, 0, 0, 0, 0, 0, 0, 200, ?, ?, ?)`,
+    )
+    usage.run('req_1', 'ann\0', tags('a\0', '\ud800b\\u0000'), content)
+    usage.run('req_2', 'bob', tags('\\u0000', '😀'), null)
+    const url = await emptyPostgres()
+    expect(await copyAll(file, new Secret(url))).toMatchObject({ replaced: 3, rows: { ledger: 2, usage: 2 } })
+    expect(await execute(url, 'SELECT note FROM ledger ORDER BY id')).toEqual([
+      { note: 'in\ufffdvoice' },
+      { note: 'invoice' },
+    ])
+    expect(await execute(url, 'SELECT "user", tags, trace FROM usage ORDER BY id')).toEqual([
+      { user: 'ann\ufffd', tags: tags('a\ufffd', '\ufffdb\\u0000'), trace: content },
+      { user: 'bob', tags: tags('\\u0000', '😀'), trace: null },
+    ])
+  })
+
   test('that fails leaves a SQLite folder without a database', async () => {
     const url = await migratedPostgres()
     // There is no such organization, which PostgreSQL does not check.

@@ -108,6 +108,24 @@ testStores((open) => {
     ])
   })
 
+  test.each(['tag', 'user'] as const)(
+    'rows of earlier versions with null and half characters are reported by %s',
+    async (label) => {
+      const { store, add } = await usageStorage(open)
+      const texts = ['a\0b', '\ud800', '\udc00\ud800', '\\\0', '\\u0000', '😀']
+      for (const text of texts) await add({ tags: [text, 'all'], user: text })
+      await store.written()
+      const groups = await store.buckets.read({ ...all, groupBy: [label] })
+      const found = new Map(groups.map(({ values, totals }) => [values[label], totals.requests]))
+      expect([found.get('😀'), found.get('\\u0000')]).toEqual([1, 1])
+      expect([...found.values()].reduce((sum, requests) => sum + requests)).toBe(label === 'tag' ? 12 : 6)
+      if (label === 'user') return
+      expect(found.get('all')).toBe(6)
+      const { groups: tags, total } = await store.report({ by: 'tag', since: 0 })
+      expect([total.requests, tags.find(({ value }) => value === 'all')?.requests]).toEqual([6, 6])
+    },
+  )
+
   test('a report for the operator has no requests of an organization whose deletion has begun', async () => {
     const { store, add, other } = await usageStorage(open)
     await add({ organization: other.id })

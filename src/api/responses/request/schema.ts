@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../../domain/generation/request.ts'
 import { checkMetadata, Metadata, metadataLimits } from '../../../http/metadata.ts'
-import { Tags, TraceContext, nullish, stringEnum } from '../../../http/schema.ts'
+import { Tags, TraceContext, nullish, stringEnum, storableText } from '../../../http/schema.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 
 const maxInteger = Number.MAX_SAFE_INTEGER
@@ -129,7 +129,7 @@ const serviceProperties = {
     description: 'Whether to store the response, so that it can be retrieved and continued later.',
     default: true,
   }),
-  user: nullish(Type.String(), {
+  user: nullish(storableText(), {
     description: 'An ID of your end user. It is recorded with the usage and sent to the provider.',
   }),
   metadata: nullish(Metadata, { description: `Any data to store with the response. ${metadataLimits}` }),

@@ -6,7 +6,7 @@ import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
 import { noOrganizationNamed } from '../../common/organization-rules.ts'
 import { addArrays, slicesStatement } from '../usage/slices.ts'
-import { ownerExistsSql } from '../usage/totals.ts'
+import { ownerExistsSql, tagsJoinSql } from '../usage/totals.ts'
 import { Parameters } from '../writer/statement.ts'
 import { readTimings, reportTimeoutMs } from './usage-timings.ts'
 
@@ -88,9 +88,7 @@ type Grouping = { readonly value: string; readonly from?: string; readonly order
 
 const byTag: Grouping = {
   value: 'tag.value',
-  // A tag that a request repeats counts once.
-  from: `usage LEFT JOIN LATERAL (
-    SELECT DISTINCT value FROM json_array_elements_text(usage.tags::json)) tag ON true`,
+  from: `usage ${tagsJoinSql}`,
   order: 'sum(cost) DESC NULLS LAST, count(*) DESC, 1 NULLS FIRST',
 }
 

@@ -139,7 +139,7 @@ async function repeatIfLost<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** PostgreSQL cannot store a null character in a text. Only texts of clients that are not JSON can have one. */
+/** PostgreSQL cannot store a null character in a text. Only queries of clients and texts of providers can have one. */
 function toParameter(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
   return Array.isArray(value) ? value.map(toParameter) : value

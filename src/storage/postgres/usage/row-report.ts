@@ -2,7 +2,7 @@ import { maxGroups } from '../../common/report-limits.ts'
 import { failedSql, roundedTimeSql, sumColumns } from '../../common/usage-totals.ts'
 import { bucketWidths, type UsageBucketQuery, type UsageDimension } from '../../ports/usage-buckets.ts'
 import { Parameters, type Statement } from '../writer/statement.ts'
-import { amounts, ownerExistsSql } from './totals.ts'
+import { amounts, ownerExistsSql, tagsJoinSql } from './totals.ts'
 
 /** Returns the statement of a report that reads and groups the rows of `usage` themselves. */
 export function rowReport({
@@ -28,7 +28,7 @@ export function rowReport({
   const values = groupBy.map((dimension, index) => `${dimensions[dimension]} AS value${index}`)
   const columns = [`usage.created_at / ${widthMs} * ${widthMs} AS start`, ...values, sums]
   const places = groupBy.map((_, index) => index + 2)
-  const text = `SELECT ${columns.join()} FROM usage ${groupBy.includes('tag') ? tags : ''}
+  const text = `SELECT ${columns.join()} FROM usage ${groupBy.includes('tag') ? tagsJoinSql : ''}
     WHERE ${conditions.join(' AND ')} GROUP BY ${[1, ...places].join()}
     ORDER BY ${['1', 'count(*) DESC', ...places].join()} LIMIT ${maxGroups + 1}`
   return { text, values: parameters.values }
@@ -43,10 +43,6 @@ const dimensions: Readonly<Record<UsageDimension, string>> = {
   user: 'usage."user"',
   tag: 'tag.value',
 }
-
-/** A tag that a request repeats counts once. */
-const tags = `LEFT JOIN LATERAL (
-  SELECT DISTINCT value FROM json_array_elements_text(usage.tags::json)) tag ON true`
 
 const sums = `${sumColumns.map(([column, field]) => `sum(${amounts[column]})::bigint AS "${field}"`).join()},
   coalesce(sum(usage.cost), 0)::text AS cost,

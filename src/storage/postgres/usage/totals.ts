@@ -1,3 +1,4 @@
+import { unstorableEscape } from '../../common/storable-tags.ts'
 import {
   failedSql,
   hasTokensSql,
@@ -26,6 +27,11 @@ export async function subtractFromTotals(query: Query, rows: SelectedRows): Prom
 /** SQL that is true for rows of `usage` whose organization exists. */
 export const ownerExistsSql =
   'EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion IS NULL)'
+
+/** SQL that joins each row of `usage` with its tags. A tag that a request repeats counts once. See `unstorableEscape`. */
+export const tagsJoinSql = String.raw`LEFT JOIN LATERAL (
+  SELECT DISTINCT value FROM json_array_elements_text((CASE WHEN strpos(usage.tags, '\u') = 0 THEN usage.tags
+    ELSE regexp_replace(usage.tags, '${unstorableEscape}', '\1' || chr(65533), 'g') END)::json)) tag ON true`
 
 const keys = [...Object.keys(totalsKeySql), 'width', 'start']
 const sameKey = (other: string) => keys.map((key) => `t.${key} = ${other}.${key}`).join(' AND ')
