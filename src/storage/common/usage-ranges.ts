@@ -53,6 +53,7 @@ function within(from: number, to: number, width: BucketWidth): TimeRange | undef
   return isNotEmpty(whole) ? whole : undefined
 }
 
-function isNotEmpty({ from, to }: TimeRange): boolean {
+/** Whether there are times in a range. */
+export function isNotEmpty({ from, to }: TimeRange): boolean {
   return from < to
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, integer, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, check, index, integer, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
 import type { TotalsWidth } from '../common/usage-totals.ts'
 
@@ -47,6 +47,8 @@ export const usage_totals = pgTable(
       name: 'usage_totals_key',
       columns: [organization_id, width, start, key_id, api, model, provider],
     }),
+    // For reports about all organizations.
+    index('usage_totals_by_start').on(width, start),
   ],
 )
 

@@ -42,7 +42,7 @@ async function readRows(
   return rows.map((row) => toBucketGroup(row, query.groupBy))
 }
 
-/** The server returns the totals as they are: it would take longer to compute percentiles from them. */
+/** The server adds up the totals but for the times, which it returns: it would take longer to compute percentiles from them. */
 async function readTotals(
   { from, to, width, groupBy, ...filters }: UsageBucketQuery,
   totals: TotalsWidth,

@@ -52,14 +52,17 @@ type Shape = {
 }
 
 function totals(condition: string, { filters, by, start }: Shape): string {
+  const joined = (name: string) =>
+    `'{' || coalesce(string_agg(nullif(array_to_string(t.${name}, ','), ''), ','), '') || '}'`
   const sums = [
-    ...sumColumns.map(([column, field]) => `t.${column} "${field}"`),
-    't.cost::text cost',
-    't.latency_times::text || t.latency_counts::text latencies',
-    't.first_token_times::text || t.first_token_counts::text "firstTokens"',
+    ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
+    'sum(t.cost)::text cost',
+    `${joined('latency_times')} || ${joined('latency_counts')} latencies`,
+    `${joined('first_token_times')} || ${joined('first_token_counts')} "firstTokens"`,
   ]
   return `SELECT ${[`${start('t.start')} start`, ...propertiesOf(by), ...sums].join()}
-    FROM usage_totals t WHERE ${condition} AND ${filters}`
+    FROM usage_totals t WHERE ${condition} AND ${filters}
+    GROUP BY ${[start('t.start'), ...columnsOf(by)].join()}`
 }
 
 function rows(source: string, { filters, by, start }: Shape): string {
@@ -81,7 +84,7 @@ function rows(source: string, { filters, by, start }: Shape): string {
   ]
   return `SELECT ${['t.start', ...propertiesOf(by), ...sums].join()}
     FROM (SELECT ${read.join()} FROM ${source}) t WHERE ${filters}
-    GROUP BY ${['t.start', ...by.flatMap((dimension) => columns[dimension] ?? [])].join()}`
+    GROUP BY ${['t.start', ...columnsOf(by)].join()}`
 }
 
 const columns: Readonly<Partial<Record<UsageDimension, string>>> = {
@@ -90,6 +93,10 @@ const columns: Readonly<Partial<Record<UsageDimension, string>>> = {
   api: 't.api',
   model: 't.model',
   provider: 't.provider',
+}
+
+function columnsOf(by: readonly UsageDimension[]): readonly string[] {
+  return by.flatMap((dimension) => columns[dimension] ?? [])
 }
 
 function propertiesOf(by: readonly UsageDimension[]): readonly string[] {

@@ -1,10 +1,10 @@
-import type { TimeRange, UsageRanges } from '../../common/usage-ranges.ts'
+import { isNotEmpty, type TimeRange, type UsageRanges } from '../../common/usage-ranges.ts'
 import type { UsageSlice } from '../../common/usage-slice.ts'
 import type { UsageLabel } from '../../common/usage-totals.ts'
 import { bucketWidths } from '../../ports/usage-buckets.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import { prepareReadTotals } from './read-totals.ts'
+import { prepareReadTotals, type TotalsRange } from './read-totals.ts'
 import { prepareUntil } from './rollup.ts'
 import { prepareSlices } from './slice.ts'
 
@@ -23,7 +23,8 @@ export type UsageReading = {
 /** Reads the slices of requests, in batches that each take a few milliseconds. */
 export type ReadUsage = (reading: UsageReading) => Generator<readonly UsageSlice[], undefined>
 
-/** The totals of one batch, and the rows of one. */
+/** The organizations and the totals of one batch, and the rows of one. */
+const batchOrganizations = 200
 const batchTotals = 1000
 const batchRows = 4000
 
@@ -34,14 +35,21 @@ const batchRows = 4000
 export function prepareReadUsage(database: Database): ReadUsage {
   const readers = prepareReaders(database)
   return function* readUsage(reading) {
-    const { ranges, organizations } = reading
+    const { ranges, organizations, by } = reading
     const until = readers.until()
     const ids = organizations ?? readers.owners()
     const parts = ranges.totals.map((range) => splitAt(until, range))
     for (const { complete, width } of parts)
-      for (const organization of ids) yield* readers.pages(organization, width, complete)
+      for (let index = 0; index < ids.length && isNotEmpty(complete); index += batchOrganizations)
+        yield* totalsBatches(
+          readers.totals,
+          { organizations: ids.slice(index, index + batchOrganizations), width, ...complete },
+          by,
+        )
     const last = readers.atOnce(() => ({
-      slices: parts.map(({ width, rest }) => readers.totals.readFrom(ids, width, rest.from, rest.to)),
+      slices: parts
+        .filter(({ rest }) => isNotEmpty(rest))
+        .map(({ width, rest }) => readers.totals.readGrouped({ organizations: ids, width, ...rest }, by)),
       until: readers.until(),
     }))
     yield* last.slices
@@ -52,10 +60,8 @@ export function prepareReadUsage(database: Database): ReadUsage {
   }
 }
 
-type TotalsRange = UsageRanges['totals'][number]
-
 /** Splits a range into the periods to which no more rows are added, and the others. */
-function splitAt(until: number, { width, from, to }: TotalsRange) {
+function splitAt(until: number, { width, from, to }: UsageRanges['totals'][number]) {
   const widthMs = bucketWidths[width === 'hour' ? '1h' : '1d']
   const end = Math.max(from, Math.min(to, Math.floor(until / widthMs) * widthMs))
   return { width, complete: { from, to: end }, rest: { from: end, to } }
@@ -84,11 +90,6 @@ function prepareReaders(database: Database) {
     owners: () => owners.all().map(({ id }) => id),
     /** In one transaction: other processes may change the totals, too. */
     atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
-    *pages(organization: string, width: TotalsRange['width'], { from, to }: TimeRange) {
-      let page = totals.read(totals.start(organization, width, from), to, batchTotals)
-      for (; page.next !== undefined; page = totals.read(page.next, to, batchTotals)) yield page.slices
-      yield page.slices
-    },
     *rows({ organizations, widthMs, by, label }: UsageReading, { from, to }: TimeRange) {
       const owner = organizations ? 'usage.organization_id IN (SELECT value FROM json_each(?4))' : ownerExists
       const condition = `created_at >= ?2 AND created_at < ?3 AND ${owner}`
@@ -99,6 +100,25 @@ function prepareReaders(database: Database) {
       }
     },
   }
+}
+
+type TotalsReader = ReturnType<typeof prepareReadTotals>
+
+/** Reads organizations together, but for those that have more totals than a batch. */
+function* totalsBatches(totals: TotalsReader, range: TotalsRange, by: ReadonlySet<string>) {
+  for (let rest = range.organizations; rest.length > 0;) {
+    const large = totals.organizationAt({ ...range, organizations: rest }, batchTotals)
+    const end = large === undefined ? rest.length : rest.indexOf(large)
+    yield totals.readGrouped({ ...range, organizations: rest.slice(0, end) }, by)
+    if (large !== undefined) yield* totalsPages(totals, large, range)
+    rest = rest.slice(end + 1)
+  }
+}
+
+function* totalsPages(totals: TotalsReader, organization: string, { width, from, to }: TotalsRange) {
+  let page = totals.read(totals.start(organization, width, from), to, batchTotals)
+  for (; page.next !== undefined; page = totals.read(page.next, to, batchTotals)) yield page.slices
+  yield page.slices
 }
 
 const ownerExists = `EXISTS (SELECT 1 FROM organizations WHERE id = organization_id AND ${organizationExistsSql})`

@@ -55,6 +55,11 @@ function sliceSql(
   FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
 }
 
+/** SQL for the times of several slices together. */
+export function joinedTimesSql(column: 'latencies' | 'first_tokens'): string {
+  return `'[' || coalesce(group_concat(nullif(trim(t.${column}, '[]'), '')), '') || ']'`
+}
+
 const sliceProperties = {
   organization: totalsKeySql.organization_id,
   key: totalsKeySql.key_id,

@@ -1,0 +1,1 @@
+CREATE INDEX "usage_totals_by_start" ON "usage_totals" USING btree ("width","start");

@@ -1,0 +1,112 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { Secret } from '../../../src/lib/secret.ts'
+import { rangesByPeriod } from '../../../src/storage/common/usage-ranges.ts'
+import type { UsageSlice } from '../../../src/storage/common/usage-slice.ts'
+import type { UsageDimension } from '../../../src/storage/ports/usage-buckets.ts'
+import * as postgres from '../../../src/storage/postgres/connection/database.ts'
+import { slicesStatement } from '../../../src/storage/postgres/usage/slices.ts'
+import { prepareReadUsage } from '../../../src/storage/sqlite/usage/read-usage.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { plansOf } from '../../support/query-plans.ts'
+import { quietLog, testDatabase } from './support/folder.ts'
+
+const day = 86_400_000
+const organizations = 500
+/** The totals of two days, of which the second one is not over; each organization has two keys. */
+const [from, to] = [100 * day, 102 * day]
+const totals = `FROM (SELECT i / 2 AS org, i FROM n) rows CROSS JOIN (SELECT ${from} AS start UNION ALL SELECT ${to - day}) days`
+const numbers = (count: number) =>
+  `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`
+
+/** What a store is filled with. `times` is SQL for the columns of the times. */
+function fill(columns: string, times: string): readonly string[] {
+  const sums = Array.from({ length: 11 }, () => 'i').join()
+  return [
+    `${numbers(organizations)} INSERT INTO organizations (id, name, created_at) SELECT 'org_' || i, 'org ' || i, 1 FROM n`,
+    `${numbers(2 * organizations)} INSERT INTO usage_totals (${columns})
+      SELECT 'org_' || org, 'day', start, 'key' || i, 'chat', 'm' || (i % 3), 'acme', ${sums}, i, ${times} ${totals}`,
+    `UPDATE usage_rollup SET until = ${to - 1}`,
+  ]
+}
+
+const keyColumns = 'organization_id, width, start, key_id, api, model, provider'
+const sumColumns =
+  'requests, failed, client_errors, server_errors, prompt_tokens, completion_tokens, cached_tokens, ' +
+  'cache_write_tokens, reasoning_tokens, priced, unpriced, cost'
+const rowsPerDay = 2 * organizations
+const requestsPerDay = (rowsPerDay * (rowsPerDay - 1)) / 2
+
+function expectComplete(slices: readonly UsageSlice[]): void {
+  const ofDay = (start: number) => slices.filter((slice) => slice.start === start)
+  const requests = (start: number) => ofDay(start).reduce((sum, slice) => sum + slice.requests, 0)
+  expect([requests(from), requests(to - day)]).toEqual([requestsPerDay, requestsPerDay])
+}
+
+test('a report about all organizations reads SQLite in few batches, each grouped by its statement', () => {
+  const database = testDatabase()
+  for (const text of fill(`${keyColumns}, ${sumColumns}, latencies, first_tokens`, "'[90,1]', '[]'"))
+    database.sqlite.run(text)
+  const read = (by: readonly UsageDimension[]) => {
+    const batches = { ranges: rangesByPeriod('day', { from, to }), widthMs: day, by: new Set(by) }
+    return [...prepareReadUsage(database)(batches)]
+  }
+  const all = read([])
+  // Three of the first day, one of the second one, and one of the rows without totals.
+  expect(all.length).toBeLessThanOrEqual(5)
+  expect(all.flat()).toHaveLength(4)
+  expectComplete(all.flat())
+  expect(JSON.parse(all[0]?.[0]?.latencies ?? '')).toEqual(Array.from({ length: 400 }, () => [90, 1]).flat())
+  const byModel = read(['model']).flat()
+  expect(byModel).toHaveLength(12)
+  expectComplete(byModel)
+  // An organization with more totals than a batch is read page by page.
+  database.sqlite.run(
+    `${numbers(3000)} INSERT INTO usage_totals SELECT 'org_7', 'day', ${from}, 'many' || i, 'chat', 'm', 'acme',
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]', '[]' FROM n`,
+  )
+  const pages = read([])
+  expectComplete(pages.flat())
+  expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(1000)
+
+  const plans = plansOf(database, (probed) => [
+    ...prepareReadUsage(probed)({ ranges: rangesByPeriod('day', { from, to }), widthMs: day, by: new Set() }),
+  ])
+  const ofTotals = [...plans].filter(([text]) => text.includes('json_each(?) o')).map(([, plan]) => plan)
+  expect(ofTotals).toHaveLength(2)
+  const seek = 'SEARCH t USING PRIMARY KEY (organization_id=? AND width=? AND start>? AND start<?)'
+  for (const plan of ofTotals) expect(plan).toContain(seek)
+})
+
+test.skipIf(!hasPostgres)(
+  'a report about all organizations reads PostgreSQL by time, and receives a row for each group',
+  async () => {
+    const server = await sharedPostgres()
+    const url = await server.createDatabase()
+    onTestFinished(() => server.dropDatabase(url))
+    await (await postgres.openDatabase(new Secret(url), quietLog)).close()
+    const times = 'latency_times, latency_counts, first_token_times, first_token_counts'
+    const columns = `${keyColumns}, ${sumColumns}, ${times}`
+    for (const text of fill(columns, "'{90}'::int[], '{1}'::int[], '{}'::int[], '{}'::int[]"))
+      await execute(url, text)
+    await execute(url, 'UPDATE usage_rollup SET fence = until')
+    const report = (by: readonly UsageDimension[]) =>
+      slicesStatement({ ranges: rangesByPeriod('day', { from, to }), by, widthMs: day })
+    const { text, values } = report([])
+    const slices = await execute<UsageSlice>(url, text, values)
+    expect(slices).toHaveLength(2)
+    expectComplete(
+      slices.map((slice) => ({ ...slice, start: Number(slice.start), requests: Number(slice.requests) })),
+    )
+    const lists = ['90', '1'].map((value) => Array.from({ length: rowsPerDay }, () => value).join())
+    expect(slices[0]?.latencies).toBe(`{${lists.join('}{')}}`)
+    expect(slices[0]?.firstTokens).toBe('{}{}')
+    const byModel = report(['model'])
+    expect(await execute(url, byModel.text, byModel.values)).toHaveLength(6)
+    // Whether the server uses it depends on the number of rows.
+    const indexed = await execute<{ readonly indexdef: string }>(
+      url,
+      "SELECT indexdef FROM pg_indexes WHERE indexname = 'usage_totals_by_start'",
+    )
+    expect(indexed.map(({ indexdef }) => indexdef)).toEqual([expect.stringContaining('(width, start)')])
+  },
+)
