@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { renderSlice } from '../../http/list-envelope.ts'
 import { jsonText } from '../../http/json-text.ts'
 import { describe } from '../../http/openapi/describe.ts'
-import { invalidCursor, pageParameters, slicePage, toPage } from '../../http/paging.ts'
+import { invalidCursor, pageParameters, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import type { AdminGuard } from './admin-guard.ts'
@@ -65,7 +65,7 @@ const rotateDetail = describe({
 export function keyAdminRoutes(guard: AdminGuard, service: KeyService) {
   return new Elysia({ name: 'admin-keys' })
     .use(guard)
-    .get(path, async ({ request }) => listPage(await service.list(), request), { detail: listDetail })
+    .get(path, ({ request }) => listPage(service, request), { detail: listDetail })
     .post(
       path,
       async ({ readChange, request }) => {
@@ -95,12 +95,8 @@ function toCreated(created: NewKey) {
   return { object: 'api_key', ...newKeyJson(created) }
 }
 
-function listPage(records: readonly KeyRecord[], request: Request): Response {
-  const page = toPage(listQuery.read(request))
-  const slice = slicePage(records.map(toObject), page, (cursor, ordered) => {
-    const index = ordered.findIndex(({ id }) => id === cursor)
-    if (index < 0) throw invalidCursor('an API key')
-    return index
-  })
-  return jsonText(renderSlice(slice))
+async function listPage(service: KeyService, request: Request): Promise<Response> {
+  const page = await service.page(toPage(listQuery.read(request)))
+  if (page === undefined) throw invalidCursor('an API key')
+  return jsonText(renderSlice({ ...page, items: page.items.map(toObject) }))
 }

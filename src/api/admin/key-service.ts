@@ -14,7 +14,7 @@ export function createKeyService(parts: KeyServiceParts) {
   const { organizations, keys } = parts.managed
   const change = createChanges(parts)
   return {
-    list: () => keys.list(),
+    page: keys.page,
     /** `organization` is an id or a name; `expiresIn` is a duration such as `90d`. */
     create: (organization: string, name: string, expiresIn: string | undefined) =>
       change(

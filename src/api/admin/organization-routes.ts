@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { renderSlice } from '../../http/list-envelope.ts'
 import { jsonText } from '../../http/json-text.ts'
 import { describe } from '../../http/openapi/describe.ts'
-import { invalidCursor, pageParameters, slicePage, toPage } from '../../http/paging.ts'
+import { invalidCursor, pageParameters, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/organizations.ts'
 import type { AdminGuard } from './admin-guard.ts'
@@ -92,7 +92,7 @@ const creditDetail = describe({
 export function organizationAdminRoutes(guard: AdminGuard, service: OrganizationService) {
   return new Elysia({ name: 'admin-organizations' })
     .use(guard)
-    .get(path, async ({ request }) => listPage(await service.list(), request), {
+    .get(path, ({ request }) => listPage(service, request), {
       detail: listDetail,
     })
     .post(
@@ -142,14 +142,10 @@ function toObject(account: OrganizationAccount) {
   return { object: 'organization', ...organizationJson(account) }
 }
 
-function listPage(accounts: readonly OrganizationAccount[], request: Request): Response {
-  const page = toPage(listQuery.read(request))
-  const slice = slicePage(accounts.map(toObject), page, (cursor, ordered) => {
-    const index = ordered.findIndex(({ id }) => id === cursor)
-    if (index < 0) throw invalidCursor('an organization')
-    return index
-  })
-  return jsonText(renderSlice(slice))
+async function listPage(service: OrganizationService, request: Request): Promise<Response> {
+  const page = await service.page(toPage(listQuery.read(request)))
+  if (page === undefined) throw invalidCursor('an organization')
+  return jsonText(renderSlice({ ...page, items: page.items.map(toObject) }))
 }
 
 type Settings = {

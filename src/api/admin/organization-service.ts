@@ -24,7 +24,7 @@ export function createOrganizationService(parts: OrganizationServiceParts) {
   const change = createChanges(parts)
   const find = (reference: string) => findOrganization(organizations, reference)
   return {
-    list: () => organizations.list(),
+    page: organizations.page,
     find,
     create: (name: string, settings: OrganizationChange) =>
       change(

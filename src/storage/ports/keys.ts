@@ -1,4 +1,5 @@
 import type { Secret } from '../../lib/secret.ts'
+import type { ListedPage, PageQuery } from './listed-page.ts'
 
 /** A key without its secret. Times are milliseconds since 1970. */
 export type KeyRecord = {
@@ -28,6 +29,8 @@ export type KeyInput = {
 export type Keys = {
   create(input: KeyInput): Promise<NewKey>
   list(): Promise<readonly KeyRecord[]>
+  /** One page by the time of creation; undefined if there is no item with the id `after`. */
+  page(query: PageQuery): Promise<ListedPage<KeyRecord> | undefined>
   revoke(id: string): Promise<KeyRecord>
   /** Creates a key with the same name, organization and lifetime; the old one expires after `grace` milliseconds. */
   rotate(id: string, grace: number): Promise<NewKey>

@@ -1,5 +1,6 @@
 import type { BillingMode, Organization, OrganizationLimits } from '../../domain/accounting/organization.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import type { ListedPage, PageQuery } from './listed-page.ts'
 
 /** An organization with its balance. */
 export type OrganizationAccount = Organization & {
@@ -20,6 +21,8 @@ export type Organizations = {
   list(): Promise<readonly OrganizationAccount[]>
   /** Whether there is more than one. */
   areSeveral(): Promise<boolean>
+  /** One page by the time of creation; undefined if there is no item with the id `after`. */
+  page(query: PageQuery): Promise<ListedPage<OrganizationAccount> | undefined>
   /** Finds an organization by its id or by its name; resolves with undefined if there is none. */
   find(reference: string): Promise<OrganizationAccount | undefined>
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>

@@ -70,7 +70,10 @@ export const api_keys = pgTable(
     /** The id of the key that a rotation created. */
     replaced_by: text(),
   },
-  (table) => [index('api_keys_of_organization').on(table.organization_id)],
+  (table) => [
+    index('api_keys_of_organization').on(table.organization_id),
+    index('api_keys_by_position').on(table.position),
+  ],
 )
 
 /** The state that a provider expects back with a later request, by tool call. */

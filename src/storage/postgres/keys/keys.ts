@@ -1,6 +1,7 @@
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../../domain/accounting/api-key.ts'
 import { Secret } from '../../../lib/secret.ts'
 import { noKeyWithId, ownerOfActive, renewedExpiry } from '../../common/key-rules.ts'
+import { type ListedPage, type PageQuery, toListedPage } from '../../ports/listed-page.ts'
 import type { KeyInput, KeyRecord, Keys, NewKey } from '../../ports/keys.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
@@ -10,10 +11,29 @@ import { accountNamed } from '../organizations/organizations.ts'
 export function createKeys({ query, transact }: Database, now: () => number = Date.now): Keys {
   return {
     create: (input) => transact((query) => insertKey(query, input, now())),
-    list: () => query<KeyRecord>(`${selectKeys} ORDER BY k.created_at, k.position`),
+    list: () => query<KeyRecord>(`${selectKeys} ORDER BY k.position`),
+    page: (page) => selectPage(query, page),
     revoke: (id) => transact((query) => revokeKey(query, id, now())),
     rotate: (id, grace) => transact((query) => rotateKey(query, id, grace, now())),
   }
+}
+
+/** By `position`, the order of creation: keys are never deleted. */
+async function selectPage(query: Query, page: PageQuery): Promise<ListedPage<KeyRecord> | undefined> {
+  const { after, limit, order } = page
+  const [last] =
+    after === undefined
+      ? []
+      : await query<{ readonly position: number }>('SELECT position FROM api_keys WHERE public_id = $1', [
+          after,
+        ])
+  if (after !== undefined && last === undefined) return undefined
+  const rows = await query<KeyRecord>(
+    `${selectKeys} ${last === undefined ? '' : `WHERE k.position ${order === 'asc' ? '>' : '<'} $2`}
+      ORDER BY k.position ${order} LIMIT $1`,
+    [limit + 1, ...(last === undefined ? [] : [last.position])],
+  )
+  return toListedPage(rows, page)
 }
 
 /** Part of a transaction: creates a key, random unless one is passed. */

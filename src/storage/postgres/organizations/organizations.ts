@@ -7,6 +7,7 @@ import {
   organizationInDeletion,
   organizationTaken,
 } from '../../common/organization-rules.ts'
+import { type ListedPage, type PageQuery, toListedPage } from '../../ports/listed-page.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
@@ -27,6 +28,7 @@ export function createOrganizations(database: Database, now: () => number = Date
     },
     areSeveral: async () =>
       (await query('SELECT FROM organizations WHERE deletion IS NULL LIMIT 2')).length > 1,
+    page: (page) => selectPage(query, page),
     async find(reference) {
       const [row] = await query<AccountRow>(findAccount, [reference])
       return row && toAccount(row)
@@ -71,6 +73,21 @@ export async function accountNamed(query: Query, name: string): Promise<Organiza
   const account = await lockAccount(query, name)
   if (account === undefined) throw noOrganizationNamed(name)
   return account
+}
+
+async function selectPage(
+  query: Query,
+  page: PageQuery,
+): Promise<ListedPage<OrganizationAccount> | undefined> {
+  const { after, limit, order } = page
+  const select = `SELECT ${accountColumns} FROM organizations o WHERE deletion IS NULL`
+  const known = after === undefined || (await query(`${select} AND id = $1`, [after])).length > 0
+  if (!known) return undefined
+  const rows = await query<AccountRow>(
+    `${select} ${after === undefined ? '' : `AND id ${order === 'asc' ? '>' : '<'} $2`} ORDER BY id ${order} LIMIT $1`,
+    [limit + 1, ...(after === undefined ? [] : [after])],
+  )
+  return toListedPage(rows.map(toAccount), page)
 }
 
 async function changeOrganization(

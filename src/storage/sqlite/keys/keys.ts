@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 import { Secret } from '../../../lib/secret.ts'
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../../domain/accounting/api-key.ts'
 import { noKeyWithId, ownerOfActive, renewedExpiry } from '../../common/key-rules.ts'
@@ -8,21 +8,41 @@ import { accountNamed } from '../organizations/organizations.ts'
 import { read } from '../sqlite-errors.ts'
 import { api_keys, organizations } from '../tables.ts'
 import type { Writer } from '../writer/writer.ts'
+import { type ListedPage, type PageQuery, toListedPage } from '../../ports/listed-page.ts'
 import type { KeyRecord, Keys, KeyInput, NewKey } from '../../ports/keys.ts'
 
 /** The API keys in the SQLite database. `now` returns milliseconds since 1970. */
 export function createKeys(database: Database, writer: Writer, now: () => number = Date.now): Keys {
   return {
     create: (input) => writer.write(() => insertKey(database, input, now())),
-    list: () =>
-      read(() =>
-        selectKeys(database)
-          .orderBy(asc(api_keys.created_at), asc(sql`api_keys.rowid`))
-          .all(),
-      ),
+    list: () => read(() => selectKeys(database).orderBy(asc(creation)).all()),
+    page: (query) => read(() => selectPage(database, query)),
     revoke: (id) => writer.write(() => revokeKey(database, id, now())),
     rotate: (id, grace) => writer.write(() => rotateKey(database, id, grace, now())),
   }
+}
+
+/** The order of creation: keys are never deleted. */
+const creation = sql`api_keys.rowid`
+
+function selectPage(database: Database, query: PageQuery): ListedPage<KeyRecord> | undefined {
+  const { after, limit, order } = query
+  const last = after === undefined ? undefined : rowOf(database, after)
+  if (last === null) return undefined
+  const [direction, follows] = order === 'asc' ? [asc, gt] : [desc, lt]
+  const rows = selectKeys(database)
+    .where(last === undefined ? undefined : follows(creation, last))
+    .orderBy(direction(creation))
+    .limit(limit + 1)
+    .all()
+  return toListedPage(rows, query)
+}
+
+function rowOf({ sqlite }: Database, id: string): number | null {
+  const row = sqlite
+    .query<{ readonly rowid: number }, [string]>('SELECT rowid FROM api_keys WHERE public_id = ?')
+    .get(id)
+  return row && row.rowid
 }
 
 /** Part of a transaction: creates a key, random unless one is passed. */

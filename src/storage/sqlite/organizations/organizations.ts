@@ -1,7 +1,8 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNotNull, lt } from 'drizzle-orm'
 import { timeSortedId } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../ports/organizations.ts'
+import { type ListedPage, type PageQuery, toListedPage } from '../../ports/listed-page.ts'
 import { prepareEntryInsert } from '../billing/settlement.ts'
 import {
   assertOrganizationName,
@@ -31,6 +32,7 @@ export function createOrganizations(
         selectAccounts(database).where(organizationExists).orderBy(organizations.id).all().map(toAccount),
       ),
     areSeveral: () => read(() => selectIds(database).limit(2).all().length > 1),
+    page: (query) => read(() => selectPage(database, query)),
     find: (reference) => read(() => findById(database, reference) ?? findAccount(database, reference)),
     beginDeletion: (name) => writer.write(() => beginDeletion(database, deletions, name)),
     change: (name, change) => writer.write(() => changeOrganization(database, name, change)),
@@ -49,6 +51,18 @@ export function createOrganizations(
 
 function selectIds({ query }: Database) {
   return query.select({ id: organizations.id }).from(organizations).where(organizationExists)
+}
+
+function selectPage(database: Database, query: PageQuery): ListedPage<OrganizationAccount> | undefined {
+  const { after, limit, order } = query
+  if (after !== undefined && findById(database, after) === undefined) return undefined
+  const [direction, follows] = order === 'asc' ? [asc, gt] : [desc, lt]
+  const rows = selectAccounts(database)
+    .where(and(organizationExists, after === undefined ? undefined : follows(organizations.id, after)))
+    .orderBy(direction(organizations.id))
+    .limit(limit + 1)
+    .all()
+  return toListedPage(rows.map(toAccount), query)
 }
 
 /** Part of a transaction: creates an unmetered organization. */

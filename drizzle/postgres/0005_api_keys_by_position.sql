@@ -1,0 +1,1 @@
+CREATE INDEX "api_keys_by_position" ON "api_keys" USING btree ("position");
