@@ -18,8 +18,8 @@ const usage = `Usage
 Copies all data to another database: from the SQLite file to PostgreSQL, or back. API keys, ids,
 balances, usage and everything that is stored are the same afterwards. Stop the servers first. The
 target must be empty, and the source does not change. If a copy is interrupted, no server can use
-the target; run the command again, and it starts over. At the end, the number of rows and the sums
-of the balances are compared. Then change the setting of the database, and start weir serve.
+the target; run the command again, and it starts over. At the end, the number of rows, the sums of the
+balances, and each balance and its ledger are compared. Then change the setting of the database, and start weir serve.
 
 Flags
   --to DATABASE    the empty target: the URL of a PostgreSQL database, or a folder for a SQLite file;
@@ -118,10 +118,24 @@ function report({ from, to, result }: Copied, seconds: number): string {
     rows,
     '',
     `Balances: ${formatUsd(balance)} USD, of which ${formatUsd(reserved)} USD is reserved.`,
-    'Verified: the number of rows of every table and the sums of balances and ledger are equal.',
+    'Verified: the number of rows of every table, the sums of balances and ledger, and each balance are equal.',
     ...(replaced > 0 ? [note] : []),
+    ...result.unbalanced.slice(0, maxUnbalanced).map(unbalancedText),
+    ...(result.unbalanced.length > maxUnbalanced
+      ? ['The same is true of more organizations: see --json.']
+      : []),
     'To use the copy, change the database in weir.yaml or WEIR_DATABASE, and start weir serve.',
   ].join('\n')
+}
+
+/** The organizations that the report lists. */
+const maxUnbalanced = 10
+
+function unbalancedText({ name, balance, ledger }: CopyResult['unbalanced'][number]): string {
+  return (
+    `The balance of ${name} is ${formatUsd(balance)} USD, but its ledger adds up to ${formatUsd(ledger)} USD. ` +
+    'It was so before, and was copied as it is.'
+  )
 }
 
 function labelOf(table: string): string {
@@ -138,6 +152,11 @@ function toJson({ from, to, result }: Copied, seconds: number) {
     reserved: formatUsd(reserved),
     ledger: formatUsd(ledger),
     replaced_texts: result.replaced,
+    unbalanced: result.unbalanced.map(({ name, balance, ledger }) => ({
+      organization: name,
+      balance: formatUsd(balance),
+      ledger: formatUsd(ledger),
+    })),
     seconds,
   }
 }

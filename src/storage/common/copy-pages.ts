@@ -61,6 +61,11 @@ function lastOfBatches(sizes: readonly Size[]): readonly Size[] {
   return last
 }
 
+/** The error for a source in which one of the tables is a view. */
+export function viewInSource(label: string, name: string): Error {
+  return new Error(`In the database ${label}, ${name} is a view. weir copy copies tables only.`)
+}
+
 /** The SQL of a name; some columns have the names of keywords. */
 export function quoted(name: string): string {
   return `"${name}"`

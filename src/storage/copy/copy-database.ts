@@ -5,6 +5,7 @@ import type {
   CopySums,
   CopyTarget,
   CopyWriter,
+  UnbalancedOrganization,
 } from '../ports/copy.ts'
 import { copiedTables } from './copied-tables.ts'
 import { toStorable } from './storable-rows.ts'
@@ -14,6 +15,8 @@ export type CopyResult = {
   /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
   readonly sums: CopySums
+  /** The organizations whose balance was not the sum of their ledger before, and is not in the copy. */
+  readonly unbalanced: readonly UnbalancedOrganization[]
   /** The number of texts in which characters were replaced by U+FFFD, because one of the databases cannot store them. */
   readonly replaced: number
 }
@@ -29,7 +32,8 @@ export type CopyProgress = {
 
 /**
  * Copies the content of the source at one moment to the empty target, table by table and in batches, and compares the
- * number of rows and the sums of the balances. Rejects if they differ; the target cannot be used then.
+ * number of rows, the sums of the balances, and each balance with its ledger. Rejects if they differ; the target cannot
+ * be used then.
  */
 export function copyDatabase(
   source: CopySource,
@@ -87,7 +91,12 @@ async function verify(
   const [sums, copied] = [await snapshot.sums(), await writer.sums()]
   if (sums.balance !== copied.balance || sums.reserved !== copied.reserved || sums.ledger !== copied.ledger)
     throw new Error('The copy is not exact: the sums of the balances differ. Run weir copy again.')
-  return { rows: Object.fromEntries([...expected].map(([{ name }, rows]) => [name, rows])), sums }
+  const unbalanced = await snapshot.unbalanced()
+  if (!Bun.deepEquals(unbalanced, await writer.unbalanced()))
+    throw new Error(
+      'The copy is not exact: balances differ from the sums of their ledgers. Run weir copy again.',
+    )
+  return { rows: Object.fromEntries([...expected].map(([{ name }, rows]) => [name, rows])), sums, unbalanced }
 }
 
 function sumOf(counts: Counts): number {

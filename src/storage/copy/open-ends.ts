@@ -7,10 +7,10 @@ import { copiedTables } from './copied-tables.ts'
 
 /** Opens the database that is copied; rejects with an error for the operator if there is none. */
 export async function openCopySource(database: DatabaseLocation): Promise<CopySource> {
-  if (typeof database === 'string') return sqliteSource.openCopySource(database)
+  if (typeof database === 'string') return sqliteSource.openCopySource(database, copiedTables)
   // Loaded only when it is used, because the driver would delay every command.
   const postgres = await import('../postgres/copy/copy-source.ts')
-  return await postgres.openCopySource(database)
+  return await postgres.openCopySource(database, copiedTables)
 }
 
 /** Opens the database into which is copied; an error for the operator says why it cannot be used. */

@@ -22,10 +22,19 @@ export type CopiedValue = string | number | boolean | Uint8Array | null
 /** What must be equal in both databases after a copy; sums of nano-dollars. */
 export type CopySums = { readonly balance: bigint; readonly reserved: bigint; readonly ledger: bigint }
 
+/** An organization whose balance is not the sum of its ledger; amounts in nano-dollars. */
+export type UnbalancedOrganization = {
+  readonly name: string
+  readonly balance: bigint
+  readonly ledger: bigint
+}
+
 /** Reads what was copied, to verify it. */
 type CopiedContent = {
   count(table: CopiedTable): Promise<number>
   sums(): Promise<CopySums>
+  /** The organizations that exist and are not balanced, by id. */
+  unbalanced(): Promise<readonly UnbalancedOrganization[]>
 }
 
 /** The content of a database at one moment. */

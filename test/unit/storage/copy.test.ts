@@ -138,6 +138,43 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     ])
   })
 
+  test.each(['SQLite', 'PostgreSQL'])(
+    'names the organizations whose balance in %s is not the sum of its ledger',
+    async (from) => {
+      const file = sqliteFile()
+      const url = from === 'SQLite' ? await emptyPostgres() : await migratedPostgres()
+      using source = disposable(openDatabase(from === 'SQLite' ? file : ':memory:', quietLog))
+      const run = (text: string) =>
+        from === 'SQLite' ? void source.database.sqlite.run(text) : execute(url, text)
+      await run(`INSERT INTO organizations (id, name, balance, created_at, deletion)
+      VALUES ('o', 'even', 7, 1, NULL), ('p', 'odd', 8, 1, NULL), ('q', 'new', 0, 1, NULL), ('r', 'gone', 1, 1, 'begun')`)
+      await run(`INSERT INTO ledger (id, organization_id, created_at, kind, amount)
+      VALUES ('1', 'o', 1, 'credit', 9), ('2', 'o', 1, 'charge', -2), ('3', 'p', 1, 'credit', 9)`)
+      const [sqlite, postgres] = [file, new Secret(url)]
+      const { unbalanced } = await (from === 'SQLite' ? copyAll(sqlite, postgres) : copyAll(postgres, sqlite))
+      expect(unbalanced).toEqual([{ name: 'odd', balance: 8n, ledger: 9n }])
+    },
+  )
+
+  test.each(['SQLite', 'PostgreSQL'])(
+    'of a database of %s in which a table is a view is rejected',
+    async (from) => {
+      const statements = [
+        'ALTER TABLE ledger RENAME TO entries',
+        'CREATE VIEW ledger AS SELECT * FROM entries',
+      ]
+      const [file, url] = [sqliteFile(), await migratedPostgres()]
+      using source = disposable(openDatabase(file, quietLog))
+      for (const text of statements)
+        if (from === 'SQLite') source.database.sqlite.run(text)
+        else await execute(url, text)
+      const end = from === 'SQLite' ? file : new Secret(url)
+      await expect(openCopySource(end)).rejects.toThrow(
+        /, ledger is a view\. weir copy copies tables only\.$/,
+      )
+    },
+  )
+
   test('that fails leaves a SQLite folder without a database', async () => {
     const url = await migratedPostgres()
     // There is no such organization, which PostgreSQL does not check.

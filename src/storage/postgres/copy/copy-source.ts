@@ -1,7 +1,13 @@
 import type { Secret } from '../../../lib/secret.ts'
-import { type CopyQuery, quoted, readBatches } from '../../common/copy-pages.ts'
-import { selectCopySums, toCopySums } from '../../common/copy-sums.ts'
-import type { CopySnapshot, CopySource, CopySums } from '../../ports/copy.ts'
+import { type CopyQuery, quoted, readBatches, viewInSource } from '../../common/copy-pages.ts'
+import {
+  selectCopySums,
+  selectUnbalanced,
+  toCopySums,
+  toUnbalanced,
+  type UnbalancedRow,
+} from '../../common/copy-sums.ts'
+import type { CopiedTable, CopySnapshot, CopySource, CopySums } from '../../ports/copy.ts'
 import { type Connection, type Connections, openConnections } from '../connection/connections.ts'
 import { operatorError } from '../connection/database.ts'
 import { databaseLabel } from '../connection/database-url.ts'
@@ -12,11 +18,12 @@ import { migrations } from '../connection/migrations.ts'
 export const copyTimeoutMs = 30 * 60_000
 
 /** Opens a database to copy it. Rejects with an error for the operator if it cannot be reached, or has another schema. */
-export async function openCopySource(url: Secret): Promise<CopySource> {
+export async function openCopySource(url: Secret, tables: readonly CopiedTable[]): Promise<CopySource> {
   const label = databaseLabel(url)
   const connections = openConnections(url, 1)
   try {
     await assertCurrent(connections, label)
+    await assertNoViews(connections, label, tables)
   } catch (error) {
     await connections.close()
     throw operatorError(error, label)
@@ -43,6 +50,18 @@ async function assertCurrent(connections: Connections, label: string): Promise<v
       `The database ${label} was written by an older version of weir (schema ${version}, this one needs ` +
         `${migrations.length}). Start weir serve to migrate it.`,
     )
+}
+
+async function assertNoViews(
+  connections: Connections,
+  label: string,
+  tables: readonly CopiedTable[],
+): Promise<void> {
+  const { rows } = await connections.use(({ send }) =>
+    send<{ readonly viewname: string }>('SELECT viewname FROM pg_views WHERE schemaname = current_schema()'),
+  )
+  const view = tables.find(({ name }) => rows.some(({ viewname }) => viewname === name))
+  if (view !== undefined) throw viewInSource(label, view.name)
 }
 
 async function withSnapshot<T>(
@@ -75,6 +94,7 @@ export function createContent(send: Connection['send']): CopySnapshot {
       const [row] = await query<Record<keyof CopySums, string>>(selectCopySums, [])
       return toCopySums(row)
     },
+    unbalanced: async () => (await query<UnbalancedRow>(selectUnbalanced, [])).map(toUnbalanced),
     rows: (table) => readBatches(table, query),
   }
 }

@@ -63,10 +63,11 @@ async function withCopyLock<T>(
 }
 
 function createWriter(send: Connection['send']): CopyWriter {
-  const { count, sums } = createContent(send)
+  const { count, sums, unbalanced } = createContent(send)
   return {
     count,
     sums,
+    unbalanced,
     async insert(table, rows) {
       const { text, values } = insertStatement(table, rows)
       await send(text, values, copyTimeoutMs)

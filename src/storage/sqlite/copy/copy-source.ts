@@ -1,6 +1,12 @@
 import { dirname } from 'node:path'
-import { readBatches, type CopyQuery, quoted } from '../../common/copy-pages.ts'
-import { selectCopySums, toCopySums } from '../../common/copy-sums.ts'
+import { readBatches, type CopyQuery, quoted, viewInSource } from '../../common/copy-pages.ts'
+import {
+  selectCopySums,
+  selectUnbalanced,
+  toCopySums,
+  toUnbalanced,
+  type UnbalancedRow,
+} from '../../common/copy-sums.ts'
 import type {
   CopiedRow,
   CopiedTable,
@@ -15,13 +21,14 @@ import { lockForServing } from '../connection/serving-lock.ts'
 
 /**
  * Opens a file to copy it, and keeps servers from using it meanwhile. Throws an error for the operator if there is none,
- * or if a server uses it.
+ * if a server uses it, or if one of these tables is a view.
  */
-export function openCopySource(file: string): CopySource {
+export function openCopySource(file: string, tables: readonly CopiedTable[]): CopySource {
   const database = openExistingDatabase(file)
   if (database === undefined)
     throw new Error(`There is no database in ${dirname(file)}. Choose the data folder with --data.`)
   try {
+    assertNoViews(database, file, tables)
     const lock = lockForServing(file)
     return {
       label: file,
@@ -37,6 +44,13 @@ export function openCopySource(file: string): CopySource {
     database.close()
     throw error
   }
+}
+
+/** The rows of a view have no place of their own, and the tables behind it are not known. */
+function assertNoViews({ sqlite }: Database, file: string, tables: readonly CopiedTable[]): void {
+  const views = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'view'").values().flat()
+  const view = tables.find(({ name }) => views.includes(name))
+  if (view !== undefined) throw viewInSource(file, view.name)
 }
 
 /** A read transaction sees the content at the time of its first read. */
@@ -62,6 +76,7 @@ export function createContent(sqlite: Database['sqlite']): CopySnapshot {
       return counted.get()?.rows ?? 0
     },
     sums: async () => toCopySums(sqlite.query<Record<keyof CopySums, string>, []>(selectCopySums).get()),
+    unbalanced: async () => sqlite.query<UnbalancedRow, []>(selectUnbalanced).all().map(toUnbalanced),
     rows: (table) => readRows(table, query),
   }
 }

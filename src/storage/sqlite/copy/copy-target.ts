@@ -76,7 +76,7 @@ function publish(part: string, file: string): void {
 }
 
 function createWriter({ sqlite }: Database): CopyWriter {
-  const { count, sums } = createContent(sqlite)
+  const { count, sums, unbalanced } = createContent(sqlite)
   const insertCompletion = prepareCompletion(sqlite)
 
   function insertRows(table: CopiedTable, rows: readonly CopiedRow[]): void {
@@ -90,6 +90,7 @@ function createWriter({ sqlite }: Database): CopyWriter {
   return {
     count,
     sums,
+    unbalanced,
     async insert(table, rows) {
       const change = table.name === 'completions' ? insertCompletion : (row: CopiedRow) => row
       sqlite.transaction(() => insertRows(table, rows.map(change)))()
