@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
 import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
@@ -63,6 +63,33 @@ test('a failed migration leaves the database unchanged and no backup behind', ()
   expect(sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'songs'").values()).toEqual([])
   expect(sqlite.prepare('SELECT name FROM organizations').values()).toEqual([['acme']])
   expect(copiesBeside(file)).toEqual([])
+})
+
+test('a backup that is not complete has another name, and is removed at once or by the next migration', () => {
+  const { file, sqlite } = olderDatabase()
+  sqlite.run(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+    INSERT INTO provider_state SELECT 'org_1', 'many_' || i, 'gemini', hex(zeroblob(500)), 1 FROM n`)
+  sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  const intact = readFileSync(file)
+  const [leftover, journal] = ['part', 'part-journal'].map((end) => `${file}.schema-1-2026-01-01.${end}`)
+  for (const name of [leftover, journal]) writeFileSync(name ?? '', 'incomplete')
+  // The copy fails in the middle.
+  writeFileSync(file, Buffer.from(intact).fill(7, intact.length / 2, intact.length / 2 + 8192))
+  const damaged = new Sqlite(file)
+  expect(() => migrate(damaged, [...migrations, added], quietLog)).toThrow('malformed')
+  damaged.close()
+  expect(copiesBeside(file)).toEqual([])
+
+  writeFileSync(file, intact)
+  for (const name of [leftover, journal]) writeFileSync(name ?? '', 'incomplete')
+  const repaired = new Sqlite(file)
+  migrate(repaired, [...migrations, added], quietLog)
+  repaired.close()
+  const [name = '', ...others] = copiesBeside(file)
+  expect(others).toEqual([])
+  expect(name).not.toContain('.part')
+  using copy = new Sqlite(join(dirname(file), name), { readonly: true })
+  expect(copy.prepare('SELECT count(*) FROM provider_state').values()).toEqual([[2001]])
 })
 
 test('a rebuilt table keeps the rows that reference its rows', () => {

@@ -1,8 +1,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Log } from '../../../lib/log.ts'
 import { convertToAutoVacuum } from './auto-vacuum.ts'
 import { createPrivateFile } from './private-file.ts'
+import { moveIntoPlace } from './publish-file.ts'
 
 /**
  * Migrates the database to the newest schema; its `user_version` is the number of applied migrations. Backs up an older
@@ -70,9 +72,23 @@ function runStatements(sqlite: Sqlite, migration: string): void {
   for (const statement of migration.split('--> statement-breakpoint')) sqlite.run(statement)
 }
 
-/** Uses a second connection, because a connection cannot copy inside its own transaction; the lock excludes writers. */
+/** The copy has its name only when it is complete and on disk; incomplete ones of killed processes are removed. */
 function copyAside(file: string, version: number): string {
   const copy = `${file}.schema-${version}-${new Date().toISOString().replace(/[:.]/g, '-')}`
+  removeIncomplete(file)
+  try {
+    copyTo(copy + incomplete, file)
+    moveIntoPlace(copy + incomplete, copy)
+  } finally {
+    removeIncomplete(file)
+  }
+  return copy
+}
+
+const incomplete = '.part'
+
+/** Uses a second connection, because a connection cannot copy inside its own transaction; the lock excludes writers. */
+function copyTo(copy: string, file: string): void {
   createPrivateFile(copy)
   const reader = new Sqlite(file, { readonly: true })
   try {
@@ -80,5 +96,12 @@ function copyAside(file: string, version: number): string {
   } finally {
     reader.close()
   }
-  return copy
+}
+
+function removeIncomplete(file: string): void {
+  const prefix = `${basename(file)}.schema-`
+  for (const name of readdirSync(dirname(file)))
+    // SQLite appends to the name for its journal.
+    if (name.startsWith(prefix) && name.includes(incomplete))
+      rmSync(join(dirname(file), name), { force: true })
 }

@@ -1,10 +1,19 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /** Writes a file or a folder to disk. */
 export function syncToDisk(path: string): void {
   const descriptor = openSync(path, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)
+}
+
+/** Writes a complete file to disk and gives it its name, which replaces another file. */
+export function moveIntoPlace(part: string, target: string): void {
+  syncToDisk(part)
+  renameSync(part, target)
+  // Windows cannot sync a folder, and needs none of it.
+  if (process.platform !== 'win32') syncToDisk(dirname(target))
 }
 
 /**
