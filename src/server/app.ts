@@ -134,6 +134,7 @@ function createResponsesApi({
   live,
   sharedResponses: shared,
   runs,
+  largeBodies,
 }: AppDependencies): ResponseService {
   const { compatibility: options, unsupportedParameters: unsupported } = settings
   const { functionTools } = options
@@ -146,6 +147,7 @@ function createResponsesApi({
     live,
     shared,
     runs,
+    largeBodies,
     options,
   })
 }

@@ -154,6 +154,25 @@ describe('large bodies of one organization', () => {
   })
 })
 
+test('small requests that continue a large conversation, or refer to items, wait in the same line', async () => {
+  await using scenario = await startScenario(jsonReply())
+  const { app, acme } = scenario
+  const { id } = await createResponse(app, { input: 'x'.repeat(300_000) })
+  const { id: short } = await createResponse(app, { input: 'Short' })
+  const send = (body: object) => postResponse(app, { model: 'no/one', input: 'And?', ...body })
+  const reference = [{ type: 'item_reference', id: 'msg_none' }]
+  for (const body of [{ previous_response_id: id }, { input: reference }]) {
+    const statuses = await Promise.all(repeated(40, body).map(async (each) => (await send(each)).status))
+    // At most one is processed and sixteen wait.
+    expect(statuses.filter((status) => status === 429).length).toBeWithin(1, 25)
+    expect(statuses.filter((status) => status !== 429)).toEqual(statuses.filter((status) => status === 404))
+  }
+  const small = await Promise.all(repeated(40, { previous_response_id: short }).map(send))
+  expect(small.map(({ status }) => status)).toEqual(repeated(40, 404))
+  expect(acme.requests).toHaveLength(2)
+  await waitForRelease(app)
+})
+
 test('a conversation with more items and parts than any model reads is a 400', async () => {
   await using scenario = await startScenario(jsonReply())
   const { app, acme } = scenario

@@ -20,23 +20,28 @@ export async function loadConversation(
   responseId: string,
   organization: string,
   responses: Responses,
-  memory: MemoryLease,
+  { memory, acquire }: ConversationMemory,
 ): Promise<Conversation> {
   const items = inputItems(request.input, responseId)
-  const referenced = await loadReferenced(countReferences(items), organization, responses, memory)
+  const references = countReferences(items)
+  if (references.size > 0) await acquire(0)
+  const referenced = await loadReferenced(references, organization, responses, memory)
   const input = resolveReferences(items, referenced)
-  return { context: await loadContext(request.previous_response_id, organization, responses, memory), input }
+  return { context: await loadContext(request.previous_response_id, organization, responses, acquire), input }
 }
+
+/** The memory of a request; `acquire` acquires the bytes of the conversation, in its turn. */
+export type ConversationMemory = { readonly memory: MemoryLease; readonly acquire: AcquireMemory }
 
 /** The items of the response with this id and of all that it follows; none without an id. */
 async function loadContext(
   previous: string | null | undefined,
   organization: string,
   responses: Responses,
-  memory: MemoryLease,
+  acquire: AcquireMemory,
 ): Promise<readonly Item[]> {
   if (previous == null) return []
-  const chain = await responses.chain(organization, previous, memory.acquire)
+  const chain = await responses.chain(organization, previous, acquire)
   if (chain === undefined) throw previousNotFound(previous)
   const items = await itemsOfChain(chain)
   if (countParts(items) > maxContextParts) throw contextTooLong()

@@ -1,10 +1,13 @@
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
+import { type BodyTurn, type LargeBodies, minLargeBody } from '../../gateway/rate-limits/large-bodies.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import { timeSortedId } from '../../lib/id.ts'
+import type { MemoryLease } from '../../lib/memory-budget.ts'
+import { monotonicNow } from '../../lib/time.ts'
 import type { Responses } from '../../storage/ports/responses.ts'
-import { loadConversation } from './conversation.ts'
+import { type ConversationMemory, loadConversation } from './conversation.ts'
 import { headOf, type ResponseHead } from './request/head.ts'
 import type { Conversation } from './request/lower.ts'
 import { type PreparedRequest, prepareRequest } from './request/prepare-request.ts'
@@ -16,6 +19,7 @@ export type ServiceParts = ToolOptions & {
   readonly gateway: Gateway
   readonly models: () => Models
   readonly responses: Responses
+  readonly largeBodies: LargeBodies
 }
 
 /** A request that can be sent to a model, and the head of its response. */
@@ -37,9 +41,10 @@ export async function prepareResponse(
   const { gateway, models, responses } = parts
   const { organization, admission } = context
   const release = holdPrevious(request, responses)
+  const turn = new ConversationTurn(context, parts.largeBodies)
   try {
     const id = timeSortedId('resp_')
-    const conversation = await loadConversation(request, id, organization.id, responses, admission.memory)
+    const conversation = await loadConversation(request, id, organization.id, responses, turn)
     const prepared = prepareRequest(request, conversation, models(), parts)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
@@ -51,6 +56,33 @@ export async function prepareResponse(
     admission.markRecorded()
     await gateway.recordRejected(requestMetadata(request, context, 'responses', slug), error)
     throw error
+  } finally {
+    turn.end()
+  }
+}
+
+/** The turn of a conversation that is as large as a large body: a small request may continue it. */
+class ConversationTurn implements ConversationMemory {
+  readonly memory: MemoryLease
+  readonly #enter: () => Promise<BodyTurn>
+  #turn: BodyTurn | undefined
+  #enteredAt = 0
+
+  constructor({ organization, admission, signal }: RequestContext, largeBodies: LargeBodies) {
+    this.memory = admission.memory
+    this.#enter = () => largeBodies.enter(organization, signal)
+  }
+
+  /** Acquires the bytes of stored responses, of an unknown number where it is 0. */
+  readonly acquire = async (bytes: number): Promise<void> => {
+    this.memory.acquire(bytes)
+    if (this.#turn !== undefined || (bytes > 0 && bytes < minLargeBody)) return
+    this.#turn = await this.#enter()
+    this.#enteredAt = monotonicNow()
+  }
+
+  end(): void {
+    this.#turn?.end(monotonicNow() - this.#enteredAt)
   }
 }
 

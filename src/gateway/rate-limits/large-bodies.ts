@@ -78,10 +78,12 @@ export class BodyTurn {
     }
   }
 
-  /** Ends the turn. The work that follows in this turn of the event loop counts as well. */
-  end(): void {
+  /**
+   * Ends the turn. The work that follows in this turn of the event loop counts as well, and so does `workMs` of other work.
+   */
+  end(workMs = 0): void {
     const startedAt = this.#now()
-    void nextTurn().then(() => this.#line.rest(this.#workMs + this.#now() - startedAt))
+    void nextTurn().then(() => this.#line.rest(this.#workMs + workMs + this.#now() - startedAt))
   }
 }
 
