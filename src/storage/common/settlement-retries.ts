@@ -1,6 +1,7 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { responseNotStored } from '../../lib/errors/errors.ts'
+import { withTimeout } from '../../lib/time.ts'
 import type { Ledger, Settlement, SettleOptions } from '../ports/ledger.ts'
 import { isUnavailable, retryWhileUnavailable } from '../ports/retry-while-unavailable.ts'
 import { noWrites } from '../ports/writes.ts'
@@ -67,8 +68,8 @@ export type SettleNow = (
   options: SettleOptions,
 ) => Promise<Settlement>
 
-/** For a complete answer to be stored after the first attempt has failed, while its client waits. */
-const defaultStoreTimeoutMs = 3000
+/** For a complete answer to be stored, while its client waits. */
+const defaultStoreTimeoutMs = 4000
 
 /** Creates `Ledger.settle`; `closing` aborts just before the retries are closed. */
 export function createSettle(
@@ -87,29 +88,42 @@ export function createSettle(
       })
     }
     const settleLater = () => retries.add(request, unstoredOutcome(outcome))
-    return attempt().catch((error: unknown) =>
-      storeLate(attempt, error, settleLater, closing, storeTimeoutMs),
-    )
+    const waiting = new AbortController()
+    let cause: unknown = new Error('The database did not answer in time.')
+    const stored = attempt().catch((error: unknown) => {
+      cause = error
+      return storeLate(attempt, error, settleLater, AbortSignal.any([closing, waiting.signal]))
+    })
+    return withTimeout(stored, storeTimeoutMs, () => {
+      // An attempt without an answer may still store it.
+      waiting.abort()
+      return responseNotStored(cause)
+    })
   }
 }
 
-/** Retries after this error until the answer is stored; calls `settleLater` and rejects if that takes too long. */
+/** Retries after this error until the answer is stored; calls `settleLater` and rejects when it is stopped. */
 async function storeLate(
   attempt: () => Promise<Settlement>,
   error: unknown,
   settleLater: () => void,
-  closing: AbortSignal,
-  timeoutMs: number,
+  stopped: AbortSignal,
 ): Promise<Settlement> {
-  closing.addEventListener('abort', settleLater)
+  let settled = false
+  const settleOnce = () => {
+    if (!settled) settleLater()
+    settled = true
+  }
+  // At once when the ledger is closed, because the retries are closed then.
+  stopped.addEventListener('abort', settleOnce)
   try {
-    if (!isUnavailable(error)) throw error
-    return await retryWhileUnavailable(attempt, AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
+    if (!isUnavailable(error) || stopped.aborted) throw error
+    return await retryWhileUnavailable(attempt, stopped)
   } catch {
-    if (!closing.aborted) settleLater()
+    settleOnce()
     throw responseNotStored(error)
   } finally {
-    closing.removeEventListener('abort', settleLater)
+    stopped.removeEventListener('abort', settleOnce)
   }
 }
 

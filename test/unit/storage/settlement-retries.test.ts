@@ -81,6 +81,18 @@ test('an answer that cannot be stored in time is an error that SDKs do not retry
   expect(late).toEqual([{ status: 503, error: 'response_not_stored', cost: 5n }])
 })
 
+test('an answer whose storing has no answer is an error in time, and is settled once that has failed', async () => {
+  const gate = Promise.withResolvers<never>()
+  const late = Promise.withResolvers<Outcome>()
+  const retries = { add: (_: unknown, outcome: Outcome) => late.resolve(outcome) }
+  const settle = createSettle(() => gate.promise, retries, new AbortController().signal, 10)
+  await expect(settle(requestOf('org_acme'), complete, stores)).rejects.toMatchObject({
+    code: 'response_not_stored',
+  })
+  gate.reject(locked)
+  expect(await late.promise).toEqual({ status: 503, error: 'response_not_stored', cost: 5n })
+})
+
 test('a failure that cannot be stored does not wait', async () => {
   const failed = { status: 502, error: 'upstream_unavailable', cost: 5n }
   const { settle, attempts, late } = settleLocked(1, 60_000)
