@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import type { Fields } from '../../src/lib/json/json.ts'
-import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
-import { completionOf, chatOutput } from '../support/chat-fixtures.ts'
-import { anthropicReply, messageRequest } from '../support/messages.ts'
-import { responseRequest, responsesPath } from '../support/responses.ts'
-import { chatRequest } from '../support/scenario.ts'
-import { json, type Script } from '../support/script.ts'
+import type { Fields } from '../../../src/lib/json/json.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
+import { completionOf, chatOutput } from '../../support/chat-fixtures.ts'
+import { anthropicReply, messageRequest } from '../../support/messages.ts'
+import { responseRequest, responsesPath } from '../../support/responses.ts'
+import { chatRequest } from '../../support/scenario.ts'
+import { json, type Script } from '../../support/script.ts'
 
 const pricing = { input: 1, output: 10, cache_read: 0.1, cache_write: 1.25 }
 const contextWindow = 20_000

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sealState } from '../../src/domain/generation/sealed-state.ts'
-import { readError } from '../support/chat-reply.ts'
-import { postResponse } from '../support/responses.ts'
-import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
-import { json } from '../support/script.ts'
+import { sealState } from '../../../src/domain/generation/sealed-state.ts'
+import { readError } from '../../support/chat-reply.ts'
+import { postResponse } from '../../support/responses.ts'
+import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
+import { json } from '../../support/script.ts'
 
 let scenario: Scenario
 beforeAll(async () => {

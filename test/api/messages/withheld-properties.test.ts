@@ -5,7 +5,7 @@ import {
   readMessage,
   sendMessage,
   startAnthropicScenario,
-} from '../support/messages.ts'
+} from '../../support/messages.ts'
 
 const thinking = { type: 'thinking', thinking: 'Two gates are shut.', signature: 'c2lnbmF0dXJl' }
 

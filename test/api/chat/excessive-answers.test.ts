@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { maxBlocks, maxToolCalls } from '../../src/domain/generation/answer-limits.ts'
-import { readError } from '../support/chat-reply.ts'
-import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
-import { events, json } from '../support/script.ts'
+import { maxBlocks, maxToolCalls } from '../../../src/domain/generation/answer-limits.ts'
+import { readError } from '../../support/chat-reply.ts'
+import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
+import { events, json } from '../../support/script.ts'
 
 /** How a protocol writes tool calls: complete, and as a frame of its stream that begins the call of this index. */
 type CallWriter = {

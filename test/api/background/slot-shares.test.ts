@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import type { RequestOptions } from '../support/app.ts'
-import { cancelledRun, queueRun } from '../support/background.ts'
-import { waitUntil } from '../support/billing-database.ts'
-import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
-import { silence } from '../support/script.ts'
+import type { RequestOptions } from '../../support/app.ts'
+import { cancelledRun, queueRun } from '../../support/background.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
+import { silence } from '../../support/script.ts'
 
 /** A gateway with eight slots, whose provider never responds. */
 const startBusy = () => startBillingScenario(silence, { settings: { background: { concurrency: 8 } } })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { jsonReply } from '../support/chat-fixtures.ts'
-import { openConnection } from '../support/connection.ts'
-import { chatRequest, startScenario } from '../support/scenario.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
+import { openConnection } from '../../support/connection.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 
 const hello = '5\r\nhello\r\n'
 const long = `12c\r\n${'x'.repeat(300)}\r\n`

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { streamReply } from '../support/chat-fixtures.ts'
-import { chatRequest, startScenario } from '../support/scenario.ts'
+import { streamReply } from '../../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 
 const key = { authorization: 'Bearer admin-key-of-the-operator' }
 

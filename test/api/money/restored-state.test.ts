@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import type { Fields } from '../../src/lib/json/json.ts'
-import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
-import { jsonReply } from '../support/chat-fixtures.ts'
-import { anthropicReply } from '../support/messages.ts'
-import { limitHeaders } from '../support/limits.ts'
-import { postResponse } from '../support/responses.ts'
-import { chatRequest } from '../support/scenario.ts'
-import { json } from '../support/script.ts'
+import type { Fields } from '../../../src/lib/json/json.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
+import { anthropicReply } from '../../support/messages.ts'
+import { limitHeaders } from '../../support/limits.ts'
+import { postResponse } from '../../support/responses.ts'
+import { chatRequest } from '../../support/scenario.ts'
+import { json } from '../../support/script.ts'
 
 /** In nano-dollars a token, that of `pricing`. */
 const inputPrice = 1000

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { weights } from '../../src/lib/validation/json-bounds.ts'
-import { gatedReply } from '../support/background.ts'
-import { startBillingScenario } from '../support/billing-scenario.ts'
-import { jsonReply } from '../support/chat-fixtures.ts'
-import { readError } from '../support/chat-reply.ts'
-import { sharedDatabase } from '../support/limits.ts'
-import { heldBytes, openUnfinishedRequest, waitForHeldBytes, waitForRelease } from '../support/memory.ts'
-import { createResponse, postResponse } from '../support/responses.ts'
-import { chatRequest, startScenario } from '../support/scenario.ts'
+import { weights } from '../../../src/lib/validation/json-bounds.ts'
+import { gatedReply } from '../../support/background.ts'
+import { startBillingScenario } from '../../support/billing-scenario.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
+import { readError } from '../../support/chat-reply.ts'
+import { sharedDatabase } from '../../support/limits.ts'
+import { heldBytes, openUnfinishedRequest, waitForHeldBytes, waitForRelease } from '../../support/memory.ts'
+import { createResponse, postResponse } from '../../support/responses.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
 
 const repeated = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
 const hello = { role: 'user', content: 'a' }

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { firstChunks, queueRun, waitForOutput } from '../support/background.ts'
-import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
-import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta, doneFrame, usage } from '../support/chat-fixtures.ts'
-import { hang } from '../support/script.ts'
-import { readEvents, retrieveResponse } from '../support/responses.ts'
-import { chatRequest } from '../support/scenario.ts'
+import { firstChunks, queueRun, waitForOutput } from '../../support/background.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
+import { readPieces } from '../../support/body-reader.ts'
+import { chunks, delta, doneFrame, usage } from '../../support/chat-fixtures.ts'
+import { hang } from '../../support/script.ts'
+import { readEvents, retrieveResponse } from '../../support/responses.ts'
+import { chatRequest } from '../../support/scenario.ts'
 
 const { model, messages } = chatRequest
 

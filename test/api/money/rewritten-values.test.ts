@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import type { Fields } from '../../src/lib/json/json.ts'
-import { startBillingScenario } from '../support/billing-scenario.ts'
-import { messageRequest } from '../support/messages.ts'
-import { responseRequest, responsesPath } from '../support/responses.ts'
-import { chatRequest } from '../support/scenario.ts'
-import { json, type Script } from '../support/script.ts'
+import type { Fields } from '../../../src/lib/json/json.ts'
+import { startBillingScenario } from '../../support/billing-scenario.ts'
+import { messageRequest } from '../../support/messages.ts'
+import { responseRequest, responsesPath } from '../../support/responses.ts'
+import { chatRequest } from '../../support/scenario.ts'
+import { json, type Script } from '../../support/script.ts'
 
 /** In nano-dollars a token, that of `pricing`. */
 const inputPrice = 1000

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { cancelRun, queueRunRequest, waitForOutput } from '../support/background.ts'
-import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
-import { readPieces } from '../support/body-reader.ts'
-import { chunks, delta } from '../support/chat-fixtures.ts'
-import { messageRequest } from '../support/messages.ts'
-import { responseRequest, responsesPath } from '../support/responses.ts'
-import { chatRequest } from '../support/scenario.ts'
-import { hang } from '../support/script.ts'
+import { cancelRun, queueRunRequest, waitForOutput } from '../../support/background.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
+import { readPieces } from '../../support/body-reader.ts'
+import { chunks, delta } from '../../support/chat-fixtures.ts'
+import { messageRequest } from '../../support/messages.ts'
+import { responseRequest, responsesPath } from '../../support/responses.ts'
+import { chatRequest } from '../../support/scenario.ts'
+import { hang } from '../../support/script.ts'
 
 /** In nano-dollars, those of `pricing`. */
 const inputPrice = 1000
