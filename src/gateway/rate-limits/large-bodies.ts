@@ -12,8 +12,8 @@ export const minLargeBody = 256 * 1024
 /** For large bodies of one organization in one process; a hundred agents with long conversations send less. */
 const bytesPerMinute = 4 * 1024 ** 3
 
-/** Large bodies of one organization that wait for their turn. */
-const maxWaiting = 16
+/** Large bodies of one organization that wait for their turn: as many as a hundred agents send at once. */
+export const maxWaiting = 128
 const maxWaitMs = 10_000
 /** The longest rest after a body. */
 const maxRestMs = 1000

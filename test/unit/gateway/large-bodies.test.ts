@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type BodyTurn, LargeBodies } from '../../../src/gateway/rate-limits/large-bodies.ts'
+import { type BodyTurn, LargeBodies, maxWaiting } from '../../../src/gateway/rate-limits/large-bodies.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { organization } from './support/organization.ts'
 
@@ -75,7 +75,7 @@ describe('large bodies of one organization', () => {
   test('are a 429 where too many wait, before they are read and after it', async () => {
     const bodies = new LargeBodies()
     const turn = await bodies.enter(acme, signal)
-    const waiting = Array.from({ length: 16 }, () => bodies.enter(acme, signal))
+    const waiting = Array.from({ length: maxWaiting }, () => bodies.enter(acme, signal))
     expect(() => bodies.takeBytes(acme, 1)).toThrow(ApiError)
     expect(await rejectionOf(bodies.enter(acme, signal))).toMatchObject(full)
     bodies.takeBytes(other, 1)
