@@ -31,7 +31,7 @@ export type WeirOptions = {
 }
 
 /** A process that does not listen by then is killed. */
-const startTimeoutMs = 20_000
+const startTimeoutMs = 45_000
 
 /** Starts it, and resolves when it listens. */
 export async function startWeir({
