@@ -7,12 +7,9 @@ import {
   billingNotConfigured,
   insufficientBalance,
   interrupted,
-  serviceUnavailable,
 } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { withTimeout } from '../../lib/time.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
-import { callerTimeoutMs } from '../../storage/ports/health.ts'
 import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
 import { isUnavailable } from '../../storage/ports/retry-while-unavailable.ts'
 import type { CostBound } from './cost-bound.ts'
@@ -78,7 +75,7 @@ export function createBilling(
     const reserved = reserving.delete(request)
     if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
     const settled = ledger.settle(request, outcome, { writes, reserved })
-    return confirm(outcome, writes.length === 0 ? inTimeOrLater(settled) : settled)
+    return confirm(outcome, writes.length === 0 ? orLater(settled) : settled)
   }
 
   return {
@@ -101,9 +98,8 @@ function tooExpensive(maxCost: Nanos): ApiError {
 }
 
 /** The answer is sent without its settlement, which the ledger retries: its provider has generated it. */
-function inTimeOrLater(settled: Promise<Settlement>): Promise<Settlement> {
-  const late = () => serviceUnavailable('The database did not answer in time.')
-  return withTimeout(settled, callerTimeoutMs, late).catch((error: unknown) => {
+function orLater(settled: Promise<Settlement>): Promise<Settlement> {
+  return settled.catch((error: unknown) => {
     if (!isUnavailable(error)) throw error
     return { recorded: true, charged: 0n }
   })

@@ -6,7 +6,7 @@ import { timeSortedId } from '../../../lib/id.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import { processRemoved } from '../../common/process-identity.ts'
 import { createSettle, createSettlementRetries, type SettleNow } from '../../common/settlement-retries.ts'
-import type { Ledger, Reservation } from '../../ports/ledger.ts'
+import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { callerTimeoutMs } from '../../ports/health.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
@@ -27,6 +27,7 @@ export function createLedger(database: Database): Ledger {
   const record = createSettleNow(database.usageWriter)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
+  const settle = createSettle(settleNow, retries, closing.signal)
 
   const recordUsage: Ledger['recordUsage'] = async (request, outcome) => {
     if (database.health.refusal()) retries.add(request, outcome)
@@ -36,7 +37,7 @@ export function createLedger(database: Database): Ledger {
   return {
     reserve: (reservation, writes) => reserve(database, reservation, writes, closing.signal),
     write: (writes) => executeWrites(database, writes),
-    settle: createSettle(settleNow, retries, closing.signal),
+    settle: (request, outcome, options) => inTime(settle(request, outcome, options), options),
     recordUsage,
     settleEventually: (request, outcome, writes) =>
       retryWhileUnavailable(() => settleNow(request, outcome, { writes }), closing.signal),
@@ -47,6 +48,12 @@ export function createLedger(database: Database): Ledger {
       retries.close()
     },
   }
+}
+
+/** A settlement that takes longer goes on, and is retried if it fails; one that stores an answer has a deadline of its own. */
+function inTime(settled: Promise<Settlement>, options: SettleOptions = {}): Promise<Settlement> {
+  const { writes = noWrites } = options
+  return writes.length > 0 ? settled : withTimeout(settled, callerTimeoutMs, noAnswer)
 }
 
 async function reserve(
