@@ -46,7 +46,7 @@ export const httpFaults: readonly Fault[] = [
   },
   {
     name: 'the page may run scripts within its document',
-    file: 'src/api/page/security-headers.ts',
+    file: 'src/api/page/routes.ts',
     original: `"script-src 'self'"`,
     replacement: `"script-src 'self' 'unsafe-inline'"`,
     tests: ['test/api/http/page.test.ts'],

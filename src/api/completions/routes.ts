@@ -4,12 +4,22 @@ import { errorFrame } from '../../http/data-frames.ts'
 import { streamError } from '../../http/errors.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
-import { bodyErrors, describe } from '../../http/openapi/describe.ts'
+import { bodyErrors, describe, type Examples } from '../../http/openapi/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import { completionExamples } from './examples.ts'
 import { Completion, CompletionChunk } from './reply-schema.ts'
 import { completionRequest } from './schema.ts'
 import type { TextCompletionService } from './service.ts'
+
+const prompt = 'def median(numbers):'
+
+/** Requests for completions, for the OpenAPI document. */
+const completionExamples: Examples = {
+  text: { summary: 'A text', value: { model: 'local/qwen3-coder', prompt, max_tokens: 64 } },
+  stream: {
+    summary: 'A stream',
+    value: { model: 'local/qwen3-coder', prompt, max_tokens: 64, stream: true },
+  },
+}
 
 /** Where completions of prompts are requested. */
 export const completionsPath = '/v1/completions'

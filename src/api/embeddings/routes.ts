@@ -2,10 +2,20 @@ import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
 import type { Guard } from '../../http/guard.ts'
 import { jsonReply } from '../../http/json-reply.ts'
-import { bodyErrors, describe } from '../../http/openapi/describe.ts'
-import { embeddingExamples } from './examples.ts'
+import { bodyErrors, describe, type Examples } from '../../http/openapi/describe.ts'
 import { EmbeddingList, embeddingRequest } from './schema.ts'
 import type { EmbeddingService } from './service.ts'
+
+const model = 'openai/text-embedding-3-small'
+
+/** Requests for embeddings, for the OpenAPI document. */
+const embeddingExamples: Examples = {
+  text: { summary: 'A text', value: { model, input: 'What is a weir?' } },
+  list: {
+    summary: 'Several texts',
+    value: { model, input: ['What is a weir?', 'A low dam across a river.'], encoding_format: 'float' },
+  },
+}
 
 /** Where embeddings are requested. */
 export const embeddingsPath = '/v1/embeddings'

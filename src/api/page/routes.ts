@@ -3,7 +3,6 @@ import { requestPath } from '../../http/request-path.ts'
 import { routeNotFound } from '../../lib/errors/errors.ts'
 import type { Encoding, PageFile } from './page-file.ts'
 import { pageFiles } from './page-files.ts'
-import { securityHeaders } from './security-headers.ts'
 
 /**
  * Serves the page, to browsers at `/`, and its files below `/page`. It answers before the telemetry, because these
@@ -80,4 +79,28 @@ function pickEncoding({ encodings }: PageFile, accepted: string): Encoding {
     .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
     .map((entry) => entry.split(';', 1)[0]?.trim())
   return preferredEncodings.find((one) => encodings[one] !== undefined && names.includes(one)) ?? 'identity'
+}
+
+/**
+ * The headers of the document: it loads nothing from elsewhere, runs no script but its own, makes no markup from text,
+ * and is shown in no frame.
+ */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data: blob:",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }

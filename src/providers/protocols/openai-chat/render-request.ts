@@ -1,6 +1,12 @@
-import type { Format, Generation, Tool, ToolChoice } from '../../../domain/generation/request.ts'
+import type {
+  Format,
+  Generation,
+  Tool,
+  ToolChoice,
+  Message,
+  Part,
+} from '../../../domain/generation/request.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
-import { messagesFor } from './cache-control.ts'
 import type { Dialect } from './dialect.ts'
 import { renderMessages } from './render-messages.ts'
 import { renderUser } from '../user.ts'
@@ -83,4 +89,29 @@ function renderEffort(
   const fields = dialect.effort(generation.effort, target)
   if (!fields) warn({ what: 'Parameter', name: 'reasoning_effort', by: target.model })
   return fields
+}
+
+/**
+ * The messages of a request. The markers of a Messages request for Anthropic's cache are removed where the provider does
+ * not know them; in a chat completions request the caller has chosen them for this provider.
+ */
+function messagesFor({ messages, source }: Generation, { cacheControl }: Dialect): readonly Message[] {
+  if (source?.protocol !== 'anthropic' || cacheControl || !messages.some(hasMarker)) return messages
+  return messages.map((message) =>
+    hasMarker(message) ? { ...message, parts: message.parts.map(withoutMarker) } : message,
+  )
+}
+
+function hasMarker({ parts }: Message): boolean {
+  return parts.some((part) => part !== withoutMarker(part))
+}
+
+function withoutMarker(part: Part): Part {
+  if (part.type === 'foreign') {
+    const { cache_control, ...value } = part.value
+    return cache_control === undefined ? part : { ...part, value: { ...value, type: part.value.type } }
+  }
+  if (part.extras?.cache_control === undefined) return part
+  const { cache_control: _, ...extras } = part.extras
+  return { ...part, extras: Object.keys(extras).length > 0 ? extras : undefined }
 }

@@ -1,11 +1,11 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import { endedEarly, type ProviderError } from '../../../domain/generation/provider-error.ts'
-import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json/json.ts'
+import { type Fields, fieldsOf, listOf, textOf, isObject } from '../../../lib/json/json.ts'
 import { hasError } from '../openai-chat/error.ts'
-import { parseTier } from '../openai-chat/usage.ts'
+import { parseTier, parseUsage as parseChatUsage } from '../openai-chat/usage.ts'
 import { parseError } from './error.ts'
 import { closeItem, emptyTurn, type Turn } from './turn.ts'
-import { parseUsage } from './usage.ts'
+import type { Usage } from '../../../domain/generation/usage.ts'
 
 /** The state between two events of a stream. */
 export type StreamState = {
@@ -106,4 +106,18 @@ function incompleteEnd(reason: string = 'max_output_tokens'): GenerationEvent {
   if (/token|length/.test(reason)) return { type: 'finish', choice: 0, reason: 'length' }
   if (/filter|safety/.test(reason)) return { type: 'finish', choice: 0, reason: 'content_filter' }
   return failure(endedEarly)
+}
+
+/** The usage of a response: the counts of chat completions under other names. */
+function parseUsage({ usage }: Fields): Usage | undefined {
+  if (!isObject(usage)) return undefined
+  return parseChatUsage({
+    usage: {
+      prompt_tokens: usage.input_tokens,
+      completion_tokens: usage.output_tokens,
+      total_tokens: usage.total_tokens,
+      prompt_tokens_details: usage.input_tokens_details,
+      completion_tokens_details: usage.output_tokens_details,
+    },
+  })
 }
