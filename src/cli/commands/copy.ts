@@ -19,7 +19,8 @@ Copies all data to another database: from the SQLite file to PostgreSQL, or back
 balances, usage and everything that is stored are the same afterwards. Stop the servers first. The
 target must be empty, and the source does not change. If a copy is interrupted, no server can use
 the target; run the command again, and it starts over. At the end, the number of rows, the sums of the
-balances, and each balance and its ledger are compared. Then change the setting of the database, and start weir serve.
+balances, and each balance and its ledger are compared. Then change the setting of the database, and
+start weir serve.
 
 Flags
   --to DATABASE    the empty target: the URL of a PostgreSQL database, or a folder for a SQLite file;

@@ -45,11 +45,12 @@ describe.each(interfaces)('the usage row of a request to %s', (_, path, body) =>
   })
 
   test.each([
-    ['a model that does not exist', { model: megabyte }, 404],
-    ['a value that is not valid', { temperature: 'hot' }, 400],
-    ['no balance for it', { max_tokens: 100, max_output_tokens: 100 }, 402],
-  ])('is small where the request is rejected for %s', async (_, change, status) => {
-    await using paid = await startBillingScenario(jsonReply(), { balance: '0' })
+    ['a model that does not exist', { model: megabyte }, 404, '1'],
+    ['a value that is not valid', { temperature: 'hot' }, 400, '1'],
+    ['too small a balance for it', { max_tokens: 100, max_output_tokens: 100 }, 402, '0.000000001'],
+    ['no balance at all, before its body is read', {}, 402, '0'],
+  ])('is small where the request is rejected for %s', async (_, change, status, balance) => {
+    await using paid = await startBillingScenario(jsonReply(), { balance })
     const labels = { user: megabyte, trace: { id: 't1', metadata } }
     const found = await rowOf(paid, path, { ...body, ...labels, ...change })
     expect(found.status).toBe(status)

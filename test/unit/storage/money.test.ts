@@ -134,7 +134,10 @@ testStores((open) => {
     const write = { kind: 'insert-completion', completion } as const
     const invalid = { ...write, completion: { ...completion, id: 'invalid' } }
     const broken = ledger.settle(request, { status: 200, cost: 5n }, { writes: [write, invalid] })
-    await expect(broken).rejects.toThrow('The id of a completion to store has no sequence.')
+    await expect(broken).rejects.toMatchObject({
+      code: 'response_not_stored',
+      cause: { message: 'The id of a completion to store has no sequence.' },
+    })
     expect(await account()).toEqual([100n, 50n])
     await ledger.settle(request, { status: 200, cost: 5n }, { writes: [write] })
     await ledger.settle(request, { status: 200, cost: 5n }, { writes: [write] })
