@@ -1,38 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { hasPostgres } from '../support/postgres/server.ts'
-import { needsPostgres, runnableBlocks, runPage } from './support/docs-runner.ts'
-import { documentationPages, parsePage } from './support/markdown-page.ts'
+import { hasShell, testPages } from './support/docs-pages.ts'
+import { runnableBlocks, runPage } from './support/docs-runner.ts'
+import { parsePage } from './support/markdown-page.ts'
 import { firstDifference } from './support/output-pattern.ts'
 
 // The commands of the documentation run as a reader types them: see “Commands in the documentation” in test/README.md.
+// Here are those of the pages that have no file of their own, which `pagesOf` lists.
 
-const hasShell = Bun.which('bash') !== null && Bun.which('curl') !== null
-const pages = await documentationPages()
-const runnable = pages.filter((page) => runnableBlocks(page).length > 0)
-const pageTimeoutMs = 180_000
-
-describe.skipIf(!hasShell)('the commands of a page work in an empty folder', () => {
-  test.each(runnable.filter((page) => !needsPostgres(page)).map((page) => [page.path, page] as const))(
-    '%s',
-    async (_, page) => {
-      await runPage(page)
-    },
-    pageTimeoutMs,
-  )
-})
-
-describe.skipIf(!hasShell || !hasPostgres)(
-  'with PostgreSQL, the commands of a page work in an empty folder',
-  () => {
-    test.each(runnable.filter(needsPostgres).map((page) => [page.path, page] as const))(
-      '%s',
-      async (_, page) => {
-        await runPage(page)
-      },
-      pageTimeoutMs,
-    )
-  },
-)
+testPages()
 
 describe.skipIf(!hasShell)('the runner of the documentation', () => {
   test('keeps variables, folders and background jobs from block to block', async () => {
