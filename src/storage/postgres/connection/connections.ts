@@ -34,27 +34,29 @@ export type Result<Row> = { readonly command: string; readonly rows: readonly Ro
 
 /** The time to wait for a connection, and for the result of a statement. */
 const connectTimeoutMs = 3000
-export const statementTimeoutMs = 5000
+const statementTimeoutMs = 5000
 /** An idle connection is closed after this time, unless it is to be kept. */
 const idleTimeoutMs = 30_000
 
 export type ConnectionsOptions = {
   /** Whether idle connections stay open: a request does not wait for another one then. */
   readonly keepIdle?: boolean
+  /** Replaces the time to wait for a connection, and that for the result of a statement. */
+  readonly timeoutMs?: number | undefined
 }
 
 /** Opens up to `max` connections to the database with this URL, none of them yet. */
 export function openConnections(
   url: Secret,
   max: number,
-  { keepIdle = false }: ConnectionsOptions = {},
+  { keepIdle = false, timeoutMs }: ConnectionsOptions = {},
 ): Connections {
   const pool = new Pool({
     connectionString: url.reveal(),
     max,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: timeoutMs ?? connectTimeoutMs,
     idleTimeoutMillis: keepIdle ? 0 : idleTimeoutMs,
-    query_timeout: statementTimeoutMs,
+    query_timeout: timeoutMs ?? statementTimeoutMs,
     keepAlive: true,
     application_name: 'weir',
     // Statements of one transaction are sent without waiting for the results of the earlier ones.
@@ -85,11 +87,11 @@ async function withClient<T>(pool: Pool, work: (connection: Connection) => Promi
 function toConnection(client: PoolClient, lost: Promise<void>): Connection {
   return {
     lost,
-    async send<Row>(text: string, values: readonly unknown[] = [], timeoutMs = statementTimeoutMs) {
+    async send<Row>(text: string, values: readonly unknown[] = [], timeoutMs?: number) {
       const { command, rows } = await client.query({
         text,
         values: values.map(toParameter),
-        query_timeout: timeoutMs,
+        ...(timeoutMs !== undefined && { query_timeout: timeoutMs }),
       })
       return { command, rows: rows as readonly Row[] }
     },

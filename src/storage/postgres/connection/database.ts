@@ -10,7 +10,13 @@ import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
 import { createWriter, type Writer, type WriterOptions } from '../writer/writer.ts'
 import { type BoundedReads, createBoundedReads } from './bounded-read.ts'
-import { type Connections, createQuery, openConnections, type Query } from './connections.ts'
+import {
+  type Connections,
+  type ConnectionsOptions,
+  createQuery,
+  openConnections,
+  type Query,
+} from './connections.ts'
 import { databaseLabel } from './database-url.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -38,14 +44,17 @@ const closeTimeoutMs = 2000
 /** Connections for statements of their own; each writer has one more. */
 const maxConnections = 10
 
+/** `timeoutMs` see `ConnectionsOptions`. */
+export type DatabaseOptions = Pick<WriterOptions, 'outcomeTimeoutMs'> & Pick<ConnectionsOptions, 'timeoutMs'>
+
 /** Opens the database with this URL and migrates it; rejects with an error for the operator that names no password. */
 export async function openDatabase(
   url: Secret,
   log: Log = createLog(),
-  options: Pick<WriterOptions, 'outcomeTimeoutMs'> = {},
+  options: DatabaseOptions = {},
 ): Promise<Database> {
   const label = databaseLabel(url)
-  const connections = openConnections(url, maxConnections)
+  const connections = openConnections(url, maxConnections, options)
   try {
     await migrate(connections, label, migrations, log)
   } catch (error) {
@@ -58,7 +67,7 @@ export async function openDatabase(
 type Parts = {
   readonly label: string
   readonly log: Log
-  readonly options: Pick<WriterOptions, 'outcomeTimeoutMs'>
+  readonly options: DatabaseOptions
 }
 
 function assemble(url: Secret, connections: Connections, { label, log, options }: Parts): Database {
@@ -72,7 +81,7 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
         jobs.filter((job) => job.kind === 'reserve'),
       ),
     )
-  const [own, ofUsage] = [openConnections(url, 1), openConnections(url, 1)]
+  const [own, ofUsage] = [openConnections(url, 1, options), openConnections(url, 1, options)]
   const writer = createWriter(own, { ...options, health, undo })
   const usageWriter = createWriter(ofUsage, { health })
   return {

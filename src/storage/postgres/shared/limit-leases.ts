@@ -25,10 +25,12 @@ export type LimitLeasesOptions = {
   readonly health: Pick<Health, 'refusal' | 'failed'>
   /** Milliseconds, instead of the clock of the database. */
   readonly now?: (() => number) | undefined
+  /** The time to wait for a statement. */
+  readonly timeoutMs?: number | undefined
 }
 
 const attempts = 3
-const timeoutMs = 3000
+const defaultTimeoutMs = 3000
 
 /** The limits in this database, exchanged over connections that are busy with nothing else. */
 export function createLimitLeases(connections: Connections, options: LimitLeasesOptions): LimitLeases {
@@ -57,14 +59,14 @@ export function createLimitLeases(connections: Connections, options: LimitLeases
 async function attemptExchange(
   exchanges: LimitExchanges,
   connections: Connections,
-  { health, now }: LimitLeasesOptions,
+  { health, now, timeoutMs = defaultTimeoutMs }: LimitLeasesOptions,
 ): Promise<LimitGrants | undefined> {
   let committing: LockedExchange | undefined
   try {
     await connections.use(async (connection) => {
-      const locked = await lockAndRead(connection, exchanges, now)
+      const locked = await lockAndRead(connection, exchanges, { now, timeoutMs })
       committing = locked
-      if (locked) await writeAndCommit(connection, exchanges.process, locked.changes)
+      if (locked) await writeAndCommit(connection, exchanges.process, locked.changes, timeoutMs)
     })
   } catch (error) {
     if (committing === undefined || isRejected(error)) throw error
@@ -83,7 +85,7 @@ type LockedExchange = ReturnType<typeof exchangeLimits> & { readonly transaction
 async function lockAndRead(
   { send }: Connection,
   exchanges: LimitExchanges,
-  now: (() => number) | undefined,
+  { now, timeoutMs }: Pick<LimitLeasesOptions, 'now' | 'timeoutMs'>,
 ): Promise<LockedExchange | undefined> {
   const [, locked, found] = await Promise.all([
     send(begin, [], timeoutMs),
@@ -99,7 +101,12 @@ async function lockAndRead(
   return undefined
 }
 
-async function writeAndCommit({ send }: Connection, process: string, changes: LimitChanges): Promise<void> {
+async function writeAndCommit(
+  { send }: Connection,
+  process: string,
+  changes: LimitChanges,
+  timeoutMs: number,
+): Promise<void> {
   const write = writeLeases(process, changes)
   const written = write && send(...write, timeoutMs)
   const [{ command }] = await Promise.all([send('COMMIT', [], timeoutMs), written])

@@ -16,20 +16,24 @@ export type OpenSharedStore = SharedStore & {
 
 const closeTimeoutMs = 2000
 
-/** Enters the processes of the database; rejects with an error for the operator. For `clock` see `StorageOptions`. */
+/**
+ * Enters the processes of the database; rejects with an error for the operator. For `clock` see `StorageOptions`;
+ * `timeoutMs` replaces the time to wait for a connection and a statement of the rate limits.
+ */
 export async function openSharedStore(
   url: Secret,
   database: Database,
   clock?: () => number,
+  timeoutMs?: number,
 ): Promise<OpenSharedStore> {
   // The beats have a connection of their own, so that a busy process is not taken for a dead one.
   const connections = openConnections(url, 1)
-  const ofLimits = openConnections(url, 1, { keepIdle: true })
+  const ofLimits = openConnections(url, 1, { keepIdle: true, timeoutMs })
   const shared = {
     process: database.process,
     processes: createProcesses(createQuery(connections)),
     runs: createRunClaims(database.query, database.transact),
-    leases: createLimitLeases(ofLimits, { health: database.health, now: clock }),
+    leases: createLimitLeases(ofLimits, { health: database.health, now: clock, timeoutMs }),
   }
   // The first request finds it open. If that fails now, it is tried again then.
   const opened = ofLimits.use(async () => {}).catch(() => {})

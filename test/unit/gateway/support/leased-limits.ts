@@ -16,6 +16,8 @@ export type LeasedOptions = {
   readonly processes?: number
   readonly maxOrganizations?: number
   readonly exchangeTimeoutMs?: number
+  /** See `StoreOptions`. */
+  readonly timeoutMs?: number
   /** Replaces the exchanges of all processes. */
   readonly exchange?: (exchange: LimitLeases['exchange']) => LimitLeases['exchange']
 }
@@ -25,7 +27,7 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
   const { requests = 1e6, tokens = 1e9, concurrent = 1e4, processes = 3 } = options
   const clock = { now: 1_800_000_000_000 }
   const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: concurrent }
-  const store = await open({ clock: () => clock.now })
+  const store = await open({ clock: () => clock.now, timeoutMs: options.timeoutMs })
   const counts = { exchanges: 0 }
   const exchange = options.exchange?.(store.shared.leases.exchange) ?? store.shared.leases.exchange
   const leases: LimitLeases = {

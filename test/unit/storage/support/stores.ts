@@ -72,7 +72,11 @@ export type TestStore = {
 export type SharedTestStore = TestStore & { readonly shared: SharedStore }
 
 /** `clock` is that of the rate limits; otherwise it is that of the database. */
-export type StoreOptions = { readonly clock?: () => number }
+export type StoreOptions = {
+  readonly clock?: () => number
+  /** How long PostgreSQL is waited for; by default, for longer than a busy machine takes. */
+  readonly timeoutMs?: number | undefined
+}
 
 /** Opens an empty store that is closed after the test. */
 export type OpenStore<Store = TestStore> = (options?: StoreOptions) => Promise<Store>
@@ -134,11 +138,14 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
 }
 
 /** A store in a database of its own. */
-export async function openPostgresStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
+export async function openPostgresStore({
+  clock,
+  timeoutMs = 20_000,
+}: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await createMigratedDatabase()
-  const database = await postgresDatabase.openDatabase(new Secret(url), quietLog)
-  const shared = await openPostgresShared(new Secret(url), database, clock)
+  const database = await postgresDatabase.openDatabase(new Secret(url), quietLog, { timeoutMs })
+  const shared = await openPostgresShared(new Secret(url), database, clock, timeoutMs)
   onTestFinished(async () => {
     await database.close()
     await shared.leave()
