@@ -1,6 +1,6 @@
 import { onTestFinished } from 'bun:test'
 import type { SettingsFile } from '../../../../src/config/settings.ts'
-import { type App, firstKey, startApp } from '../../../support/app.ts'
+import { type App, type AppOptions, firstKey, startApp } from '../../../support/app.ts'
 import { pricing } from '../../../support/billing-scenario.ts'
 import { chatRequest, providerKey } from '../../../support/scenario.ts'
 import type { Script } from '../../../support/script.ts'
@@ -20,11 +20,15 @@ export type SharedGateways = {
 /** A tenth of the values of `weir serve`, in milliseconds. */
 export const membership = { beatInterval: 200, silence: 1500 }
 
+/** The values of `weir serve` itself. */
+export const realMembership = {}
+
 /** They serve `acme/river`, which has a price, and plays this script; `changes` are those of the settings. */
 export async function prepareGateways(
   database: SharedDatabase,
   script: Script,
   changes: SettingsFile = {},
+  timing: Pick<AppOptions, 'beatInterval' | 'silence'> = membership,
 ): Promise<SharedGateways> {
   const upstream = await createUpstream(script)
   const settings = { ...settingsFor(upstream), ...changes }
@@ -36,7 +40,7 @@ export async function prepareGateways(
       const app = await startApp({
         database: database.location,
         shared: true,
-        ...membership,
+        ...timing,
         settings: { ...settings, ...own },
       })
       const stop = async () => {
@@ -47,7 +51,7 @@ export async function prepareGateways(
     },
     async spawn() {
       const program = 'test/reliability/processes/support/serve-shared.ts'
-      const options = JSON.stringify({ ...membership, settings })
+      const options = JSON.stringify({ ...timing, settings })
       const serving = await startServing([program, database.address, options])
       started.add(serving)
       return serving
