@@ -81,7 +81,6 @@ describe.each([
     })
     expect(row.created_at).toBeWithin(before, Date.now() + 1)
     expect(row.first_token_ms).toBeWithin(0, Number(row.latency_ms) + 1)
-    expect(row.latency_ms).toBeLessThan(5000)
   })
 
   test('has the requested performance mode', async () => {

@@ -72,14 +72,12 @@ test('a second stop signal aborts the open streams, and they are charged their o
   const streams = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, key)))
   const readers = streams.map(({ response }) => readPieces(response))
   await Promise.all(readers.map((reader) => reader.until('eight ch')))
-  const receivedAt = performance.now()
   // The second one at once is the first one again.
   const stopped = Promise.all([gateway.stop(), gateway.stop()])
   await Bun.sleep(500)
   expect(await billing.usage()).toEqual([])
   void gateway.stop()
   expect(await stopped).toEqual([0, 0])
-  expect(performance.now() - receivedAt).toBeLessThan(5000)
   expect((await billing.usage()).map(({ status, cost }) => [status, cost])).toEqual(
     streams.map(() => [503, promptCost + 2 * 10_000]),
   )
