@@ -1,7 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
+import { bootstrap } from '../../../src/storage/postgres/keys/bootstrap.ts'
 import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { firstKey } from '../../support/app.ts'
 import { maxCost, pricing, replyCost } from '../../support/billing-scenario.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { chunks, chatOutput, framesOf } from '../../support/chat-fixtures.ts'
@@ -16,9 +18,18 @@ describe.skipIf(!hasPostgres || process.platform !== 'linux')('workers on Postgr
     const server = await sharedPostgres()
     const database = await server.createDatabase()
     onTestFinished(() => server.dropDatabase(database))
+    // Before the workers start, so that all of them know it.
+    const operator = await openDatabase(new Secret(database), quietLog)
+    const organizations = createOrganizations(operator)
+    await bootstrap(operator, firstKey)
+    await organizations.change('default', { billing: 'prepaid' })
+    await organizations.credit('default', BigInt(10 * maxCost))
+    await operator.close()
     const frames = framesOf(chatOutput())
     const gate = Promise.withResolvers<void>()
-    await using upstream = await createUpstream(chunks([frames[0] ?? '', gate.promise, ...frames.slice(1)]))
+    await using upstream = await createUpstream(
+      chunks([...frames.slice(0, 2), gate.promise, ...frames.slice(2)]),
+    )
     const settings = {
       database,
       providers: { acme: { kind: 'openai-compatible', base_url: upstream.url, api_key: 'sk-provider' } },
@@ -33,13 +44,6 @@ describe.skipIf(!hasPostgres || process.platform !== 'linux')('workers on Postgr
     }
     await using weir = await startWorkers(3, { settings, folder: temporaryFolder() })
     expect(weir.workers()).toHaveLength(3)
-    const operator = await openDatabase(new Secret(database), quietLog)
-    const organizations = createOrganizations(operator)
-    await organizations.change('default', { billing: 'prepaid' })
-    await organizations.credit('default', BigInt(10 * maxCost))
-    await operator.close()
-    // The billing of an organization applies within a second.
-    await Bun.sleep(1500)
     const replies = await Promise.all(
       Array.from({ length: 30 }, () => weir.chat({ ...chatRequest, stream: true })),
     )
