@@ -85,7 +85,7 @@ testSharedDatabases((create) => {
     expect(text).toBe((await replayResponse(app, id)).text)
   })
 
-  test('output is read at another process soon after the owner has received it', async () => {
+  test('output is read at another process before the provider sends more', async () => {
     const gates = Array.from({ length: 20 }, () => Promise.withResolvers<void>())
     const script = gatedParts(
       1,
@@ -96,16 +96,11 @@ testSharedDatabases((create) => {
     const { id } = await queueRun(owner)
     const path = `${responsesPath}/${id}?stream=true`
     const [atOwner, atOther] = [await owner.request(path), await other.request(path)].map(readPieces)
-    const delays: number[] = []
     for (const [index, { resolve }] of gates.entries()) {
       await atOwner!.until(`${index}.0 `)
-      const receivedAt = performance.now()
       await atOther!.until(`${index}.0 `)
-      delays.push(performance.now() - receivedAt)
       resolve()
     }
-    if (process.env.WEIR_TEST_TIMINGS) console.log(delays.map(Math.round).join(' '))
-    expect(delays.toSorted((one, two) => one - two)[10]).toBeLessThan(1000)
     expect(textOf((await replayResponse(other, id)).last!)).toContain('19.0')
   })
 })
