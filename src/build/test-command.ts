@@ -29,7 +29,7 @@ export function testCommand({ report, paths = [] }: TestRun = {}): string[] {
     process.execPath,
     'test',
     // Bun reads no timeout from bunfig.toml. A busy machine takes several times as long as an idle one.
-    '--timeout=30000',
+    '--timeout=120000',
     `--parallel=${testProcesses}`,
     // A process loads the modules once, not for each of its files: a third less processor time.
     '--no-isolate',

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { fuzz } from './support/fuzz.ts'
+import { testSeed } from '../../support/seed.ts'
 
-const seed = process.env.WEIR_TEST_SEED ?? 'fuzz'
-
-test(`no random request causes an internal error, a hang or a crash (seed ${seed})`, async () => {
-  const { statuses, findings, alive, log } = await fuzz({ seed, requests: 2500 })
+test(`no random request causes an internal error, a hang or a crash (seed ${testSeed})`, async () => {
+  const { statuses, findings, alive, log } = await fuzz({ seed: testSeed, requests: 2500 })
   expect(findings).toEqual([])
   expect(alive).toBe(true)
   expect(log).not.toMatch(/"level":"(error|warn)"|reject|^ +at /m)

@@ -9,6 +9,7 @@ import type { Script } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { randomFrom } from '../../unit/providers/protocols/support/random.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
+import { testSeed } from '../../support/seed.ts'
 
 const lives = 4
 const words = 150
@@ -17,9 +18,7 @@ const wordIntervalMs = 4
 const maxDelayMs = 70
 
 test('a reader of a background run continues where a kill cut it off: no event that it has seen has changed', async () => {
-  const seed = process.env.WEIR_TEST_SEED ?? String(Date.now())
-  console.log(`WEIR_TEST_SEED=${seed}`)
-  const random = randomFrom(seed)
+  const random = randomFrom(testSeed)
   await using upstream = await createUpstream(pacedReply)
   await using gateway = await createGatewayProcess(upstream.url, pricing)
   await gateway.start()
