@@ -68,8 +68,10 @@ export type SettleNow = (
   options: SettleOptions,
 ) => Promise<Settlement>
 
-/** For a complete answer to be stored, while its client waits. */
+/** For how long the storing of a complete answer is retried, while its client waits. */
 const defaultStoreTimeoutMs = 4000
+/** For the outcome of the last attempt: longer than a statement of PostgreSQL may wait for a lock, so that only a frozen server leaves it open. */
+const defaultAttemptTimeoutMs = 6000
 
 /** Creates `Ledger.settle`; `closing` aborts just before the retries are closed. */
 export function createSettle(
@@ -77,6 +79,7 @@ export function createSettle(
   retries: Pick<SettlementRetries, 'add'>,
   closing: AbortSignal,
   storeTimeoutMs = defaultStoreTimeoutMs,
+  attemptTimeoutMs = defaultAttemptTimeoutMs,
 ): Ledger['settle'] {
   return (request, outcome, options = {}) => {
     const { writes = noWrites } = options
@@ -92,38 +95,40 @@ export function createSettle(
     let cause: unknown = new Error('The database did not answer in time.')
     const stored = attempt().catch((error: unknown) => {
       cause = error
-      return storeLate(attempt, error, settleLater, AbortSignal.any([closing, waiting.signal]))
+      return storeLate(attempt, error, settleLater, { closing, timedOut: waiting.signal })
     })
-    return withTimeout(stored, storeTimeoutMs, () => {
-      // An attempt without an answer may still store it.
+    return withTimeout(stored, storeTimeoutMs, () => storeTimedOut).catch((error: unknown) => {
+      if (error !== storeTimedOut) throw error
       waiting.abort()
-      return responseNotStored(cause)
+      return withTimeout(stored, attemptTimeoutMs, () => responseNotStored(cause))
     })
   }
 }
 
-/** Retries after this error until the answer is stored; calls `settleLater` and rejects when it is stopped. */
+const storeTimedOut = new Error('The answer was not stored in time.')
+
+/** Retries after this error until the answer is stored; calls `settleLater` and rejects when no attempt remains. */
 async function storeLate(
   attempt: () => Promise<Settlement>,
   error: unknown,
   settleLater: () => void,
-  stopped: AbortSignal,
+  { closing, timedOut }: { readonly closing: AbortSignal; readonly timedOut: AbortSignal },
 ): Promise<Settlement> {
   let settled = false
   const settleOnce = () => {
     if (!settled) settleLater()
     settled = true
   }
-  // At once when the ledger is closed, because the retries are closed then.
-  stopped.addEventListener('abort', settleOnce)
+  // Not after the last attempt: the retries are closed then.
+  closing.addEventListener('abort', settleOnce)
   try {
-    if (!isUnavailable(error) || stopped.aborted) throw error
-    return await retryWhileUnavailable(attempt, stopped)
+    if (!isUnavailable(error) || closing.aborted || timedOut.aborted) throw error
+    return await retryWhileUnavailable(attempt, AbortSignal.any([closing, timedOut]))
   } catch {
     settleOnce()
     throw responseNotStored(error)
   } finally {
-    stopped.removeEventListener('abort', settleOnce)
+    closing.removeEventListener('abort', settleOnce)
   }
 }
 

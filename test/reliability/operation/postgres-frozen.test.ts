@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres)('a gateway whose PostgreSQL does not answer', () =
     freeze()
     gate.resolve()
     expect((await readCompletion(await inTime(chat))).choices[0]?.message.content).toBe('It is four metres.')
-    const unstored = await inTime(response, 2 * deadlineMs)
+    const unstored = await inTime(response, 5 * deadlineMs)
     expect(unstored.headers.get('x-should-retry')).toBe('false')
     expect(await readError(unstored)).toMatchObject({ status: 503, code: 'response_not_stored' })
     await thaw()

@@ -85,7 +85,7 @@ test('an answer whose storing has no answer is an error in time, and is settled 
   const gate = Promise.withResolvers<never>()
   const late = Promise.withResolvers<Outcome>()
   const retries = { add: (_: unknown, outcome: Outcome) => late.resolve(outcome) }
-  const settle = createSettle(() => gate.promise, retries, new AbortController().signal, 10)
+  const settle = createSettle(() => gate.promise, retries, new AbortController().signal, 10, 10)
   await expect(settle(requestOf('org_acme'), complete, stores)).rejects.toMatchObject({
     code: 'response_not_stored',
   })
