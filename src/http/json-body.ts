@@ -15,7 +15,7 @@ import {
 import { parseJson } from '../lib/json/json.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
 import { readText, TooLongError } from '../lib/read-text.ts'
-import { withTimeout } from '../lib/time.ts'
+import { nextTurn, withTimeout } from '../lib/time.ts'
 import { bytesOfWeight, cheapProperties, measureJson } from '../lib/validation/json-bounds.ts'
 import { formatPath } from '../lib/validation/problem.ts'
 import type { Validator } from '../lib/validation/validator.ts'
@@ -96,12 +96,17 @@ export function createBodyReader(parts: BodyReaderParts): BodyReader {
       rejectUnreadBody(error, maxBody)
     }
     if (text.length < minLargeBody || !caller) return body.read(parseBody(text, admission.memory))
+    // The text was decoded in this turn of the event loop.
+    await nextTurn()
     const turn = await largeBodies.enter(caller.organization, request.signal)
     return await readInTurn(turn, text, body, admission.memory)
   }
 }
 
-/** Parses and validates a large body in a turn each; what its service does with it follows in a third one. */
+/**
+ * Measures, parses and validates a large body in a turn of the event loop each; what its service does with it follows in
+ * another one.
+ */
 async function readInTurn<Body>(
   turn: BodyTurn,
   text: string,
@@ -109,7 +114,8 @@ async function readInTurn<Body>(
   memory: MemoryLease,
 ): Promise<Body> {
   try {
-    const value = await turn.run(() => parseBody(text, memory))
+    await turn.run(() => acquireValues(text, memory))
+    const value = await turn.run(() => parseText(text))
     return await turn.run(() => body.read(value))
   } finally {
     turn.end()
@@ -159,10 +165,18 @@ function acquireBody(
   }
 }
 
-/** Parses the body, once its values, which take several times as much as its text, are acquired as well. */
 function parseBody(text: string, memory: MemoryLease): unknown {
   if (text === '') return undefined
+  acquireValues(text, memory)
+  return parseText(text)
+}
+
+/** Acquires the values of a body before it is parsed: they take several times as much as its text. */
+function acquireValues(text: string, memory: MemoryLease): void {
   if (text.length > minMeasuredLength) memory.acquire(valueBytes(text))
+}
+
+function parseText(text: string): unknown {
   const value = parseJson(text)
   if (value === undefined) throw invalidJson()
   return value

@@ -6,9 +6,11 @@ import { parseJson } from '../../lib/json/json.ts'
 import type { OnItem, OpenableStream } from '../../lib/push-stream.ts'
 import { readText, TooLongError } from '../../lib/read-text.ts'
 import type { Stopwatch } from '../../lib/stopwatch.ts'
+import { nextTurn } from '../../lib/time.ts'
 import type { Protocol, Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { abortReason } from '../abort-reason.ts'
+import { minLargeBody } from '../rate-limits/large-bodies.ts'
 import { secretsOf, parseRetryAfter } from '../upstream/headers.ts'
 import { connectionError, post } from '../upstream/post.ts'
 import { readFailure, toApiError, upstreamUnavailable } from '../upstream/upstream-error.ts'
@@ -43,6 +45,8 @@ export class UpstreamStream implements OpenableStream<Batch> {
   async first(): Promise<Batch | undefined> {
     const payload = this.#renderBody()
     try {
+      // `fetch` encodes the text at once: for a large one, other requests run first.
+      if (payload.length >= minLargeBody) await nextTurn()
       this.#stopwatch?.start()
       const response = await this.#post(payload)
       this.#deadlines.responseReceived()
