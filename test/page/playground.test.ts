@@ -4,11 +4,11 @@ import { startApp } from '../support/app.ts'
 import { startScenario } from '../support/scenario.ts'
 import { hang, json } from '../support/script.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openPage } from './support/open-page.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const pricing = { input: 0.3, output: 2.5 }
 
 describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {

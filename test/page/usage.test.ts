@@ -5,11 +5,11 @@ import { type BillingScenario, startBillingScenario } from '../support/billing-s
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const adminKey = 'admin-secret-0123456789'
 const day = 86_400_000
 

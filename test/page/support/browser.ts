@@ -1,6 +1,7 @@
 import { afterAll } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { shareTab } from './tab.ts'
 
 const candidates = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
@@ -31,4 +32,11 @@ export function sharedBrowser(): () => Promise<Browser> {
   let browser: Promise<Browser> | undefined
   afterAll(async () => (await browser)?.close(), 30_000)
   return () => (browser ??= chromium.launch({ executablePath: executable, args: flags, timeout: 30_000 }))
+}
+
+/** Returns the browser that all tests of a file share, and whose tab they share, too, one after the other. */
+export function sharedTab(): () => Promise<Browser> {
+  const start = sharedBrowser()
+  let browser: Promise<Browser> | undefined
+  return () => (browser ??= start().then(shareTab))
 }
