@@ -6,12 +6,12 @@ import { jsonReply } from '../support/chat-fixtures.ts'
 import { createResponse } from '../support/responses.ts'
 import { storeCompletion } from '../support/stored-completions.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { sqliteFile } from '../support/database-connection.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 
 /** One gateway with 2,000 stored completions for the tests that do not change it. */
 let stored: BillingScenario
