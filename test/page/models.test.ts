@@ -3,11 +3,11 @@ import type { ModelFacts } from '../../src/config/model-facts.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { type Scenario, startScenario } from '../support/scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 
 /** Models of every kind, the one with a hostile name among them. */
 const hostileName = '<img src=x onerror=alert(1)>\u202Etxt'
