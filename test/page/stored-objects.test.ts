@@ -4,11 +4,11 @@ import { chatOutput, jsonReply, streamReply } from '../support/chat-fixtures.ts'
 import { createResponse, streamResponse } from '../support/responses.ts'
 import { retrieveCompletion, storeCompletion } from '../support/stored-completions.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const hostile = '<img src=x onerror=alert(1)>'
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
