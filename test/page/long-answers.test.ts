@@ -16,7 +16,7 @@ const text = `${Array.from({ length: 500 }, (_, index) => section(index)).join('
 describe.skipIf(!hasBrowser)(`an answer of more than 100 kB${browserNeeded}`, () => {
   test('is rendered where it grows: complete blocks are not touched again, and its end stays in sight', async () => {
     expect(text.length).toBeGreaterThan(100_000)
-    const parts = (text.match(/[^]{1,1500}/g) ?? []).map((content) => ({
+    const parts = (text.match(/[^]{1,4500}/g) ?? []).map((content) => ({
       content,
       gate: Promise.withResolvers<void>(),
     }))
