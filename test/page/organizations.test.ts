@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 
 describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
   test('an organization is created, edited, credited exactly and deleted, by keyboard', async () => {

@@ -5,12 +5,12 @@ import { jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, providerKey } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const failure = json({ error: { message: 'swordfish' } }, { status: 500 })
 
 /** Lets the time pass after which the view is refreshed. */
