@@ -5,13 +5,13 @@ import { chunks, delta, doneFrame, jsonReply, usage } from '../support/chat-fixt
 import { chatRequest } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { phoneInTheDark } from './support/open-view.ts'
 import { startRelay } from './support/relay.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const limits = { requests_per_minute: 100_000, tokens_per_minute: 10_000_000, concurrent_requests: 100 }
 const echo = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hi' }] }
 
