@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { chatOutput, streamReply } from '../support/chat-fixtures.ts'
 import { startScenario } from '../support/scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openPage } from './support/open-page.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const image = '<img src="http://elsewhere.test/x.png" onerror="document.title=`taken`">'
 
 const text = `${image}

@@ -3,11 +3,11 @@ import { startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const limits = { requests_per_minute: 600, tokens_per_minute: 200_000, concurrent_requests: 50 }
 
 describe.skipIf(!hasBrowser)(`the limits view${browserNeeded}`, () => {

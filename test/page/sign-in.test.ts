@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { startApp } from '../support/app.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openPage } from './support/open-page.ts'
 import { screenshot } from './support/screenshot.ts'
 
-const browser = sharedBrowser()
+const browser = sharedTab()
 const adminKey = 'admin-secret-0123456789'
 
 describe.skipIf(!hasBrowser)(`the entrance of the page${browserNeeded}`, () => {
