@@ -8,6 +8,7 @@ import {
   bodyTooSlow,
   invalidJson,
   nestedTooDeeply,
+  tooManyEscapes,
   tooManyProperties,
   tooManyValues,
   unsupportedMediaType,
@@ -16,7 +17,7 @@ import { parseJson } from '../lib/json/json.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
 import { readText, TooLongError } from '../lib/read-text.ts'
 import { nextTurn, withTimeout } from '../lib/time.ts'
-import { bytesOfWeight, cheapProperties, measureJson } from '../lib/validation/json-bounds.ts'
+import { bytesOfWeight, cheapProperties, hasMoreEscapes, measureJson } from '../lib/validation/json-bounds.ts'
 import { formatPath } from '../lib/validation/problem.ts'
 import type { Validator } from '../lib/validation/validator.ts'
 import { maxWeight } from '../lib/validation/value-budget.ts'
@@ -30,6 +31,12 @@ const maxDepth = 500
 
 /** For all objects of a body together, beyond the first `cheapProperties` of each. No client sends so many. */
 const maxProperties = 16_384
+
+/**
+ * Parsed in a twentieth of a second, where an escape takes as long as twenty plain characters. The conversation that fills a
+ * context of a million tokens has fewer, also in Chinese and from a client that escapes all but ASCII.
+ */
+const maxEscapes = 2_097_152
 
 /** Characters. A shorter body cannot nest too deeply, and what it takes beside its text is not worth counting. */
 const minMeasuredLength = 2 * maxDepth
@@ -114,6 +121,9 @@ async function readInTurn<Body>(
   memory: MemoryLease,
 ): Promise<Body> {
   try {
+    await turn.run(() => {
+      if (hasMoreEscapes(text, maxEscapes)) throw tooManyEscapes(maxEscapes)
+    })
     await turn.run(() => acquireValues(text, memory))
     const value = await turn.run(() => parseText(text))
     return await turn.run(() => body.read(value))

@@ -91,6 +91,12 @@ export function tooManyValues(limit: number, param: string | null): ApiError {
   return badRequest(message, 'invalid_value', param)
 }
 
+/** 400: the strings of the body have more escape sequences than `limit`. */
+export function tooManyEscapes(limit: number): ApiError {
+  const message = `Invalid request body: its strings have too many escape sequences, such as \\n or \\u4e2d. At most ${limit} are allowed.`
+  return badRequest(message, 'invalid_value', null)
+}
+
 /** 400: the gateway or the model does not support the parameter. */
 export function unsupportedParameter(message: string, param: string): ApiError {
   return badRequest(message, 'unsupported_parameter', param)

@@ -66,6 +66,14 @@ export function isTooDeep(text: string, limit: number): boolean {
   return bracketsExceed(text, limit) && measureJson(text, { maxDepth: limit }).broken === 'depth'
 }
 
+/** Returns true if the strings of a JSON text have more than `limit` escape sequences. */
+export function hasMoreEscapes(text: string, limit: number): boolean {
+  let remaining = limit
+  for (let index = text.indexOf('\\'); index >= 0; index = text.indexOf('\\', index + 2))
+    if (--remaining < 0) return true
+  return false
+}
+
 /** A cheap first check, at a tenth of the cost: almost every text has fewer brackets than allowed levels. */
 function bracketsExceed(text: string, limit: number): boolean {
   let remaining = limit

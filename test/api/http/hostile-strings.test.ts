@@ -57,6 +57,24 @@ describe('a data URL', () => {
   })
 })
 
+test('a body has at most two million escape sequences', async () => {
+  const escaped = (count: number) => {
+    const text = '\\n'.repeat(count)
+    const body = `{"model":"${chatRequest.model}","messages":[{"role":"user","content":"${text}"}]}`
+    return scenario.app.request('/v1/chat/completions', { body })
+  }
+  expect((await escaped(2_097_152)).status).toBe(200)
+  const reply = await escaped(2_097_153)
+  const { message, ...error } = await readError(reply)
+  expect(error).toMatchObject({
+    status: 400,
+    type: 'invalid_request_error',
+    param: null,
+    code: 'invalid_value',
+  })
+  expect(message).toContain('too many escape sequences')
+})
+
 describe('JSON in strings', () => {
   const tooMany = 'too many values. At most 1048576 are allowed'
   const history = (...calls: object[]) => ({
