@@ -1,25 +1,32 @@
-import type { CopiedRow, CopiedTable, CopiedValue } from '../ports/copy.ts'
-
-/** Runs a statement with the parameters `?1`, `?2` and so on. */
-export type CopyQuery = <Row>(text: string, values: readonly CopiedValue[]) => Promise<readonly Row[]>
+import type { CopiedRow, CopiedTable, CopiedValue, CopyBatch } from '../ports/copy.ts'
+import { readLargeRow } from './copy-pieces.ts'
+import { type CopyDialect, type CopyQuery, quoted } from './copy-query.ts'
 
 /** The most rows and bytes of texts in a batch; a larger row is a batch of its own. */
 const maxRows = 1000
 const maxBytes = 4 * 1024 * 1024
 
-/** Reads a table in batches, in the order of its key. `keyColumn` returns the SQL of a column of the key. */
+/** Reads a table in batches, in the order of its key. */
 export async function* readBatches(
   table: CopiedTable,
   query: CopyQuery,
-  keyColumn: (name: string) => string = quoted,
-): AsyncGenerator<readonly CopiedRow[]> {
-  const statements = statementsOf(table, table.key.map(keyColumn))
+  dialect: CopyDialect,
+  maxRowBytes?: number,
+): AsyncGenerator<CopyBatch> {
+  const statements = statementsOf(
+    table,
+    table.key.map((name) => dialect.keyColumn(table, name)),
+  )
   let after: Key = []
   for (;;) {
     const sizes: readonly Size[] = await query(statements.sizes(after), [...after, maxRows])
     for (const last of lastOfBatches(sizes)) {
       const key = table.key.map((_, index) => last[`key${index}`] ?? null)
-      yield await query<CopiedRow>(statements.rows(after), [...after, ...key])
+      const { bytes } = last
+      if (bytes > maxBytes) {
+        const row = { bytes, key, condition: statements.row }
+        yield await readLargeRow(table, query, row, dialect.bytesOf, maxRowBytes)
+      } else yield { rows: await query<CopiedRow>(statements.rows(after), [...after, ...key]), large: {} }
       after = key
     }
     if (sizes.length < maxRows) return
@@ -38,6 +45,7 @@ function statementsOf({ name, columns }: CopiedTable, key: readonly string[]) {
   const beyond = (after: Key) => (after.length === 0 ? '' : `(${key.join()}) > (${placeholders(1)})`)
   const keys = key.map((column, index) => `${column} key${index}`).join()
   return {
+    row: `(${key.join()}) = (${placeholders(1)})`,
     sizes: (after: Key) =>
       `SELECT ${keys}, ${bytes} bytes FROM ${quoted(name)} ${where(beyond(after))}
        ORDER BY ${key.join()} LIMIT ?${after.length + 1}`,
@@ -64,11 +72,6 @@ function lastOfBatches(sizes: readonly Size[]): readonly Size[] {
 /** The error for a source in which one of the tables is a view. */
 export function viewInSource(label: string, name: string): Error {
   return new Error(`In the database ${label}, ${name} is a view. weir copy copies tables only.`)
-}
-
-/** The SQL of a name; some columns have the names of keywords. */
-export function quoted(name: string): string {
-  return `"${name}"`
 }
 
 function where(...conditions: readonly string[]): string {

@@ -67,11 +67,11 @@ async function copyTables(
   let copied = 0
   let replaced = 0
   for (const table of copiedTables)
-    for await (const rows of snapshot.rows(table)) {
-      const storable = toStorable(table, rows)
-      await writer.insert(table, storable.rows)
-      copied += rows.length
-      replaced += storable.replaced
+    for await (const batch of snapshot.rows(table)) {
+      const storable = toStorable(table, batch)
+      await writer.insert(table, storable.batch)
+      copied += batch.rows.length
+      replaced += storable.replaced()
       onProgress({ table: table.name, copied, total })
     }
   return replaced

@@ -17,6 +17,15 @@ export type CopiedColumn = {
 /** A row by column; JSON is text, which is copied unread. */
 export type CopiedRow = Readonly<Record<string, CopiedValue>>
 
+/** Rows that are written together. */
+export type CopyBatch = {
+  readonly rows: readonly CopiedRow[]
+  /** The texts of its only row that are too large to be in memory, by column, in pieces; the row has null for them. */
+  readonly large: LargeTexts
+}
+
+export type LargeTexts = Readonly<Record<string, AsyncIterable<string>>>
+
 export type CopiedValue = string | number | boolean | Uint8Array | null
 
 /** What must be equal in both databases after a copy; sums of nano-dollars. */
@@ -40,7 +49,7 @@ type CopiedContent = {
 /** The content of a database at one moment. */
 export type CopySnapshot = CopiedContent & {
   /** Reads the rows in the order of their key, in batches of a bounded size. */
-  rows(table: CopiedTable): AsyncIterable<readonly CopiedRow[]>
+  rows(table: CopiedTable): AsyncIterable<CopyBatch>
 }
 
 /** The database that is copied; nothing in it is changed. */
@@ -57,7 +66,7 @@ export type CopySource = {
 /** A database that is being filled. */
 export type CopyWriter = CopiedContent & {
   /** Inserts a batch in a transaction of its own. The tables and their rows come in the order of `copiedTables`. */
-  insert(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void>
+  insert(table: CopiedTable, batch: CopyBatch): Promise<void>
 }
 
 /** The database into which is copied. */

@@ -1,5 +1,5 @@
 import type { Log } from '../../../lib/log.ts'
-import { quoted } from '../../common/copy-pages.ts'
+import { quoted } from '../../common/copy-query.ts'
 import type { CopiedTable } from '../../ports/copy.ts'
 import { type Connection, type Connections } from '../connection/connections.ts'
 import { migrate, migrationLock, unfinishedCopy } from '../connection/migrate.ts'

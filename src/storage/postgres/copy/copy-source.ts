@@ -1,5 +1,6 @@
 import type { Secret } from '../../../lib/secret.ts'
-import { type CopyQuery, quoted, readBatches, viewInSource } from '../../common/copy-pages.ts'
+import { readBatches, viewInSource } from '../../common/copy-pages.ts'
+import { type CopyDialect, type CopyQuery, quoted } from '../../common/copy-query.ts'
 import {
   selectCopySums,
   selectUnbalanced,
@@ -95,6 +96,11 @@ export function createContent(send: Connection['send']): CopySnapshot {
       return toCopySums(row)
     },
     unbalanced: async () => (await query<UnbalancedRow>(selectUnbalanced, [])).map(toUnbalanced),
-    rows: (table) => readBatches(table, query),
+    rows: (table) => readBatches(table, query, dialect),
   }
+}
+
+const dialect: CopyDialect = {
+  keyColumn: (_, name) => quoted(name),
+  bytesOf: (text) => `convert_to(${text}, 'UTF8')`,
 }

@@ -1,9 +1,9 @@
 import type { Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { termsOfCopied } from '../../common/copied-completion.ts'
-import { quoted } from '../../common/copy-pages.ts'
+import { quoted } from '../../common/copy-query.ts'
 import { sequenceOf } from '../../ports/completion-sequence.ts'
-import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter } from '../../ports/copy.ts'
+import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter, LargeTexts } from '../../ports/copy.ts'
 import { type Connection, type Connections, openConnections } from '../connection/connections.ts'
 import { operatorError } from '../connection/database.ts'
 import { databaseLabel } from '../connection/database-url.ts'
@@ -68,26 +68,53 @@ function createWriter(send: Connection['send']): CopyWriter {
     count,
     sums,
     unbalanced,
-    async insert(table, rows) {
-      const { text, values } = insertStatement(table, rows)
+    async insert(table, { rows, large }) {
+      const hasLarge = Object.keys(large).length > 0
+      if (hasLarge) await writePieces(send, large)
+      const { text, values } = insertStatement(table, rows, large)
       await send(text, values, copyTimeoutMs)
+      if (hasLarge) await send('DROP TABLE copied_pieces; COMMIT')
     },
   }
 }
 
-function insertStatement({ name, columns }: CopiedTable, rows: readonly CopiedRow[]) {
+/** Begins a transaction with a table of pieces; appending them to the row would write all of its text each time. */
+async function writePieces(send: Connection['send'], large: LargeTexts): Promise<void> {
+  await send('BEGIN')
+  // The transaction is idle while the other database reads.
+  await send('SET LOCAL idle_in_transaction_session_timeout = 0')
+  await send('CREATE UNLOGGED TABLE copied_pieces (n serial, "column" text NOT NULL, piece text NOT NULL)')
+  for (const [column, pieces] of Object.entries(large))
+    for await (const piece of pieces)
+      await send(
+        'INSERT INTO copied_pieces ("column", piece) VALUES ($1, $2)',
+        [column, piece],
+        copyTimeoutMs,
+      )
+}
+
+function insertStatement(
+  { name, columns }: CopiedTable,
+  rows: readonly CopiedRow[],
+  large: LargeTexts,
+): { readonly text: string; readonly values: readonly unknown[] } {
   const parameters = new Parameters()
   const types = Object.fromEntries(columns.map((column) => [column.name, column.postgresType]))
   const list = columns.map((column) => quoted(column.name))
+  const values = columns.map((column) => (column.name in large ? joined(column.name) : quoted(column.name)))
   if (name !== 'completions') {
     const input = parameters.table('input', types, rows)
-    const text = `INSERT INTO ${quoted(name)} (${list.join()}) SELECT ${list.join()} FROM ${input} ORDER BY n`
+    const text = `INSERT INTO ${quoted(name)} (${list.join()}) SELECT ${values.join()} FROM ${input} ORDER BY n`
     return { text, values: parameters.values }
   }
   const input = parameters.table('input', { ...types, terms: 'text' }, rows.map(toCompletion))
-  const text = `INSERT INTO completions (${list.join()}, terms) SELECT ${list.join()}, terms::uuid[]
+  const text = `INSERT INTO completions (${list.join()}, terms) SELECT ${values.join()}, terms::uuid[]
     FROM ${input} ORDER BY n`
   return { text, values: parameters.values }
+}
+
+function joined(column: string): string {
+  return `(SELECT string_agg(piece, '' ORDER BY n) FROM copied_pieces WHERE "column" = '${column}')`
 }
 
 /** In SQLite, a completion may have a later sequence than its id says, because another one had it. */

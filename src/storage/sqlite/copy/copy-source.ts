@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { readBatches, type CopyQuery, quoted, viewInSource } from '../../common/copy-pages.ts'
+import { readBatches, viewInSource } from '../../common/copy-pages.ts'
+import { type CopyDialect, type CopyQuery, quoted } from '../../common/copy-query.ts'
 import {
   selectCopySums,
   selectUnbalanced,
@@ -11,6 +12,7 @@ import type {
   CopiedRow,
   CopiedTable,
   CopiedValue,
+  CopyBatch,
   CopySnapshot,
   CopySource,
   CopySums,
@@ -81,11 +83,16 @@ export function createContent(sqlite: Database['sqlite']): CopySnapshot {
   }
 }
 
-async function* readRows(table: CopiedTable, query: CopyQuery): AsyncGenerator<readonly CopiedRow[]> {
+const dialect: CopyDialect = {
+  keyColumn: (table, name) => (hasColumn(table, name) ? quoted(name) : 'rowid'),
+  // A range of a text would end at a null character.
+  bytesOf: (text) => `CAST(${text} AS BLOB)`,
+}
+
+async function* readRows(table: CopiedTable, query: CopyQuery): AsyncGenerator<CopyBatch> {
   const booleans = table.columns.filter(({ type }) => type === 'boolean').map(({ name }) => name)
-  const keyColumn = (name: string) => (hasColumn(table, name) ? quoted(name) : 'rowid')
-  for await (const rows of readBatches(table, query, keyColumn))
-    yield booleans.length === 0 ? rows : rows.map((row) => withBooleans(row, booleans))
+  for await (const { rows, large } of readBatches(table, query, dialect))
+    yield { rows: booleans.length === 0 ? rows : rows.map((row) => withBooleans(row, booleans)), large }
 }
 
 /** The order of creation is a column only in PostgreSQL. */

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Log } from '../../../lib/log.ts'
 import { termsOfCopied } from '../../common/copied-completion.ts'
-import { quoted } from '../../common/copy-pages.ts'
-import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter } from '../../ports/copy.ts'
+import { quoted } from '../../common/copy-query.ts'
+import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter, LargeTexts } from '../../ports/copy.ts'
 import { type Database, openDatabase } from '../connection/database.ts'
 import { moveWithoutOverwrite, syncToDisk } from '../connection/publish-file.ts'
 import { lockForServing } from '../connection/serving-lock.ts'
@@ -79,23 +79,51 @@ function createWriter({ sqlite }: Database): CopyWriter {
   const { count, sums, unbalanced } = createContent(sqlite)
   const insertCompletion = prepareCompletion(sqlite)
 
-  function insertRows(table: CopiedTable, rows: readonly CopiedRow[]): void {
+  function insertRows(table: CopiedTable, rows: readonly CopiedRow[], large: LargeTexts): void {
     const names = table.columns.map(({ name }) => name)
+    const whole = names.filter((name) => !(name in large))
+    const values = names.map((name) => (name in large ? joined(name) : '?'))
     const insert = sqlite.query(
-      `INSERT INTO ${quoted(table.name)} (${names.map(quoted).join()}) VALUES (${names.map(() => '?').join()})`,
+      `INSERT INTO ${quoted(table.name)} (${names.map(quoted).join()}) VALUES (${values.join()})`,
     )
-    for (const row of rows) insert.run(...names.map((name) => row[name] ?? null))
+    for (const row of rows) insert.run(...whole.map((name) => row[name] ?? null))
   }
 
   return {
     count,
     sums,
     unbalanced,
-    async insert(table, rows) {
+    async insert(table, { rows, large }) {
       const change = table.name === 'completions' ? insertCompletion : (row: CopiedRow) => row
-      sqlite.transaction(() => insertRows(table, rows.map(change)))()
+      const hasLarge = Object.keys(large).length > 0
+      sqlite.run('BEGIN')
+      try {
+        if (hasLarge) await writePieces(sqlite, large)
+        insertRows(table, rows.map(change), large)
+        if (hasLarge) sqlite.run('DROP TABLE copied_pieces')
+        sqlite.run('COMMIT')
+      } catch (error) {
+        if (sqlite.inTransaction) sqlite.run('ROLLBACK')
+        throw error
+      }
     },
   }
+}
+
+/** Appending the pieces to the row would write all of its text each time, so they have a table until it is inserted. */
+async function writePieces(sqlite: Database['sqlite'], large: LargeTexts): Promise<void> {
+  sqlite.run(
+    'CREATE TABLE copied_pieces (n INTEGER PRIMARY KEY, "column" TEXT NOT NULL, piece TEXT NOT NULL)',
+  )
+  const insert = sqlite.query<unknown, [string, string]>(
+    'INSERT INTO copied_pieces ("column", piece) VALUES (?, ?)',
+  )
+  for (const [column, pieces] of Object.entries(large))
+    for await (const piece of pieces) insert.run(column, piece)
+}
+
+function joined(column: string): string {
+  return `(SELECT group_concat(piece, '') FROM (SELECT piece FROM copied_pieces WHERE "column" = '${column}' ORDER BY n))`
 }
 
 /**
