@@ -53,6 +53,7 @@ export class ApiError extends Error {
 }
 
 const invalidRequest = 'invalid_request_error'
+const invalidPart = (param: string | null) => (param === null ? 'Invalid request body' : `Invalid '${param}'`)
 
 /** 400: the request is invalid; `param` is the path of the field. */
 export function badRequest(
@@ -76,25 +77,20 @@ export function nestedTooDeeply(levels: number): ApiError {
 
 /** 400: the body has more than `limit` properties beyond the first `each` of each object; `param` is the path of one. */
 export function tooManyProperties(limit: number, each: number, param: string | null): ApiError {
-  const where = param === null ? 'Invalid request body' : `Invalid '${param}'`
-  const message = `${where}: too many properties. At most ${limit} are allowed beyond the first ${each} of each object.`
+  const message = `${invalidPart(param)}: too many properties. At most ${limit} are allowed beyond the first ${each} of each object.`
   return badRequest(message, 'object_above_max_properties', param)
 }
 
 /** 400: the values of the body weigh more than `limit`; `param` is the field with which they do. */
 export function tooManyValues(limit: number, param: string | null): ApiError {
-  const where = param === null ? 'Invalid request body' : `Invalid '${param}'`
-  const { container, string, value } = weights
-  const message =
-    `${where}: the request body has too many values. At most ${limit} are allowed, where an array or an object counts ` +
-    `as ${container}, a string or the name of a property as ${string}, and any other value as ${value}.`
+  const counts = `an array or an object counts as ${weights.container}, a string or a name as ${weights.string}, all else as ${weights.value}`
+  const message = `${invalidPart(param)}: the request body has too many values. At most ${limit} are allowed, where ${counts}.`
   return badRequest(message, 'invalid_value', param)
 }
 
 /** 400: the strings of the body have more escape sequences than `limit`. */
 export function tooManyEscapes(limit: number): ApiError {
-  const message = `Invalid request body: its strings have too many escape sequences, such as \\n or \\u4e2d. At most ${limit} are allowed.`
-  return badRequest(message, 'invalid_value', null)
+  return badRequest(`The request body has more than ${limit} escape sequences.`, 'invalid_value', null)
 }
 
 /** 400: the gateway or the model does not support the parameter. */
