@@ -17,6 +17,10 @@ const stores = [
   ['PostgreSQL', postgresPlace, async () => sqlitePlace()],
 ] as const
 
+/** What a copy prints beside its progress, which is shown from the first second on. */
+const problemsIn = (err: string) =>
+  err.split('\n').filter((line) => line !== '' && !/^(Checking|Counting|Copying)\b/.test(line))
+
 describe.skipIf(!hasPostgres)('what a gateway has stored', () => {
   test.each(stores)('in %s is the same after a copy to the other store, and back', async (_, one, other) => {
     const [first, second, third] = [await one(), await other(), await one()]
@@ -26,7 +30,7 @@ describe.skipIf(!hasPostgres)('what a gateway has stored', () => {
     await scenario[Symbol.asyncDispose]()
 
     const there = await first.say(copy, '--to', second.name)
-    expect([there.code, there.err]).toEqual([0, ''])
+    expect([there.code, problemsIn(there.err)]).toEqual([0, []])
     expect(there.out).toContain('Verified')
     let after: object
     {
