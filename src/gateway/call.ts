@@ -52,11 +52,11 @@ export class Call {
   #usageTimer: Timer | undefined
 
   constructor(request: GenerateRequest, dependencies: CallDependencies) {
-    const { metadata: facts, reserved, signal } = request
+    const { metadata, reserved, signal } = request
     this.request = request
     this.#dependencies = dependencies
     // Before the meter, so that the times of the meter end before those of the observer.
-    this.observer = dependencies.observer?.call(facts, reserved !== undefined)
+    this.observer = dependencies.observer?.call(metadata, reserved !== undefined)
     this.meter = new Meter(request)
     this.#slot = reserved
     this.generation = request.generation
@@ -159,14 +159,14 @@ export class Call {
   }
 
   #reserveCost(slot: ConcurrencySlot, promptTokens: number): Promise<void> | undefined {
-    const { metadata: facts, billing, model } = this.request
+    const { metadata, billing, model } = this.request
     // A call that was settled while it waited for the slot would never release it.
     if (this.#settled) {
       slot.release(0)
       throw this.abortSource.reason
     }
     this.#slot = slot
-    return this.#dependencies.billing.reserve(facts, billing, () =>
+    return this.#dependencies.billing.reserve(metadata, billing, () =>
       costBoundOf(this.generation, model, promptTokens),
     )
   }

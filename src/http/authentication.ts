@@ -2,7 +2,7 @@ import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors/errors.ts'
 import { isAnthropicRequest } from './anthropic-request.ts'
-import { type ApiKey, parseApiKey, provesKey } from '../domain/accounting/api-key.ts'
+import { type ApiKey, parseApiKey, verifySecret } from '../domain/accounting/api-key.ts'
 import type { KeyDirectory, KnownKey } from '../storage/ports/key-directory.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 
@@ -77,7 +77,7 @@ function identify(keys: KeyDirectory, token: string, now: () => number): Caller 
 }
 
 function toCaller(key: KnownKey | undefined, { publicId, secret }: ApiKey, now: number): Caller {
-  if (key && !provesKey(secret, key.secretHash)) throw invalidKey('wrong_secret')
+  if (key && !verifySecret(secret, key.secretHash)) throw invalidKey('wrong_secret')
   return requireValid(key, publicId, now)
 }
 

@@ -80,7 +80,7 @@ export function streamError(error: unknown, log: Log, requestId: string): ApiErr
 
 /** Logs the error, with its cause, which the client does not see. */
 export function logError(log: Log, error: ApiError, requestId: string): void {
-  const fields = { request: requestId, status: error.status, code: error.code, told: error.message }
+  const fields = { request: requestId, status: error.status, code: error.code, client_message: error.message }
   const cause = error.cause === undefined ? undefined : causeOf(error.cause)
   log.error('A request failed.', { ...fields, cause })
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { KeyDirectory } from '../storage/ports/key-directory.ts'
 import { authentication } from './authentication.ts'
-import { type BodyReaderParts, jsonBody } from './json-body.ts'
+import { type BodyReaderDependencies, jsonBody } from './json-body.ts'
 import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'
 import type { EndStream, KeyWatch } from './key-watch.ts'
 import { decodablePath } from './request-path.ts'
@@ -10,14 +10,14 @@ import { decodablePath } from './request-path.ts'
 /** The checks in front of every API route: first the key, then the rate limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>
 
-export type GuardParts = {
+export type GuardDependencies = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
   readonly keyWatch: KeyWatch
-} & Omit<BodyReaderParts, 'timeoutMs'>
+} & Omit<BodyReaderDependencies, 'timeoutMs'>
 
 /** Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, `readBody` and `watchKey`. */
-export function createGuard({ keys, limits, keyWatch, ...body }: GuardParts) {
+export function createGuard({ keys, limits, keyWatch, ...body }: GuardDependencies) {
   return new Elysia({ name: 'guard' })
     .use(authentication(keys))
     .derive(admission(limits))

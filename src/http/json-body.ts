@@ -70,7 +70,7 @@ export type BodyReader = <Body>(
   options?: BodyOptions,
 ) => Promise<Body>
 
-export type BodyReaderParts = {
+export type BodyReaderDependencies = {
   /** Bytes. */
   readonly maxBody: number
   /** Milliseconds for the complete body. */
@@ -82,12 +82,12 @@ export type BodyReaderParts = {
  * Gives every route of the plugin that uses it `readBody`. Elysia's own parser would read the body before the key is
  * verified, and its access to `request.body` makes Bun create a stream, which is slower to read.
  */
-export function jsonBody(parts: BodyReaderParts) {
+export function jsonBody(parts: BodyReaderDependencies) {
   return new Elysia({ name: 'json-body', seed: parts.maxBody }).decorate('readBody', createBodyReader(parts))
 }
 
 /** Creates a reader of bodies of up to `maxBody` bytes. */
-export function createBodyReader(parts: BodyReaderParts): BodyReader {
+export function createBodyReader(parts: BodyReaderDependencies): BodyReader {
   const { maxBody, timeoutMs = bodyTimeoutMs, largeBodies = new LargeBodies() } = parts
   return async function readBody(request, body, sender, options = {}) {
     const { admission, caller } = sender

@@ -46,7 +46,7 @@ export type RecordListener = {
 }
 
 /** The outcome of an attempt that was skipped because the circuit breaker of its route is open. */
-export const circuitOpen = 'left_alone'
+export const circuitOpen = 'circuit_open'
 
 /**
  * Collects the telemetry of one request. It is finished once the reply is made and all calls have ended, whichever is

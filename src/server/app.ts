@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type AdminParts, adminRoutes } from '../api/admin/routes.ts'
+import { type AdminDependencies, adminRoutes } from '../api/admin/routes.ts'
 import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/reply-schema.ts'
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
@@ -60,7 +60,7 @@ export type AppDependencies = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usageBuckets: UsageBuckets
-  readonly admin: Omit<AdminParts, 'adminKey' | 'cors' | 'keys' | 'requests' | 'log'>
+  readonly admin: Omit<AdminDependencies, 'adminKey' | 'cors' | 'keys' | 'requests' | 'log'>
   readonly adminKey: AdminKey
   /** The responses in progress. */
   readonly live: LiveResponses

@@ -1,4 +1,4 @@
-import { type RecoveryParts, recoverRuns } from '../api/responses/background/recovery.ts'
+import { type RecoveryDependencies, recoverRuns } from '../api/responses/background/recovery.ts'
 import type { Run } from '../api/responses/background/run.ts'
 import type { Configuration } from '../gateway/configuration.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
@@ -20,14 +20,14 @@ export async function recover(
   const waiting = shared
     ? []
     : await failStarted({ responses, ledger, keys, limits, models: models.current, log })
-  const continuing = new Set(waiting.map(({ metadata: facts }) => facts.id))
+  const continuing = new Set(waiting.map(({ metadata }) => metadata.id))
   const settled = await ledger.recover((request) => continuing.has(request))
   if (settled > 0) log.warn('Open requests of a process that was killed were settled.', { requests: settled })
   return waiting
 }
 
 /** Returns the runs that are still queued. */
-async function failStarted(parts: RecoveryParts): Promise<readonly Run[]> {
+async function failStarted(parts: RecoveryDependencies): Promise<readonly Run[]> {
   const { queued, failed } = await recoverRuns(parts)
   if (failed > 0)
     parts.log.warn('Background runs of a process that was killed have failed.', { runs: failed })

@@ -31,7 +31,7 @@ export type RuntimeInput = ConfigurationInput & {
   readonly log: Log
   /** The output of the request log; absent: no log. */
   readonly requestLines?: LogOutput
-  /** See `GatewayParts`. */
+  /** See `GatewayDependencies`. */
   readonly firstEventTimeoutMs?: number
   /** Likewise. */
   readonly usageTimeoutMs?: number
@@ -39,7 +39,7 @@ export type RuntimeInput = ConfigurationInput & {
   readonly lockTimeoutMs?: number
   /** The monotonic clock of the rate limits and the circuit breaker, in milliseconds. */
   readonly clock?: () => number
-  /** See `GatewayParts`. */
+  /** See `GatewayDependencies`. */
   readonly images?: NetworkOverrides
   /** Absent: no other process serves the same port. */
   readonly otherMetrics?: OtherMetrics

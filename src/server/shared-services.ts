@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import type { AdminParts } from '../api/admin/routes.ts'
+import type { AdminDependencies } from '../api/admin/routes.ts'
 import { KeyWatch } from '../http/key-watch.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
@@ -39,7 +39,7 @@ export type SharedServices = {
   readonly requests: RequestTracker
   readonly adminKey: AdminKey
   /** What the admin API uses besides. */
-  readonly admin: Pick<AdminParts, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
+  readonly admin: Pick<AdminDependencies, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
   readonly firstEventTimeoutMs: number
   readonly usageTimeoutMs: number | undefined
   readonly clock: (() => number) | undefined

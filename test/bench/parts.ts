@@ -5,7 +5,7 @@ import { chatRequest } from '../../src/api/chat-completions/schema.ts'
 import { prepareChat } from '../../src/api/chat-completions/service.ts'
 import { chatCompletion } from '../../src/cli/bench/replies.ts'
 import { median } from '../../src/cli/bench/statistics.ts'
-import { parseApiKey, provesKey } from '../../src/domain/accounting/api-key.ts'
+import { parseApiKey, verifySecret } from '../../src/domain/accounting/api-key.ts'
 import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
 import { Meter } from '../../src/gateway/billing/meter.ts'
 import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
@@ -55,7 +55,7 @@ async function guardParts(folder: string): Promise<Part[]> {
       !parts ||
       known instanceof Promise ||
       !known?.organization ||
-      !provesKey(parts.secret, known.secretHash)
+      !verifySecret(parts.secret, known.secretHash)
     )
       throw new Error('No such key.')
     return known.organization

@@ -5,8 +5,8 @@ export const httpFaults: readonly Fault[] = [
   {
     name: 'a key with a wrong secret is accepted',
     file: 'src/http/authentication.ts',
-    original: 'if (!provesKey(secret, key.secretHash)) throw',
-    replacement: 'if (!provesKey(secret, key.secretHash) && key.revokedAt !== null) throw',
+    original: 'if (!verifySecret(secret, key.secretHash)) throw',
+    replacement: 'if (!verifySecret(secret, key.secretHash) && key.revokedAt !== null) throw',
     tests: ['test/unit/storage/authentication.test.ts'],
   },
   {

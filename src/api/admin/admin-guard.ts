@@ -9,7 +9,7 @@ import type { Validator } from '../../lib/validation/validator.ts'
 /** The check in front of the admin API: routes of a plugin that uses it have `readChange`. */
 export type AdminGuard = ReturnType<typeof createAdminGuard>
 
-export type AdminGuardParts = {
+export type AdminGuardDependencies = {
   readonly adminKey: AdminKey
   /** The origins whose pages may call the gateway. */
   readonly cors: readonly string[]
@@ -19,7 +19,7 @@ export type AdminGuardParts = {
 const maxBody = 64 * 1024
 
 /** Accepts only the admin key, before the body is read. */
-export function createAdminGuard({ adminKey, cors }: AdminGuardParts) {
+export function createAdminGuard({ adminKey, cors }: AdminGuardDependencies) {
   return new Elysia({ name: 'admin-guard' })
     .derive(function requireOperator({ request }) {
       adminKey.require(request.headers)

@@ -4,7 +4,7 @@ import type { Log, LogFields } from '../../lib/log.ts'
 import type { KeyDirectory } from '../../storage/ports/key-directory.ts'
 import { OperatorError } from '../../storage/ports/operator-error.ts'
 
-export type ChangeParts = { readonly keys: Pick<KeyDirectory, 'refresh'>; readonly log: Log }
+export type ChangeDependencies = { readonly keys: Pick<KeyDirectory, 'refresh'>; readonly log: Log }
 
 /**
  * Makes a change of the operator, which takes effect at once, and logs it with these fields of its result; none of them may
@@ -16,7 +16,7 @@ export type MakeChange = <Result>(
   fieldsOf: (result: Result) => LogFields,
 ) => Promise<Result>
 
-export function createChanges({ keys, log }: ChangeParts): MakeChange {
+export function createChanges({ keys, log }: ChangeDependencies): MakeChange {
   return async (action, work, fieldsOf) => {
     const result = await work().catch(toApiError)
     keys.refresh()

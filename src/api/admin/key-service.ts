@@ -1,16 +1,16 @@
 import { badRequest } from '../../lib/errors/errors.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
-import { type ChangeParts, createChanges } from './changes.ts'
+import { type ChangeDependencies, createChanges } from './changes.ts'
 import { defaultGrace, parseGrace, parseLifetime } from './key-object.ts'
 import { findOrganization } from './organization-service.ts'
 
 /** What the management of keys depends on. */
-export type KeyServiceParts = ChangeParts & { readonly managed: ManagedStores }
+export type KeyServiceDependencies = ChangeDependencies & { readonly managed: ManagedStores }
 
 /** What the operator can change of API keys. See `MakeChange`. */
 export type KeyService = ReturnType<typeof createKeyService>
 
-export function createKeyService(parts: KeyServiceParts) {
+export function createKeyService(parts: KeyServiceDependencies) {
   const { organizations, keys } = parts.managed
   const change = createChanges(parts)
   return {

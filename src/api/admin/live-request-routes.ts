@@ -21,13 +21,13 @@ const detail = describe({
   errors: adminErrors,
 })
 
-export type LiveRequestParts = {
+export type LiveRequestDependencies = {
   readonly liveRequests: Pick<LiveRequests, 'subscribe'>
   readonly requests: Pick<RequestTracker, 'calling'>
 }
 
 /** The stream of live requests. */
-export function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }: LiveRequestParts) {
+export function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }: LiveRequestDependencies) {
   return new Elysia({ name: 'admin-requests' }).use(guard).get(
     '/admin/requests',
     ({ request }) =>

@@ -8,10 +8,10 @@ import type {
   Organizations,
 } from '../../storage/ports/organizations.ts'
 import type { ManagedStores, PendingDeletions } from '../../storage/ports/storage.ts'
-import { type ChangeParts, createChanges } from './changes.ts'
+import { type ChangeDependencies, createChanges } from './changes.ts'
 
 /** What the management of organizations depends on. */
-export type OrganizationServiceParts = ChangeParts & {
+export type OrganizationServiceDependencies = ChangeDependencies & {
   readonly managed: ManagedStores
   readonly pendingDeletions: PendingDeletions
 }
@@ -19,7 +19,7 @@ export type OrganizationServiceParts = ChangeParts & {
 /** What the operator can change of organizations, which are named by their id or their name. See `MakeChange`. */
 export type OrganizationService = ReturnType<typeof createOrganizationService>
 
-export function createOrganizationService(parts: OrganizationServiceParts) {
+export function createOrganizationService(parts: OrganizationServiceDependencies) {
   const { organizations } = parts.managed
   const change = createChanges(parts)
   const find = (reference: string) => findOrganization(organizations, reference)
@@ -74,10 +74,10 @@ function isEmpty(settings: OrganizationChange): boolean {
   return Object.values(settings).every((value) => value === undefined)
 }
 
-type DeletionParts = { readonly pendingDeletions: PendingDeletions; readonly log: Log }
+type DeletionDependencies = { readonly pendingDeletions: PendingDeletions; readonly log: Log }
 
 /** The rest of a deletion, in small steps; what fails is repeated with the deletion of expired data. */
-async function continueDeletions({ pendingDeletions, log }: DeletionParts): Promise<void> {
+async function continueDeletions({ pendingDeletions, log }: DeletionDependencies): Promise<void> {
   try {
     while ((await pendingDeletions.continue()) > 0) await Bun.sleep(stepIntervalMs)
   } catch (error) {

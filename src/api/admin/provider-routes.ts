@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { describe } from '../../http/openapi/describe.ts'
 import { stringEnum } from '../../http/schema.ts'
 import type { AdminGuard } from './admin-guard.ts'
-import { listProviders, type ProviderListParts } from './providers.ts'
+import { listProviders, type ProviderListDependencies } from './providers.ts'
 import { adminErrors } from './errors.ts'
 
 const text = (description: string) => Type.String({ description })
@@ -69,7 +69,7 @@ const detail = describe({
 })
 
 /** The list of providers. */
-export function providerAdminRoutes(guard: AdminGuard, parts: ProviderListParts) {
+export function providerAdminRoutes(guard: AdminGuard, parts: ProviderListDependencies) {
   return new Elysia({ name: 'admin-providers' })
     .use(guard)
     .get('/admin/providers', () => listProviders(parts), { detail })

@@ -5,14 +5,14 @@ import type { RouteHealth, RouteHealthRecorder } from '../../observability/route
 import type { Provider } from '../../providers/provider.ts'
 
 /** What the list of providers depends on. */
-export type ProviderListParts = {
+export type ProviderListDependencies = {
   readonly configuration: Pick<Configuration, 'providers' | 'models'>
   readonly breaker: Pick<CircuitBreaker, 'stateOf'>
   readonly routeHealth: Pick<RouteHealthRecorder, 'of'>
 }
 
 /** Lists the configured providers, and the engines that were found on this machine, with the health of their routes. */
-export function listProviders({ configuration, breaker, routeHealth }: ProviderListParts) {
+export function listProviders({ configuration, breaker, routeHealth }: ProviderListDependencies) {
   const { all } = configuration.models.current()
   const served = all.flatMap((model) => model.routes.map((route) => ({ model, route })))
   const providers = new Map(configuration.providers.configured)
@@ -48,7 +48,7 @@ function renderProvider({ name, kind, baseUrl, key, credentials, discover }: Pro
 
 function renderRoute(
   route: ModelRoute,
-  breaker: ProviderListParts['breaker'],
+  breaker: ProviderListDependencies['breaker'],
   health: RouteHealth | undefined,
 ) {
   const lastError = health?.lastError

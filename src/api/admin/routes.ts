@@ -1,18 +1,21 @@
 import { Elysia } from 'elysia'
-import { type AdminGuardParts, createAdminGuard } from './admin-guard.ts'
+import { type AdminGuardDependencies, createAdminGuard } from './admin-guard.ts'
 import { keyAdminRoutes } from './key-routes.ts'
-import { type LiveRequestParts, liveRequestRoutes } from './live-request-routes.ts'
+import { type LiveRequestDependencies, liveRequestRoutes } from './live-request-routes.ts'
 import { organizationAdminRoutes } from './organization-routes.ts'
 import { providerAdminRoutes } from './provider-routes.ts'
-import type { ProviderListParts } from './providers.ts'
+import type { ProviderListDependencies } from './providers.ts'
 import { createKeyService } from './key-service.ts'
-import { createOrganizationService, type OrganizationServiceParts } from './organization-service.ts'
+import { createOrganizationService, type OrganizationServiceDependencies } from './organization-service.ts'
 
 /** What the admin API depends on. */
-export type AdminParts = AdminGuardParts & OrganizationServiceParts & ProviderListParts & LiveRequestParts
+export type AdminDependencies = AdminGuardDependencies &
+  OrganizationServiceDependencies &
+  ProviderListDependencies &
+  LiveRequestDependencies
 
 /** The admin API: what the command line does, for programs that have WEIR_ADMIN_KEY. */
-export function adminRoutes(parts: AdminParts) {
+export function adminRoutes(parts: AdminDependencies) {
   const guard = createAdminGuard(parts)
   return new Elysia({ name: 'admin' })
     .use(organizationAdminRoutes(guard, createOrganizationService(parts)))

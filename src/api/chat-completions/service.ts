@@ -18,7 +18,7 @@ import { ChunkRenderer } from './render-chunks.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
-export type ChatServiceParts = {
+export type ChatServiceDependencies = {
   readonly gateway: Gateway
   readonly models: () => Models
   readonly unsupported: 'reject' | 'drop'
@@ -40,7 +40,7 @@ export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, '
 export type Completed = { readonly completion: ChatCompletion; readonly cost: Nanos | undefined }
 
 /** Serves chat completions. A completion with `store: true` is stored before the client receives its end. */
-export function createChatService(parts: ChatServiceParts): ChatService {
+export function createChatService(parts: ChatServiceDependencies): ChatService {
   return {
     async complete(request, context) {
       const fold = new AnswerAccumulator()
@@ -66,7 +66,7 @@ async function startGeneration(
   request: ChatRequest,
   context: RequestContext,
   fold: AnswerAccumulator | undefined,
-  parts: ChatServiceParts,
+  parts: ChatServiceDependencies,
 ): Promise<StartedGeneration> {
   let prepared: PreparedGeneration
   try {
@@ -105,7 +105,7 @@ async function startGeneration(
 export function prepareChat(
   request: ChatRequest,
   models: Models,
-  { unsupported, logprobs }: Pick<ChatServiceParts, 'unsupported' | 'logprobs'>,
+  { unsupported, logprobs }: Pick<ChatServiceDependencies, 'unsupported' | 'logprobs'>,
 ): PreparedGeneration {
   const fast = request.performance_mode === 'fast'
   return prepareGeneration(request, () => lower(request, { logprobs }), {

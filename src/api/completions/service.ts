@@ -15,7 +15,7 @@ import { ChunkRenderer, renderCompletion, type ReplyMetadata, replyMetadata } fr
 import type { Completion } from './reply-schema.ts'
 import type { CompletionRequest } from './schema.ts'
 
-export type TextCompletionParts = {
+export type TextCompletionDependencies = {
   readonly gateway: Gateway
   readonly models: () => Models
   readonly unsupported: 'reject' | 'drop'
@@ -34,7 +34,7 @@ export type TextCompletionService = {
 export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
 
 /** Serves completions of prompts. */
-export function createTextCompletionService(service: TextCompletionParts): TextCompletionService {
+export function createTextCompletionService(service: TextCompletionDependencies): TextCompletionService {
   return {
     async complete(request, context) {
       const { stream, metadata } = await start(request, context, service)
@@ -57,7 +57,7 @@ export function createTextCompletionService(service: TextCompletionParts): TextC
 async function start(
   request: CompletionRequest,
   context: RequestContext,
-  service: TextCompletionParts,
+  service: TextCompletionDependencies,
 ): Promise<{ readonly stream: GenerationStream; readonly metadata: ReplyMetadata }> {
   const prepared = await prepare(request, context, service)
   const { slug, model, generation } = prepared
@@ -78,7 +78,7 @@ async function start(
 async function prepare(
   request: CompletionRequest,
   context: RequestContext,
-  service: TextCompletionParts,
+  service: TextCompletionDependencies,
 ): Promise<PreparedGeneration> {
   const { models, unsupported } = service
   try {

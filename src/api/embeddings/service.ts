@@ -13,7 +13,7 @@ import { lower } from './lower.ts'
 import { dimensionsOf, renderEmbeddings } from './render.ts'
 import type { EmbeddingRequest } from './schema.ts'
 
-export type EmbeddingServiceParts = {
+export type EmbeddingServiceDependencies = {
   readonly gateway: Gateway
   readonly models: () => Models
   readonly unsupported: 'reject' | 'drop'
@@ -27,7 +27,7 @@ export type EmbeddingService = {
 }
 
 /** Serves embedding requests. */
-export function createEmbeddingService(service: EmbeddingServiceParts): EmbeddingService {
+export function createEmbeddingService(service: EmbeddingServiceDependencies): EmbeddingService {
   return {
     async embed(request, context) {
       const prepared = await prepare(request, context, service)
@@ -53,7 +53,7 @@ export function createEmbeddingService(service: EmbeddingServiceParts): Embeddin
 async function prepare(
   request: EmbeddingRequest,
   context: RequestContext,
-  service: EmbeddingServiceParts,
+  service: EmbeddingServiceDependencies,
 ): Promise<PreparedGeneration> {
   const { models, unsupported } = service
   try {
@@ -68,7 +68,7 @@ function start(
   request: EmbeddingRequest,
   { slug, model, generation }: PreparedGeneration,
   context: RequestContext,
-  { gateway }: EmbeddingServiceParts,
+  { gateway }: EmbeddingServiceDependencies,
 ): Promise<GenerationStream> {
   const { organization, admission, signal } = context
   return gateway.generate({

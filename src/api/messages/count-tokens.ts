@@ -2,7 +2,7 @@ import { estimatePromptTokens } from '../../gateway/billing/estimate.ts'
 import { prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import { countUpstream } from '../../gateway/upstream/count-upstream.ts'
 import { lowerPrompt, type MessageHeaders } from './lower.ts'
-import type { PrepareParts } from './prepare-message.ts'
+import type { PrepareDependencies } from './prepare-message.ts'
 import type { CountTokensRequest } from './schema.ts'
 
 /** Counts the tokens of a prompt; throws the 400 or 404 of a request that cannot be served. */
@@ -13,7 +13,7 @@ export type TokenCounter = (
 ) => Promise<number>
 
 /** Counts with the provider of the model where it offers that, and estimates otherwise. */
-export function createTokenCounter({ models, unsupported }: PrepareParts): TokenCounter {
+export function createTokenCounter({ models, unsupported }: PrepareDependencies): TokenCounter {
   return async (request, headers, signal) => {
     const { model, generation } = prepareGeneration(request, (body) => lowerPrompt(body, headers), {
       api: 'messages',

@@ -6,7 +6,7 @@ import { lower, type MessageHeaders } from './lower.ts'
 import type { MessageRequest } from './schema.ts'
 
 /** The settings by which requests are prepared. */
-export type PrepareParts = { readonly models: () => Models; readonly unsupported: 'reject' | 'drop' }
+export type PrepareDependencies = { readonly models: () => Models; readonly unsupported: 'reject' | 'drop' }
 
 /**
  * Prepares a request for the gateway; throws the 400 or 404 of a request that cannot be served. Every request has a
@@ -15,7 +15,7 @@ export type PrepareParts = { readonly models: () => Models; readonly unsupported
 export function prepareMessage(
   request: MessageRequest,
   headers: MessageHeaders,
-  { models, unsupported }: PrepareParts,
+  { models, unsupported }: PrepareDependencies,
 ): PreparedGeneration {
   const prepared = prepareGeneration(request, (body) => lower(body, headers), {
     api: 'messages',

@@ -13,12 +13,12 @@ import type { BlockOptions } from './blocks.ts'
 import { BlockFold } from './fold.ts'
 import type { MessageHeaders } from './lower.ts'
 import { MessageStream, pingFrame } from './message-stream.ts'
-import { type PrepareParts, prepareMessage } from './prepare-message.ts'
+import { type PrepareDependencies, prepareMessage } from './prepare-message.ts'
 import { renderMessage, type ReplyMetadata, replyMetadata } from './render.ts'
 import type { MessageObject } from './reply-schema.ts'
 import type { MessageRequest } from './schema.ts'
 
-export type MessageServiceParts = PrepareParts & { readonly gateway: Gateway }
+export type MessageServiceDependencies = PrepareDependencies & { readonly gateway: Gateway }
 
 export type MessageService = {
   /** Resolves with the complete message, and with its cost where the model has a price. */
@@ -36,7 +36,7 @@ export type CompletedMessage = { readonly message: MessageObject; readonly cost:
 export type StreamedMessage = Omit<FrameSource<readonly GenerationEvent[]>, 'failed'>
 
 /** Serves messages of models. */
-export function createMessageService(parts: MessageServiceParts): MessageService {
+export function createMessageService(parts: MessageServiceDependencies): MessageService {
   return {
     async complete(request, headers, context) {
       const { stream, metadata, options } = await start(request, headers, context, parts)
@@ -70,7 +70,7 @@ async function start(
   request: MessageRequest,
   headers: MessageHeaders,
   context: RequestContext,
-  parts: MessageServiceParts,
+  parts: MessageServiceDependencies,
 ): Promise<StartedMessage> {
   const labels = labelsOf(request)
   let prepared: PreparedGeneration

@@ -80,14 +80,14 @@ const detail = describe({
 })
 
 /** What the organization of a key is read from. */
-export type OwnOrganizationParts = {
+export type OwnOrganizationDependencies = {
   readonly organizations: Pick<Organizations, 'find'>
   /** The limits of organizations that have none of their own. */
   readonly limits: LimitValues
 }
 
 /** `GET /v1/organization`: what an organization can know about itself. */
-export function ownOrganizationRoutes(guard: Guard, { organizations, limits }: OwnOrganizationParts) {
+export function ownOrganizationRoutes(guard: Guard, { organizations, limits }: OwnOrganizationDependencies) {
   return new Elysia({ name: 'own-organization' }).use(guard).get(
     '/v1/organization',
     async ({ caller, admission }) => {

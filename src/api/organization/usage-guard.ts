@@ -6,7 +6,7 @@ import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts
 import type { KeyDirectory } from '../../storage/ports/key-directory.ts'
 
 /** What the check in front of usage reports depends on. */
-export type UsageGuardParts = {
+export type UsageGuardDependencies = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
   readonly adminKey: AdminKey
@@ -16,7 +16,7 @@ export type UsageGuardParts = {
 export type UsageGuard = ReturnType<typeof createUsageGuard>
 
 /** Accepts the key of an organization, within its rate limits, or the admin key. */
-export function createUsageGuard({ keys, limits, adminKey }: UsageGuardParts) {
+export function createUsageGuard({ keys, limits, adminKey }: UsageGuardDependencies) {
   const admit = admission(limits)
   return new Elysia({ name: 'usage-guard' })
     .derive(async function authenticate({ request: { headers } }) {

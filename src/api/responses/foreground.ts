@@ -4,7 +4,7 @@ import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { StreamEvent } from './events/stream-event.ts'
-import { prepareResponse, type ServiceParts } from './prepare-response.ts'
+import { prepareResponse, type ServiceDependencies } from './prepare-response.ts'
 import { renderFrames } from './render/render-event.ts'
 import { type RenderOptions, renderResponse } from './render/render-response.ts'
 import type { ResponseObject } from './render/reply-schema.ts'
@@ -12,11 +12,12 @@ import type { ResponseRequest } from './request/schema.ts'
 import {
   createResponseLifecycle,
   type ResponseLifecycle,
-  type ResponseLifecycleParts,
+  type ResponseLifecycleDependencies,
 } from './response-lifecycle.ts'
 
 /** What foreground responses depend on. */
-export type ForegroundParts = ServiceParts & ResponseLifecycleParts & { readonly options: RenderOptions }
+export type ForegroundDependencies = ServiceDependencies &
+  ResponseLifecycleDependencies & { readonly options: RenderOptions }
 
 /** A complete response and its cost; undefined for a model without a price. */
 export type CompletedResponse = { readonly response: ResponseObject; readonly cost: Nanos | undefined }
@@ -28,7 +29,7 @@ export type StreamedResponse = FrameSource<readonly GenerationEvent[]>
 export async function completeResponse(
   request: ResponseRequest,
   context: RequestContext,
-  parts: ForegroundParts,
+  parts: ForegroundDependencies,
 ): Promise<CompletedResponse> {
   const { lifecycle, stream } = await start(request, context, parts)
   try {
@@ -45,7 +46,7 @@ export async function completeResponse(
 export async function streamResponse(
   request: ResponseRequest,
   context: RequestContext,
-  parts: ForegroundParts,
+  parts: ForegroundDependencies,
 ): Promise<StreamedResponse> {
   const { lifecycle, stream, opening } = await start(request, context, parts)
   const render = (events: readonly StreamEvent[]) => renderFrames(events, parts.options)
@@ -68,14 +69,14 @@ type StartedResponse = {
 async function start(
   request: ResponseRequest,
   context: RequestContext,
-  parts: ForegroundParts,
+  parts: ForegroundDependencies,
 ): Promise<StartedResponse> {
   const response = await prepareResponse(request, context, parts)
-  const { prepared, metadata: facts } = response
+  const { prepared, metadata } = response
   const { organization, admission, signal } = context
   const lifecycle = createResponseLifecycle(response, organization.id, parts)
   const generating = parts.gateway.generate({
-    metadata: facts,
+    metadata,
     billing: organization.billing,
     admission,
     model: prepared.model,

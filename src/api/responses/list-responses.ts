@@ -39,13 +39,16 @@ export function readListRequest(request: Request): ListRequest {
 }
 
 /** What a list depends on. */
-export type ListParts = ResponseStores & { readonly models: () => Models; readonly options: RenderOptions }
+export type ListDependencies = ResponseStores & {
+  readonly models: () => Models
+  readonly options: RenderOptions
+}
 
 /** One page of the stored responses of an organization, and of its background runs, as JSON in parts. */
 export async function listResponses(
   organization: string,
   request: ListRequest,
-  parts: ListParts,
+  parts: ListDependencies,
   hold: AcquireMemory,
 ): Promise<readonly string[]> {
   // Responses are stored under the slug; that of a model that was removed is looked up as it is.
@@ -70,7 +73,7 @@ const turnLength = 256 * 1024
 async function renderAll(
   organization: string,
   responses: readonly StoredResponse[],
-  parts: ListParts,
+  parts: ListDependencies,
 ): Promise<readonly Rendered[]> {
   const rendered: Rendered[] = []
   let length = 0
@@ -88,7 +91,7 @@ async function renderAll(
 function renderOne(
   organization: string,
   stored: StoredResponse,
-  { live, options }: ListParts,
+  { live, options }: ListDependencies,
 ): readonly Rendered[] {
   const { id } = stored
   try {

@@ -15,7 +15,7 @@ import type { ResponseRequest } from './request/schema.ts'
 import type { ToolOptions } from './request/tools.ts'
 
 /** What the creation of every response depends on. */
-export type ServiceParts = ToolOptions & {
+export type ServiceDependencies = ToolOptions & {
   readonly gateway: Gateway
   readonly models: () => Models
   readonly responses: Responses
@@ -36,7 +36,7 @@ export type PreparedResponse = {
 export async function prepareResponse(
   request: ResponseRequest,
   context: RequestContext,
-  parts: ServiceParts,
+  parts: ServiceDependencies,
 ): Promise<PreparedResponse> {
   const { gateway, models, responses } = parts
   const { organization, admission } = context
@@ -48,8 +48,8 @@ export async function prepareResponse(
     const prepared = prepareRequest(request, conversation, models(), parts)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
-    const facts = requestMetadata(request, context, 'responses', model.slug)
-    return { prepared, conversation, head, metadata: facts, release }
+    const metadata = requestMetadata(request, context, 'responses', model.slug)
+    return { prepared, conversation, head, metadata, release }
   } catch (error) {
     release()
     const slug = models().find(request.model)?.slug

@@ -23,7 +23,7 @@ export type ResponseLifecycle = {
 }
 
 /** What a lifecycle depends on. */
-export type ResponseLifecycleParts = {
+export type ResponseLifecycleDependencies = {
   readonly live: LiveResponses
 }
 
@@ -31,7 +31,7 @@ export type ResponseLifecycleParts = {
 export function createResponseLifecycle(
   prepared: PreparedResponse,
   organization: string,
-  parts: ResponseLifecycleParts,
+  parts: ResponseLifecycleDependencies,
 ): ResponseLifecycle {
   const { head } = prepared
   const live = new LiveResponse(organization, head)

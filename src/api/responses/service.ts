@@ -10,7 +10,7 @@ import { findState, openEventStream, responseNotFound, type ResponseStores } fro
 import {
   type CompletedResponse,
   completeResponse,
-  type ForegroundParts,
+  type ForegroundDependencies,
   type StreamedResponse,
   streamResponse,
 } from './foreground.ts'
@@ -24,7 +24,7 @@ import type { DeletedResponse, InputTokens, ResponseObject } from './render/repl
 import type { ResponseRequest } from './request/schema.ts'
 
 /** What the service depends on. */
-export type ResponseServiceParts = ForegroundParts & {
+export type ResponseServiceDependencies = ForegroundDependencies & {
   readonly runs: Runs
   readonly shared?: SharedResponses | undefined
 }
@@ -67,7 +67,7 @@ export type ResponseService = {
 }
 
 /** The service for these gateway settings. */
-export function createResponseService(parts: ResponseServiceParts): ResponseService {
+export function createResponseService(parts: ResponseServiceDependencies): ResponseService {
   const { options, runs } = parts
   return {
     complete: (request, context) => completeResponse(request, context, parts),

@@ -31,6 +31,6 @@ export function hashSecret(secret: string): Buffer {
 }
 
 /** Whether the secret has this hash; compares in constant time. */
-export function provesKey(secret: string, secretHash: Uint8Array): boolean {
+export function verifySecret(secret: string, secretHash: Uint8Array): boolean {
   return timingSafeEqual(hashSecret(secret), secretHash)
 }

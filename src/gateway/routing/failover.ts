@@ -54,10 +54,10 @@ class Failover {
   #retryRoute: ModelRoute | undefined
 
   constructor(call: Call, dependencies: GatewayDependencies) {
-    const { metadata: facts, model } = call.request
+    const { metadata, model } = call.request
     this.#call = call
     this.#dependencies = dependencies
-    this.#organization = facts.organization
+    this.#organization = metadata.organization
     this.#routes = routeOrder(model.routes, (route) => this.#isOpen(route))
     this.#allOpen = this.#areAllOpen()
     this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes

@@ -17,7 +17,7 @@ export async function openStream(
   call: Call,
   dependencies: GatewayDependencies,
 ): Promise<GenerationStream> {
-  const { model, metadata: facts, stream } = call.request
+  const { model, metadata, stream } = call.request
   const { provider } = route
   call.meter.routeChosen(route, dependencies.speeds.of(route))
   call.observer?.attemptStarted(route)
@@ -46,7 +46,7 @@ export async function openStream(
     },
   })
   const first = upstream.first()
-  reportToBreaker(first, route, facts.organization, dependencies.breaker)
+  reportToBreaker(first, route, metadata.organization, dependencies.breaker)
   await (firstEventTimeout ? firstEventTimeout.waitFor(first) : first)
   return new MeteredStream(call, dependencies.states, { provider: provider.name, warnings, first, upstream })
 }

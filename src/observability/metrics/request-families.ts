@@ -15,7 +15,7 @@ export function createRequestFamilies() {
     }),
     attempts: createCounters({
       name: 'weir_attempts_total',
-      help: 'Attempts to call a provider, by outcome. left_alone is a route skipped by an open circuit breaker.',
+      help: 'Attempts to call a provider, by outcome. circuit_open is a route skipped by an open circuit breaker.',
       labels: ['provider', 'outcome'],
     }),
     inFlightAtStart: createHistograms(

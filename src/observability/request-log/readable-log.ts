@@ -42,7 +42,7 @@ function valueText(value: string): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** The internal cause; if there is none, the error message that the caller received (the log field `told`). */
+/** The internal cause; if there is none, the error message that the caller received (the log field `client_message`). */
 function causeText({ cause, ...fields }: LogFields): string {
-  return String(cause ?? fields['told'] ?? '')
+  return String(cause ?? fields['client_message'] ?? '')
 }

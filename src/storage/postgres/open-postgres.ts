@@ -49,7 +49,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     writerStats: () => sumOf(metered(), unmetered()),
     close: lazy(async () => {
       // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.
-      if (health.refusal()) await health.probe().catch(() => {})
+      if (health.unavailableError()) await health.probe().catch(() => {})
       ledger.close()
       await database.close()
       // When nothing is settled under this id any more.

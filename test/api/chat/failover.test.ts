@@ -80,7 +80,7 @@ describe('an unreachable engine among several', () => {
     const first = await scenario.app.chat(chatRequest)
     expect(await attemptsOf(scenario, first)).toEqual(['acme upstream_unavailable', 'other ok'])
     const second = await scenario.app.chat(chatRequest)
-    expect(await attemptsOf(scenario, second)).toEqual(['acme left_alone', 'other ok'])
+    expect(await attemptsOf(scenario, second)).toEqual(['acme circuit_open', 'other ok'])
     time.now = 1000
     const probe = await scenario.app.chat(chatRequest)
     expect(await attemptsOf(scenario, probe)).toEqual(['acme upstream_unavailable', 'other ok'])
@@ -139,7 +139,7 @@ describe('an unreachable engine among several', () => {
     const first = await scenario.app.chat(chatRequest)
     expect(await attemptsOf(scenario, first)).toEqual(['acme upstream_unavailable', 'other ok'])
     const second = await scenario.app.chat(chatRequest)
-    expect(await attemptsOf(scenario, second)).toEqual(['acme left_alone', 'other ok'])
+    expect(await attemptsOf(scenario, second)).toEqual(['acme circuit_open', 'other ok'])
   })
 
   test('is still called where the other one is unreachable too', async () => {
@@ -150,7 +150,7 @@ describe('an unreachable engine among several', () => {
     await using _ = await restartUpstream(scenario.acme, jsonReply())
     const reply = await scenario.app.chat(chatRequest)
     expect((await readCompletion(reply)).provider).toBe('acme')
-    const tried = ['acme left_alone', 'other provider_key_rejected', 'acme ok']
+    const tried = ['acme circuit_open', 'other provider_key_rejected', 'acme ok']
     expect(await attemptsOf(scenario, reply)).toEqual(tried)
   })
 })
@@ -166,7 +166,7 @@ describe('an engine that timed out', () => {
     await using scenario = await startScenario([silence, jsonReply()], options)
     expect(await servedBy(scenario)).toBe('other')
     const reply = await scenario.app.chat(chatRequest)
-    expect(await attemptsOf(scenario, reply)).toEqual(['acme left_alone', 'other upstream_rate_limited'])
+    expect(await attemptsOf(scenario, reply)).toEqual(['acme circuit_open', 'other upstream_rate_limited'])
     time.now = 29_999
     expect(await servedBy(scenario)).toBe('other')
     time.now = 30_000

@@ -77,7 +77,7 @@ test('each line of the log is an object with its time, its level and its message
       request: response.headers.get('x-request-id'),
       status: 502,
       code: 'upstream_unavailable',
-      told: expect.stringContaining('acme'),
+      client_message: expect.stringContaining('acme'),
     },
   ])
 })

@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
     const tally = await spendDuring(running, async (tally) => {
       await waitUntil(() => tally.charged.size > 50, 'requests that are charged', 20_000)
       signalServer(running.server, 'SIGSTOP')
-      await waitUntil(() => running.database.health.refusal() !== undefined, 'an outage', 20_000)
+      await waitUntil(() => running.database.health.unavailableError() !== undefined, 'an outage', 20_000)
       signalServer(running.server, 'SIGCONT')
     })
     await expectExact(running, tally)
@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
     const tally = await spendDuring(running, async (tally) => {
       await waitUntil(() => tally.charged.size > 50, 'requests that are charged', 20_000)
       await running.server.stop('SIGQUIT')
-      await waitUntil(() => running.database.health.refusal() !== undefined, 'an outage', 20_000)
+      await waitUntil(() => running.database.health.unavailableError() !== undefined, 'an outage', 20_000)
       await expect(running.ledger.settle(requestOf(running.acme), { status: 200 })).rejects.toMatchObject({
         status: 503,
       })

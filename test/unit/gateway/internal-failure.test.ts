@@ -55,7 +55,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
   const common = { billing, model: { ...model, routes: [...model.routes, ...model.routes] }, generation }
 
   async function ask(number: number, stream: boolean): Promise<void> {
-    const facts = {
+    const metadata = {
       id: `req_${number}`,
       organization: id,
       key: 'k',
@@ -65,7 +65,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     }
     const admission = limits.admit(organization(), () => {})
     const signal = new AbortController().signal
-    const reply = await gateway.generate({ ...common, metadata: facts, admission, stream, signal })
+    const reply = await gateway.generate({ ...common, metadata, admission, stream, signal })
     await reply.forEach(() => {})
   }
   return { upstream, breaker, ask, [Symbol.asyncDispose]: upstream[Symbol.asyncDispose] }

@@ -81,7 +81,7 @@ test('a skipped route is in the line, too', async () => {
   const reply = await scenario.app.chat(chatRequest)
   expect(await scenario.app.requestLines.of(reply)).toMatchObject({
     attempts: [
-      { provider: 'acme', outcome: 'left_alone' },
+      { provider: 'acme', outcome: 'circuit_open' },
       { provider: 'other', outcome: 'ok' },
     ],
   })

@@ -25,7 +25,7 @@ function watched() {
   const add = (title: string) =>
     writer.write(() => void sqlite.prepare('INSERT INTO songs VALUES (?)').run(title))
   const titles = () => sqlite.query('SELECT title FROM songs').values().flat()
-  const well = () => waitUntil(() => health.refusal() === undefined, 'a recovery')
+  const well = () => waitUntil(() => health.unavailableError() === undefined, 'a recovery')
   return { sqlite, file, lines, health, add, titles, ready, examine, commits, well }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { hashSecret, parseApiKey, provesKey } from '../../../src/domain/accounting/api-key.ts'
+import { hashSecret, parseApiKey, verifySecret } from '../../../src/domain/accounting/api-key.ts'
 import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { testStorage } from './support/folder.ts'
@@ -43,8 +43,8 @@ test('a text is a key only in its complete format', () => {
 
 test('only the complete secret verifies a key', () => {
   const hash = hashSecret('secret')
-  expect(provesKey('secret', hash)).toBe(true)
-  for (const secret of ['', 'Secret', 'secre', 'secrets']) expect(provesKey(secret, hash)).toBe(false)
+  expect(verifySecret('secret', hash)).toBe(true)
+  for (const secret of ['', 'Secret', 'secre', 'secrets']) expect(verifySecret(secret, hash)).toBe(false)
 })
 
 test('the secret of a key is nowhere in the data folder, and in no output about it', async () => {

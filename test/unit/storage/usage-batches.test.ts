@@ -61,7 +61,7 @@ test('usage that cannot be written is written as it was, once the database can b
 test('usage of a request that ends while the database is unavailable is written as it was, afterwards', async () => {
   const { database, writer, acme } = await fundedStorage(0n)
   const refusing = { current: serviceUnavailable('The database is locked.') as ApiError | undefined }
-  const ledger = createLedger(database, { ...writer, refusal: () => refusing.current })
+  const ledger = createLedger(database, { ...writer, unavailableError: () => refusing.current })
   await ledger.recordUsage(requestOf(acme.id), { status: 200, cost: 5n })
   refusing.current = undefined
   const rows = () => database.sqlite.prepare('SELECT status, cost FROM usage').values()

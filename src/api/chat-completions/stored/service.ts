@@ -10,7 +10,7 @@ import type { ChatMessage } from '../message-schema.ts'
 import { renderCompletionList, renderMessageList, renderStored } from './render.ts'
 import type { DeletedCompletion, ListRequest } from './schema.ts'
 
-export type CompletionServiceParts = {
+export type CompletionServiceDependencies = {
   readonly completions: Completions
   readonly models: () => Models
 }
@@ -30,7 +30,10 @@ export type CompletionService = {
   messages(organization: string, id: string, page: Page, hold: AcquireMemory): Promise<readonly string[]>
 }
 
-export function createCompletionService({ completions, models }: CompletionServiceParts): CompletionService {
+export function createCompletionService({
+  completions,
+  models,
+}: CompletionServiceDependencies): CompletionService {
   return {
     async list(organization, query, hold) {
       if (query.after !== undefined && sequenceOf(query.after) === undefined)

@@ -5,7 +5,7 @@ import { settleWithin } from '../../../lib/time.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { dropRun, executeRun } from './execute-run.ts'
-import type { Run, RunParts } from './run.ts'
+import type { Run, RunDependencies } from './run.ts'
 
 /** The runs that were started or dropped, each until its end is stored. */
 export type ActiveRuns = {
@@ -29,7 +29,7 @@ export type ActiveRuns = {
 const stopTimeoutMs = 10_000
 
 /** An empty set of active runs, of which `checkpoints` stores the events. */
-export function createActiveRuns(parts: RunParts, checkpoints: Checkpoints): ActiveRuns {
+export function createActiveRuns(parts: RunDependencies, checkpoints: Checkpoints): ActiveRuns {
   const started = new Map<LiveResponse, AbortController>()
   const ends = new Set<Promise<void>>()
   const abandoned = new AbortController()

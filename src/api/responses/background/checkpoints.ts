@@ -49,7 +49,7 @@ export function createSharedCheckpoints(
   return new PeriodicCheckpoints({ append, isDue: isCurrent, log }, intervalMs)
 }
 
-type CheckpointParts = {
+type CheckpointDependencies = {
   /** Resolves with the runs whose pieces are stored. */
   readonly append: (pieces: readonly LogPiece[]) => Promise<readonly RunKey[]>
   /** Whether to store the events of a run whose last piece was stored this long ago. */
@@ -65,12 +65,12 @@ type Progress = { events: number; pieces: number; storedAt: number; unconfirmed:
 type Piece = { readonly entries: string; readonly events: number }
 
 class PeriodicCheckpoints implements Checkpoints {
-  readonly #parts: CheckpointParts
+  readonly #parts: CheckpointDependencies
   readonly #intervalMs: number
   readonly #watched = new Map<string, { readonly live: LiveResponse; readonly progress: Progress }>()
   #timer: { stop(): void } | undefined
 
-  constructor(parts: CheckpointParts, intervalMs = defaultIntervalMs) {
+  constructor(parts: CheckpointDependencies, intervalMs = defaultIntervalMs) {
     this.#parts = parts
     this.#intervalMs = intervalMs
   }

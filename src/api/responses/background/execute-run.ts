@@ -5,7 +5,7 @@ import { decodeEvents } from '../events/event-log.ts'
 import { isRunEnd, type RunEnd, toRunEnd } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import { prepareRequest } from '../request/prepare-request.ts'
-import { requireRunOwner, type Run, type RunParts } from './run.ts'
+import { requireRunOwner, type Run, type RunDependencies } from './run.ts'
 import { readRun } from './stored-run.ts'
 
 /** The signals that end a run from outside. */
@@ -21,7 +21,7 @@ export async function executeRun(
   run: Run,
   slot: ConcurrencySlot,
   signals: RunSignals,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<void> {
   const { live } = run
   const { ownership } = parts
@@ -45,7 +45,7 @@ export async function dropRun(
   run: Run,
   error: unknown,
   abandoned: AbortSignal,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<void> {
   try {
     await endUnstarted(run, error, abandoned, parts)
@@ -59,7 +59,7 @@ async function endUnstarted(
   run: Run,
   error: unknown,
   abandoned: AbortSignal,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<void> {
   const { live } = run
   const withdrawn = await retryWhileUnavailable(() => parts.ownership.withdraw(live), abandoned)
@@ -75,7 +75,7 @@ async function generate(
   slot: ConcurrencySlot,
   signal: AbortSignal,
   progress: CallProgress,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<void> {
   const { live } = run
   live.apply({ type: 'started' })
@@ -104,9 +104,9 @@ async function toGenerateRequest(
   run: Run,
   slot: ConcurrencySlot,
   signal: AbortSignal,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<GenerateRequest> {
-  const { live, metadata: facts } = run
+  const { live, metadata } = run
   const { request, conversation } = await readRun(
     live.organization,
     live.id,
@@ -115,10 +115,10 @@ async function toGenerateRequest(
   )
   const current = parts.current()
   const { model, generation } = prepareRequest(request, conversation, current.models(), current)
-  const organization = await requireRunOwner(facts, parts.keys)
+  const organization = await requireRunOwner(metadata, parts.keys)
   const admission = { memory: slot.memory, open: () => slot, queue: () => run.slot }
   return {
-    metadata: facts,
+    metadata,
     billing: organization.billing,
     admission,
     reserved: slot,
@@ -141,7 +141,7 @@ async function storeEnd(
   error: unknown,
   { ending }: CallProgress,
   abandoned: AbortSignal,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<void> {
   const end = ending ?? toRunEnd(error, null)
   const finish = finishing(run, end)
@@ -156,7 +156,7 @@ async function applyStoredEnd(
   { live }: Run,
   end: RunEnd,
   abandoned: AbortSignal,
-  parts: RunParts,
+  parts: RunDependencies,
 ): Promise<void> {
   const find = () => parts.responses.find(live.organization, live.id)
   const stored = await retryWhileUnavailable(find, abandoned)

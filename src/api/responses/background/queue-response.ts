@@ -3,19 +3,19 @@ import type { RequestContext } from '../../../http/request-context.ts'
 import type { NewResponse } from '../../../storage/ports/responses.ts'
 import { encodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
-import { prepareResponse, type ServiceParts } from '../prepare-response.ts'
+import { prepareResponse, type ServiceDependencies } from '../prepare-response.ts'
 import type { Conversation } from '../request/lower.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { storedHead, storedItems } from '../stored-response.ts'
 import type { Run } from './run.ts'
 import type { Runs } from './runs.ts'
-import { type RunOrder, storedOrder } from './stored-run.ts'
+import { type StoredRequest, toStoredJson } from './stored-run.ts'
 
 /** Queues a background run; resolves when it is stored, and no longer depends on the connection of the client. */
 export async function queueResponse(
   request: ResponseRequest,
   context: RequestContext,
-  parts: ServiceParts,
+  parts: ServiceDependencies,
   runs: Runs,
 ): Promise<LiveResponse> {
   const claim = await runs.claimSlot(context.organization)
@@ -31,14 +31,14 @@ export async function queueResponse(
 async function storeQueued(
   request: ResponseRequest,
   context: RequestContext,
-  parts: ServiceParts,
+  parts: ServiceDependencies,
   runs: Runs,
 ): Promise<Run> {
   const {
     prepared,
     conversation,
     head,
-    metadata: facts,
+    metadata,
     release: releasePrevious,
   } = await prepareResponse(request, context, parts)
   const { model, generation } = prepared
@@ -47,20 +47,25 @@ async function storeQueued(
   live.apply({ type: 'created' })
   const order = {
     request,
-    facts,
+    facts: metadata,
     promptTokens: estimatePromptTokens(generation),
     images: countImages(generation),
   }
   const row = queuedRow(live, conversation, order, runs)
-  const reservation = { metadata: facts, billing: organization.billing, admission, model, generation }
+  const reservation = { metadata, billing: organization.billing, admission, model, generation }
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)
   live.markStored()
-  return { live, metadata: facts, slot: call }
+  return { live, metadata, slot: call }
 }
 
-function queuedRow(live: LiveResponse, conversation: Conversation, order: RunOrder, runs: Runs): NewResponse {
+function queuedRow(
+  live: LiveResponse,
+  conversation: Conversation,
+  order: StoredRequest,
+  runs: Runs,
+): NewResponse {
   const { head } = live
   return {
     id: head.id,
@@ -70,7 +75,7 @@ function queuedRow(live: LiveResponse, conversation: Conversation, order: RunOrd
     input: storedItems(conversation.input),
     log: encodeEvents(live.events),
     status: 'queued',
-    run: storedOrder(order),
+    run: toStoredJson(order),
     owner: runs.ownerOf(order.facts),
   }
 }

@@ -14,10 +14,10 @@ import { encodeEvents } from '../events/event-log.ts'
 import { type RunEvent, type RunUsage, toRunEnd } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import type { Run } from './run.ts'
-import { type DamagedRun, type RunOrder, type StoredRun, toStoredRun } from './stored-run.ts'
+import { type DamagedRun, type StoredRequest, type StoredRun, toStoredRun } from './stored-run.ts'
 
 /** What the recovery depends on. */
-export type RecoveryParts = {
+export type RecoveryDependencies = {
   readonly responses: Responses
   readonly ledger: Ledger
   readonly limits: RateLimits
@@ -37,7 +37,7 @@ export type Recovered = {
 const pageSize = 100
 
 /** Runs at the start of the process, before any other settlement and before any request. */
-export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
+export async function recoverRuns(parts: RecoveryDependencies): Promise<Recovered> {
   const waiting: Run[] = []
   let failed = 0
   for (let after = ''; ;) {
@@ -59,13 +59,13 @@ export async function recoverRuns(parts: RecoveryParts): Promise<Recovered> {
 /** Converts the row of a queued run; the tokens that it has reserved are unknown. */
 export async function toQueuedRun(
   { row, live, order }: StoredRun,
-  { keys, limits }: RecoveryParts,
+  { keys, limits }: RecoveryDependencies,
 ): Promise<Run> {
-  const { facts } = order
-  const organization = (await keys.find(facts.key))?.organization
+  const { facts: metadata } = order
+  const organization = (await keys.find(metadata.key))?.organization
   // Without an organization the run fails when it is its turn.
   const owner = organization ?? { id: row.organization, name: '', billing: 'none', limits: noLimits }
-  return { live, metadata: facts, slot: limits.resume(owner) }
+  return { live, metadata, slot: limits.resume(owner) }
 }
 
 const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
@@ -73,7 +73,7 @@ const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentReq
 /** Settles a run whose process was killed: it has failed, and its usage up to then is charged. */
 export async function settleInterrupted(
   { row, live, order }: StoredRun,
-  parts: RecoveryParts,
+  parts: RecoveryDependencies,
 ): Promise<void> {
   // The event may have been emitted before the first checkpoint stored it.
   if (live.state.status === 'queued') live.apply({ type: 'started' })
@@ -90,7 +90,7 @@ export async function settleInterrupted(
  * Ends a run that cannot be read. One that was not started costs nothing; a started one costs its prompt, because its
  * output is unknown.
  */
-export async function failDamaged({ row, order }: DamagedRun, parts: RecoveryParts): Promise<void> {
+export async function failDamaged({ row, order }: DamagedRun, parts: RecoveryDependencies): Promise<void> {
   parts.log.error('A background run failed because its stored state cannot be read.', {
     response: row.id,
   })
@@ -110,23 +110,27 @@ function finishing({ organization, id }: UnfinishedRun, end: ResponseEnd): reado
 
 /** `finish` is executed in the same transaction, or in one of its own if the usage was recorded before. */
 async function settleWith(
-  { facts }: RunOrder,
+  { facts: metadata }: StoredRequest,
   outcome: Outcome,
   finish: readonly Write[],
-  { ledger }: RecoveryParts,
+  { ledger }: RecoveryDependencies,
 ): Promise<void> {
-  const { recorded } = await ledger.settle(facts, outcome, { writes: finish })
+  const { recorded } = await ledger.settle(metadata, outcome, { writes: finish })
   if (!recorded) await ledger.write(finish)
 }
 
-function interruption({ facts, images }: RunOrder, usage: RunUsage, { models }: RecoveryParts): Outcome {
-  const pricing = facts.model === undefined ? undefined : models().find(facts.model)?.pricing
+function interruption(
+  { facts: metadata, images }: StoredRequest,
+  usage: RunUsage,
+  { models }: RecoveryDependencies,
+): Outcome {
+  const pricing = metadata.model === undefined ? undefined : models().find(metadata.model)?.pricing
   // The status of the provider's response is unknown.
   return { usage, cost: pricing && costOf(usage, pricing, images), status: 0, error: 'interrupted' }
 }
 
 /** An estimate from the prompt and the stored output. */
-function usageOf({ promptTokens }: RunOrder, events: readonly RunEvent[]): RunUsage {
+function usageOf({ promptTokens }: StoredRequest, events: readonly RunEvent[]): RunUsage {
   const lengthOf = (type: 'text' | 'reasoning' | 'call-delta') =>
     events.reduce((sum, event) => (event.type === type ? sum + event.text.length : sum), 0)
   const reasoning = lengthOf('reasoning')

@@ -113,6 +113,6 @@ type OrganizationQueue = {
   characters: number
 }
 
-function charactersOf({ live, metadata: facts }: Run): number {
-  return JSON.stringify(live.head).length + JSON.stringify(facts).length
+function charactersOf({ live, metadata }: Run): number {
+  return JSON.stringify(live.head).length + JSON.stringify(metadata).length
 }

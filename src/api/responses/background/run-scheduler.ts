@@ -2,10 +2,10 @@ import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { ApiError } from '../../../lib/errors/errors.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { RunQueue } from './run-queue.ts'
-import { ownerOfKey, type Run, type RunParts } from './run.ts'
+import { ownerOfKey, type Run, type RunDependencies } from './run.ts'
 import { monotonicNow } from '../../../lib/time.ts'
 
-type SchedulerParts = Pick<RunParts, 'current' | 'keys' | 'organizations'>
+type SchedulerDependencies = Pick<RunDependencies, 'current' | 'keys' | 'organizations'>
 
 /** After this interval, organizations that had no free concurrency slot for their runs are tried again. */
 const slotRetryIntervalMs = 200
@@ -16,7 +16,7 @@ const maxDropped = 20
 export class RunScheduler {
   readonly queue = new RunQueue()
   readonly #active: ActiveRuns
-  readonly #parts: SchedulerParts
+  readonly #parts: SchedulerDependencies
   /** The runs of each organization that have a slot, or wait for the answer whether they have one. */
   readonly #running = new Map<string, number>()
   readonly #share: SlotShare
@@ -27,7 +27,7 @@ export class RunScheduler {
   #paused = false
   #retry: Timer | undefined
 
-  constructor(active: ActiveRuns, parts: SchedulerParts) {
+  constructor(active: ActiveRuns, parts: SchedulerDependencies) {
     this.#active = active
     this.#parts = parts
     this.#share = createSlotShare(parts.organizations.areSeveral, () => this.#startYielding())
@@ -76,10 +76,10 @@ export class RunScheduler {
 
   /** Starts the first run if its organization has a free slot; false for a run that had to be dropped. */
   #startOrDrop(run: Run): boolean {
-    const refusal = refusalOf(run, this.#parts.keys)
-    if (refusal) {
+    const rejection = rejectionOf(run, this.#parts.keys)
+    if (rejection) {
       this.queue.removeFirst()
-      this.#active.drop(run, refusal)
+      this.#active.drop(run, rejection)
       return false
     }
     const { organization } = run.live
@@ -143,12 +143,12 @@ export class RunScheduler {
 }
 
 /** Why the run must not start any more. A 503 is no reason: the database is unavailable, and the run checks again. */
-function refusalOf({ metadata: facts }: Run, keys: RunParts['keys']): ApiError | undefined {
+function rejectionOf({ metadata }: Run, keys: RunDependencies['keys']): ApiError | undefined {
   try {
-    const key = keys.find(facts.key)
+    const key = keys.find(metadata.key)
     // A key that is not cached is checked when the run has started, which reports an error.
     if (key instanceof Promise) key.catch(() => {})
-    else ownerOfKey(facts.key, key)
+    else ownerOfKey(metadata.key, key)
     return undefined
   } catch (error) {
     return error instanceof ApiError && error.status !== 503 ? error : undefined

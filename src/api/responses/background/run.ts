@@ -26,7 +26,7 @@ export type Run = {
 }
 
 /** What background runs depend on. */
-export type RunParts = {
+export type RunDependencies = {
   /** The environment at this moment: settings may change while a run is queued. */
   readonly current: () => RunEnvironment
   readonly responses: Responses

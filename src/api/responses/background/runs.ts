@@ -10,7 +10,7 @@ import { createSharedCheckpoints, createSoleCheckpoints } from './checkpoints.ts
 import { type ClaimSlot, createSlotClaims, type SharedQueueLimits } from './queue-limits.ts'
 import { createSoleOwnership } from './run-ownership.ts'
 import { RunScheduler } from './run-scheduler.ts'
-import type { Run, RunParts } from './run.ts'
+import type { Run, RunDependencies } from './run.ts'
 import { RunExchange } from './shared/run-exchange.ts'
 import type { RunSharing } from './shared/run-sharing.ts'
 import { createSharedOwnership } from './shared/shared-ownership.ts'
@@ -82,14 +82,14 @@ export function createRuns(input: RunInput, sharing?: RunSharing): Runs {
   }
 }
 
-function addTo(scheduler: RunScheduler, run: Run, { ownership }: RunParts): void {
+function addTo(scheduler: RunScheduler, run: Run, { ownership }: RunDependencies): void {
   if (ownership.add(run.live)) return scheduler.add(run)
   // It is queued already, because the answer that it was stored took long.
   run.slot.release()
   run.leaveQueue?.()
 }
 
-type RunInput = Omit<RunParts, 'ownership'>
+type RunInput = Omit<RunDependencies, 'ownership'>
 
 function assemble(input: RunInput, sharing: RunSharing | undefined) {
   const { parts, checkpoints } = sharing ? sharedParts(input, sharing) : soleParts(input)

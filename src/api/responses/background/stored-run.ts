@@ -12,7 +12,7 @@ import type { ResponseRequest } from '../request/schema.ts'
 import { fromStoredHead } from '../stored-response.ts'
 
 /** What is stored of a run, beside its response, until it has ended: another process may have to start it. */
-export type RunOrder = {
+export type StoredRequest = {
   /** Without the input, which is stored with the response, and without what the metadata has. */
   readonly request: ResponseRequest
   /** The name is part of the stored format. */
@@ -24,30 +24,34 @@ export type RunOrder = {
 }
 
 /** Converts an order for storage. */
-export function storedOrder({ request, ...rest }: RunOrder): JsonObject {
+export function toStoredJson({ request, ...rest }: StoredRequest): JsonObject {
   // It consists of JSON values only.
   return { ...rest, request: { ...request, input: [], tags: null, trace: null } } as unknown as JsonObject
 }
 
 /** Converts a stored order. */
-function fromStoredOrder(stored: JsonObject): RunOrder {
-  // Only `storedOrder` writes it.
-  return stored as unknown as RunOrder
+function fromStoredJson(stored: JsonObject): StoredRequest {
+  // Only `toStoredJson` writes it.
+  return stored as unknown as StoredRequest
 }
 
 /** An unfinished run of an earlier process. */
 export type StoredRun = {
   readonly row: UnfinishedRun
   readonly live: LiveResponse
-  readonly order: RunOrder
+  readonly order: StoredRequest
 }
 
 /** An unfinished run of which a part cannot be read. */
-export type DamagedRun = { readonly row: UnfinishedRun; readonly live: undefined; readonly order?: RunOrder }
+export type DamagedRun = {
+  readonly row: UnfinishedRun
+  readonly live: undefined
+  readonly order?: StoredRequest
+}
 
 /** Parses the row of an unfinished run. */
 export function toStoredRun(row: UnfinishedRun): StoredRun | DamagedRun {
-  const [live, order] = [parseLive(row), parseOrder(row)]
+  const [live, order] = [parseLive(row), parseStoredRequest(row)]
   return live && order ? { row, live, order } : { row, live: undefined, order }
 }
 
@@ -64,12 +68,12 @@ function parseLive({ id, organization, head: json, log }: UnfinishedRun): LiveRe
   }
 }
 
-function parseOrder({ organization, run: json }: UnfinishedRun): RunOrder | undefined {
+function parseStoredRequest({ organization, run: json }: UnfinishedRun): StoredRequest | undefined {
   const { request, facts, promptTokens, images } = fieldsOf(parseJson(json))
   const readable =
     typeof fieldsOf(request).model === 'string' && Number.isFinite(promptTokens) && Number.isFinite(images)
   if (!readable || readRequestMetadata(JSON.stringify(facts), organization) === undefined) return undefined
-  return fromStoredOrder(JSON.parse(json) as JsonObject)
+  return fromStoredJson(JSON.parse(json) as JsonObject)
 }
 
 /**
@@ -89,7 +93,7 @@ export async function readRun(
   const context = await itemsOfChain(chain.slice(0, -1))
   // The request schema validated the input before it was stored.
   return {
-    request: fromStoredOrder(order).request,
+    request: fromStoredJson(order).request,
     conversation: { context, input: own.input as readonly Item[] },
   }
 }

@@ -24,7 +24,7 @@ export type FollowedResponses = {
   follow(live: LiveResponse, pieces: number): () => void
 }
 
-export type FollowParts = {
+export type FollowDependencies = {
   readonly claims: Pick<RunClaims, 'progress'>
   readonly responses: Pick<Responses, 'find'>
   /** The responses that this process executes: these need not be read. */
@@ -48,7 +48,7 @@ type Followed = {
 
 /** No followed responses. */
 export function createFollowedResponses(
-  parts: FollowParts,
+  parts: FollowDependencies,
   intervalMs = defaultIntervalMs,
 ): FollowedResponses {
   const followed = new Map<string, Followed>()
@@ -82,7 +82,11 @@ export function createFollowedResponses(
 }
 
 /** Reads all followed responses, and waits until it is time to read them again. */
-async function readOnce(entries: readonly Followed[], parts: FollowParts, intervalMs: number): Promise<void> {
+async function readOnce(
+  entries: readonly Followed[],
+  parts: FollowDependencies,
+  intervalMs: number,
+): Promise<void> {
   try {
     const more = await readAll(entries, parts)
     await (more ? nextTurn() : Bun.sleep(intervalMs))
@@ -97,7 +101,7 @@ function newEntry(live: LiveResponse, pieces: number): Followed {
 }
 
 /** Resolves with whether more pieces are stored already. */
-async function readAll(entries: readonly Followed[], parts: FollowParts): Promise<boolean> {
+async function readAll(entries: readonly Followed[], parts: FollowDependencies): Promise<boolean> {
   const { live: registry, claims } = parts
   const due = entries.filter(
     ({ live }) => !live.finished && registry.find(live.organization, live.id) !== live,
@@ -120,7 +124,7 @@ async function readAll(entries: readonly Followed[], parts: FollowParts): Promis
 async function advance(
   entry: Followed,
   progress: RunProgress | undefined,
-  { responses }: FollowParts,
+  { responses }: FollowDependencies,
 ): Promise<void> {
   const { live } = entry
   try {

@@ -30,7 +30,7 @@ export function createLedger(database: Database): Ledger {
   const settle = createSettle(settleNow, retries, closing.signal)
 
   const recordUsage: Ledger['recordUsage'] = async (request, outcome) => {
-    if (database.health.refusal()) retries.add(request, outcome)
+    if (database.health.unavailableError()) retries.add(request, outcome)
     else record(request, outcome, { reserved: false }).catch(() => retries.add(request, outcome))
   }
 

@@ -119,10 +119,10 @@ export function createQuery(connections: Connections): Query {
  * The same for requests: each waits no longer than `callerTimeoutMs`, and not at all while the database is known to be
  * unavailable.
  */
-export function createCallerQuery(query: Query, health: { refusal(): ApiError | undefined }): Query {
+export function createCallerQuery(query: Query, health: { unavailableError(): ApiError | undefined }): Query {
   return async (text, values) => {
-    const refusal = health.refusal()
-    if (refusal) throw refusal
+    const unavailable = health.unavailableError()
+    if (unavailable) throw unavailable
     return await query(text, values, callerTimeoutMs)
   }
 }

@@ -10,7 +10,7 @@ import { databaseUnavailable } from '../postgres-errors.ts'
  */
 export type Health = {
   /** Returns the 503 while the database is unavailable; undefined while it works. */
-  refusal(): ApiError | undefined
+  unavailableError(): ApiError | undefined
   /** Reports that a transaction was committed. */
   worked(): void
   /** Reports that the database is unavailable. */
@@ -33,7 +33,7 @@ const idleIntervalMs = 1000
 export function createHealth(query: Query, log: Log): Health {
   const health = new ProbedHealth(query, log)
   return {
-    refusal: () => health.refusal(),
+    unavailableError: () => health.unavailableError(),
     worked: () => health.worked(),
     failed: (cause) => health.failed(cause),
     age: () => health.age(),
@@ -55,7 +55,7 @@ class ProbedHealth implements Health {
     this.#log = log
   }
 
-  refusal(): ApiError | undefined {
+  unavailableError(): ApiError | undefined {
     return this.#outage
   }
 

@@ -13,8 +13,8 @@ export function createReadiness(health: Health): Readiness {
   let last: { readonly result: Promise<void>; readonly startedAt: number } | undefined
 
   function ready(): Promise<void> | undefined {
-    const refusal = health.refusal()
-    if (refusal) throw refusal
+    const unavailable = health.unavailableError()
+    if (unavailable) throw unavailable
     return health.age() < commitTrustMs ? undefined : health.probe()
   }
 

@@ -22,7 +22,7 @@ import {
 } from './limit-lease-statements.ts'
 
 export type LimitLeasesOptions = {
-  readonly health: Pick<Health, 'refusal' | 'failed'>
+  readonly health: Pick<Health, 'unavailableError' | 'failed'>
   /** Milliseconds, instead of the clock of the database. */
   readonly now?: (() => number) | undefined
   /** The time to wait for a statement. */
@@ -38,8 +38,8 @@ export function createLimitLeases(connections: Connections, options: LimitLeases
   return {
     async exchange(process, buckets, slots) {
       for (let attempt = 1; attempt <= attempts; attempt++) {
-        const refusal = health.refusal()
-        if (refusal) throw refusal
+        const unavailable = health.unavailableError()
+        if (unavailable) throw unavailable
         try {
           const grants = await attemptExchange({ process, buckets, slots }, connections, options)
           if (grants !== undefined) return grants

@@ -23,7 +23,7 @@ export type Writer = {
 }
 
 export type WriterOptions = {
-  readonly health: Pick<Health, 'refusal' | 'worked' | 'failed'>
+  readonly health: Pick<Health, 'unavailableError' | 'worked' | 'failed'>
   /** Called with jobs that were committed after their callers had been rejected. */
   readonly undo?: (jobs: readonly Job[]) => Promise<void>
   /** How many jobs may wait for a transaction. */
@@ -72,10 +72,10 @@ class GroupWriter implements Writer {
   }
 
   write(job: Job): ReturnType<Writer['write']> {
-    const refusal = this.#closed
+    const unavailable = this.#closed
       ? serviceUnavailable('The gateway is shutting down.')
-      : this.#options.health.refusal()
-    if (refusal) return Promise.reject(refusal)
+      : this.#options.health.unavailableError()
+    if (unavailable) return Promise.reject(unavailable)
     if (this.#waiting.length >= (this.#options.maxWaiting ?? 10_000))
       return Promise.reject(
         serviceUnavailable('Too many writes are waiting for the database. Try again later.'),

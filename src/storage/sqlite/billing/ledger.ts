@@ -99,7 +99,7 @@ function createRecording(settleNow: Settle, writer: Writer, retries: SettlementR
 
   return {
     recordUsage(request, outcome) {
-      if (writer.refusal()) retries.add(request, outcome)
+      if (writer.unavailableError()) retries.add(request, outcome)
       else gathered.add({ request, outcome })
       return accepted
     },

@@ -11,7 +11,7 @@ import { databaseUnavailable, FileReplacedError } from '../sqlite-errors.ts'
  */
 export type Health = {
   /** Returns the 503 while the database is unavailable; undefined while it works. */
-  refusal(): ApiError | undefined
+  unavailableError(): ApiError | undefined
   /** Reports that a transaction was committed. */
   wrote(): void
   /** Reports that a whole transaction failed. */
@@ -67,7 +67,7 @@ export function createHealth(database: Database, log: Log): Health {
     attempt(() => tryWrite(wrote))
   }
 
-  function refusal(): ApiError | undefined {
+  function unavailableError(): ApiError | undefined {
     if (!outage) checkFilesSometimes()
     return outage
   }
@@ -77,7 +77,7 @@ export function createHealth(database: Database, log: Log): Health {
     clearTimeout(timer)
   }
 
-  return { refusal, wrote, failed, age: () => performance.now() - (writtenAt ?? 0), retry, close }
+  return { unavailableError, wrote, failed, age: () => performance.now() - (writtenAt ?? 0), retry, close }
 }
 
 function prepareChecks(database: Database) {

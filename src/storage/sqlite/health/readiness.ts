@@ -20,8 +20,8 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
   const writeProbe = prepareWriteProbe(database)
 
   function ready(): Promise<void> | undefined {
-    const refusal = health.refusal()
-    if (refusal) throw refusal
+    const unavailable = health.unavailableError()
+    if (unavailable) throw unavailable
     const age = health.age()
     if (age < lockTrustMs) return undefined
     return age > commitTrustMs || isLocked() ? writer.write(writeProbe) : undefined
@@ -29,7 +29,7 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
 
   async function examine(): Promise<void> {
     try {
-      if (health.refusal()) health.retry()
+      if (health.unavailableError()) health.retry()
       await writer.write(writeProbe)
     } catch (error) {
       const message = outageMessage(error)
@@ -37,7 +37,7 @@ export function createReadiness(database: Database, writer: Writer, health: Heal
     }
   }
 
-  return { ready, probe: createShared(examine, () => health.refusal() === undefined) }
+  return { ready, probe: createShared(examine, () => health.unavailableError() === undefined) }
 }
 
 /** Shares one run of the work between all concurrent callers, and for a while after it if `isHealthy` stays the same. */

@@ -17,7 +17,7 @@ export type Writer = {
    */
   write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
   /** Returns the 503 with which a write would be rejected now; undefined if it would be accepted. */
-  refusal(): ApiError | undefined
+  unavailableError(): ApiError | undefined
   /** Runs this work between two transactions; writes wait until it settles. */
   whilePaused<T>(work: () => Promise<T>): Promise<T>
   /** The number of waiting jobs, and of transactions since the start. */
@@ -30,7 +30,7 @@ export type WriterOptions = {
   /** How many jobs may wait for a transaction. */
   readonly maxWaiting?: number
   /** Rejects writes while the database is known to fail. */
-  readonly health?: Pick<Health, 'refusal' | 'wrote' | 'failed'>
+  readonly health?: Pick<Health, 'unavailableError' | 'wrote' | 'failed'>
   /** The disk of the write-ahead log; tests pass their own. */
   readonly disk?: Disk
   /** Is called after each commit. */
@@ -49,7 +49,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
   const writer = new GroupWriter(database, options)
   return {
     write: (work, durable) => writer.write(work, durable),
-    refusal: () => writer.refusal(),
+    unavailableError: () => writer.unavailableError(),
     whilePaused: (work) => writer.whilePaused(work),
     stats: () => writer.stats(),
     close: () => writer.close(),
@@ -90,17 +90,17 @@ class GroupWriter implements Writer {
   }
 
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
-    const refusal = this.refusal()
-    if (refusal) return Promise.reject(refusal)
+    const unavailable = this.unavailableError()
+    if (unavailable) return Promise.reject(unavailable)
     if (this.#waiting.length === 0) this.#schedule()
     return new Promise((resolve, reject) => this.#waiting.push(new Write(work, durable, resolve, reject)))
   }
 
-  refusal(): ApiError | undefined {
+  unavailableError(): ApiError | undefined {
     if (this.#closed) return serviceUnavailable('The gateway is shutting down.')
     if (this.#waiting.length >= this.#maxWaiting)
       return serviceUnavailable('Too many writes are waiting for the database. Try again later.')
-    return this.#health?.refusal()
+    return this.#health?.unavailableError()
   }
 
   async whilePaused<T>(work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { createSharedOwnership } from '../../../../src/api/responses/background/shared/shared-ownership.ts'
 import { TakeOver } from '../../../../src/api/responses/background/shared/take-over.ts'
-import { storedOrder } from '../../../../src/api/responses/background/stored-run.ts'
+import { toStoredJson } from '../../../../src/api/responses/background/stored-run.ts'
 import { encodeEvents } from '../../../../src/api/responses/events/event-log.ts'
 import { LiveResponse } from '../../../../src/api/responses/live/live-response.ts'
 import { createLiveResponses } from '../../../../src/api/responses/live/live-responses.ts'
@@ -50,7 +50,7 @@ async function ownRuns(open: OpenStore<SharedTestStore>) {
     input: [],
     log: encodeEvents(liveRun().events),
     status: 'queued',
-    run: storedOrder({ request, facts, promptTokens: 1, images: 0 }),
+    run: toStoredJson({ request, facts, promptTokens: 1, images: 0 }),
     owner: { process: 'p1', request: facts.id },
   })
   return { ...fixture, claims, registry, waiting, process, ownership, liveRun, key: liveRun() }

@@ -6,7 +6,7 @@ import type { RunSharing } from './run-sharing.ts'
 import type { RunTargets, TakeOver } from './take-over.ts'
 
 /** What cancelling needs of this process. */
-export type CancelParts = Pick<RunTargets, 'drop'> & {
+export type CancelDependencies = Pick<RunTargets, 'drop'> & {
   readonly sharing: RunSharing
   readonly queue: RunQueue
   readonly takeOver: TakeOver
@@ -18,7 +18,7 @@ export type CancelParts = Pick<RunTargets, 'drop'> & {
  * run is taken from its owner and ends here; the owner of a started one is asked to end it. Rejects with 503 if that takes
  * too long. Clients that cancel the same run share one cancellation.
  */
-export function createCancellation(parts: CancelParts): (run: RunKey) => Promise<void> {
+export function createCancellation(parts: CancelDependencies): (run: RunKey) => Promise<void> {
   const pending = new Map<string, Promise<void>>()
   const ends = new RunEnds({ claims: parts.sharing.claims, recover: parts.recover })
   return async (run) => {
@@ -30,7 +30,7 @@ export function createCancellation(parts: CancelParts): (run: RunKey) => Promise
 
 async function cancel(
   run: RunKey,
-  { sharing, queue, takeOver, drop }: CancelParts,
+  { sharing, queue, takeOver, drop }: CancelDependencies,
   ends: RunEnds,
 ): Promise<void> {
   const { process, claims, waiting } = sharing

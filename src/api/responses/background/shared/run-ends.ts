@@ -1,7 +1,7 @@
 import type { RunClaims, RunKey } from '../../../../storage/ports/run-claims.ts'
 import { cancelTimeoutMs, endNotStored } from '../cancel-timeout.ts'
 
-export type RunEndsParts = {
+export type RunEndsDependencies = {
   readonly claims: Pick<RunClaims, 'progress'>
   /** Claims the runs whose owners are gone, and ends them. */
   readonly recover: () => Promise<void>
@@ -16,14 +16,14 @@ const maxRead = 100
 
 /** The ends of cancelled runs that any process may have. All that are waited for are read together. */
 export class RunEnds {
-  readonly #parts: RunEndsParts
+  readonly #parts: RunEndsDependencies
   readonly #waiting = new Map<string, Waiting>()
   #reading = false
   #recovering = false
   #intervalMs = minIntervalMs
   #timer: Timer | undefined
 
-  constructor(parts: RunEndsParts) {
+  constructor(parts: RunEndsDependencies) {
     this.#parts = parts
   }
 

@@ -6,7 +6,7 @@ import type { RunKey } from '../../../../storage/ports/run-claims.ts'
 import type { LiveResponse } from '../../live/live-response.ts'
 import type { ActiveRuns } from '../active-runs.ts'
 import type { RunScheduler } from '../run-scheduler.ts'
-import type { Run, RunParts } from '../run.ts'
+import type { Run, RunDependencies } from '../run.ts'
 import { createCancellation } from './cancel-anywhere.ts'
 import type { RunSharing } from './run-sharing.ts'
 import { TakeOver } from './take-over.ts'
@@ -22,10 +22,10 @@ const maxRecovered = 100
 const maxCompared = 500
 
 /** What this process has of its own. */
-export type ExchangeParts = {
+export type ExchangeDependencies = {
   readonly active: ActiveRuns
   readonly scheduler: RunScheduler
-  readonly parts: RunParts
+  readonly parts: RunDependencies
 }
 
 /** Exchanges background runs with the other processes of the database, as long as it runs. */
@@ -33,7 +33,7 @@ export class RunExchange {
   /** Cancels a run wherever it is; resolves when its end is stored. */
   readonly cancel: (run: RunKey) => Promise<void>
   readonly #sharing: RunSharing
-  readonly #own: ExchangeParts
+  readonly #own: ExchangeDependencies
   readonly #takeOver: TakeOver
   readonly #stopping = new AbortController()
   #timers: readonly { stop(): void }[] = []
@@ -41,7 +41,7 @@ export class RunExchange {
   /** The runs that the last comparison has found in the database only. */
   #unknown: ReadonlySet<string> = new Set()
 
-  constructor(sharing: RunSharing, own: ExchangeParts) {
+  constructor(sharing: RunSharing, own: ExchangeDependencies) {
     const { active, parts, scheduler } = own
     this.#sharing = sharing
     this.#own = own
