@@ -1,3 +1,4 @@
+import { createScriptRunner } from '../storage/sqlite/run-script.ts'
 import { dirname, join } from 'node:path'
 import { findDatabaseUrl } from '../config/database-url.ts'
 import { findDataFolder } from '../config/paths.ts'
@@ -8,7 +9,7 @@ import type { UsageQuery, UsageReport } from '../storage/ports/usage-report.ts'
 import { usageReport } from '../storage/sqlite/billing/usage-report.ts'
 import { type Database, databaseName, openDatabase } from '../storage/sqlite/connection/database.ts'
 import { hasDatabase, openExistingDatabase } from '../storage/sqlite/connection/existing-database.ts'
-import { createKeys } from '../storage/sqlite/keys/keys.ts'
+import { createKeys } from '../storage/scripts/keys.ts'
 import { createOrganizations } from '../storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../storage/sqlite/writer/writer.ts'
 import { CommandError } from './errors.ts'
@@ -73,7 +74,7 @@ async function withDatabase<T>(database: Database, file: string, work: Work<T>):
     return await work({
       name: file,
       organizations: createOrganizations(database, writer),
-      keys: createKeys(database, writer),
+      keys: createKeys(createScriptRunner(database, writer)),
       usage: (query) => usageReport(database, query),
     })
   } finally {

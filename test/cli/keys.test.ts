@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { keys } from '../../src/cli/commands/keys.ts'
 import { orgs } from '../../src/cli/commands/orgs.ts'
-import { bootstrap } from '../../src/storage/sqlite/keys/bootstrap.ts'
+import { bootstrap } from '../../src/storage/scripts/keys.ts'
 import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
@@ -14,7 +13,7 @@ const day = 86_400_000
 async function startedScenario() {
   const scenario = storageFixture()
   const database = openDatabase(join(scenario.data, databaseName))
-  await bootstrap(database, createWriter(database))
+  database.run(bootstrap(undefined, Date.now()))
   database.close()
   await scenario.say(orgs, 'create', 'acme')
   const list = async () => JSON.parse((await scenario.say(keys, 'list', '--json')).out)

@@ -1,3 +1,4 @@
+import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import {
   type Database as PostgresDatabase,
   openDatabase as openPostgres,
 } from '../../src/storage/postgres/connection/database.ts'
-import { createKeys as createPostgresKeys } from '../../src/storage/postgres/keys/keys.ts'
+import { createScriptRunner as createPostgresRunner } from '../../src/storage/postgres/run-script.ts'
 import { createOrganizations as createPostgresOrganizations } from '../../src/storage/postgres/organizations/organizations.ts'
 import { openDatabase as openSqlite } from '../../src/storage/sqlite/connection/database.ts'
 import { usageReport as sqliteReport } from '../../src/storage/sqlite/billing/usage-report.ts'
@@ -18,7 +19,7 @@ import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
 import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage/rollup.ts'
 import { usageReport as postgresReport } from '../../src/storage/postgres/billing/usage-report.ts'
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage-report.ts'
-import { createKeys } from '../../src/storage/sqlite/keys/keys.ts'
+import { createKeys } from '../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
@@ -106,7 +107,7 @@ async function connectSqlite(file: string): Promise<DatabaseConnection> {
   const writer = createWriter(database)
   return {
     organizations: createOrganizations(database, writer),
-    keys: createKeys(database, writer),
+    keys: createKeys(createScriptRunner(database, writer)),
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
       sqlite.query<Row, Value[]>(sql).all(...parameters),
     values: async (sql, ...parameters) =>
@@ -132,7 +133,7 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
   }
   return {
     organizations: createPostgresOrganizations(database),
-    keys: createPostgresKeys(database),
+    keys: createKeys(createPostgresRunner(database)),
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
       (await rows(sql, ...parameters)) as readonly object[] as Row[],
     values: async (sql, ...parameters) => (await rows(sql, ...parameters)).map((row) => Object.values(row)),

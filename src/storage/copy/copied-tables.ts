@@ -1,9 +1,16 @@
 import { getTableColumns, getTableName, type Table } from 'drizzle-orm'
 import type { CopiedColumn, CopiedTable } from '../ports/copy.ts'
-import * as postgresProcesses from '../postgres/process-tables.ts'
-import * as postgres from '../postgres/tables.ts'
-import * as sqliteProcesses from '../sqlite/process-tables.ts'
-import * as sqlite from '../sqlite/tables.ts'
+import { api_keys, ledger, organizations, reservations } from '../schema/organizations.ts'
+import * as postgres from '../schema/postgres.ts'
+import {
+  completions,
+  provider_state,
+  response_erasures,
+  response_log,
+  responses,
+  runs,
+} from '../schema/stored.ts'
+import { usage } from '../schema/usage.ts'
 
 /** What a store has and the other one does not: it is computed from the columns that are copied. */
 export const derivedColumns: readonly string[] = [
@@ -22,18 +29,18 @@ export const transientTables = {
 
 /** Every table with data, those first that others refer to. */
 export const copiedTables: readonly CopiedTable[] = [
-  copied(sqlite.organizations, postgres.organizations, ['id']),
+  copied(organizations, postgres.organizations, ['id']),
   // SQLite keeps the order of creation in the row id, PostgreSQL in `position`.
-  copied(sqlite.api_keys, postgres.api_keys, ['position']),
-  copied(sqlite.provider_state, postgres.provider_state, ['organization_id', 'call_id']),
-  copied(sqlite.reservations, postgres.reservations, ['request_id']),
-  copied(sqlite.ledger, postgres.ledger, ['id']),
-  copied(sqlite.usage, postgres.usage, ['created_at', 'id']),
-  copied(sqlite.completions, postgres.completions, ['sequence', 'id']),
-  copied(sqlite.responses, postgres.responses, ['id']),
-  copied(sqlite.response_log, postgres.response_log, ['response_id', 'position']),
-  copied(sqliteProcesses.response_erasures, postgresProcesses.response_erasures, ['response_id']),
-  copied(sqliteProcesses.runs, postgresProcesses.runs, ['response_id']),
+  copied(api_keys, postgres.api_keys, ['position']),
+  copied(provider_state, postgres.provider_state, ['organization_id', 'call_id']),
+  copied(reservations, postgres.reservations, ['request_id']),
+  copied(ledger, postgres.ledger, ['id']),
+  copied(usage, postgres.usage, ['created_at', 'id']),
+  copied(completions, postgres.completions, ['sequence', 'id']),
+  copied(responses, postgres.responses, ['id']),
+  copied(response_log, postgres.response_log, ['response_id', 'position']),
+  copied(response_erasures, postgres.response_erasures, ['response_id']),
+  copied(runs, postgres.runs, ['response_id']),
 ]
 
 function copied(inSqlite: Table, inPostgres: Table, key: readonly string[]): CopiedTable {

@@ -1,8 +1,10 @@
 import { lazy } from '../../lib/lazy.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
+import { CachedKeys } from '../key-directory.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { UsageQuery } from '../ports/usage-report.ts'
+import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createLedger } from './billing/ledger.ts'
 import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
@@ -11,13 +13,11 @@ import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { assertNoEarlierServer } from './connection/earlier-server.ts'
 import { createReadiness } from './health/readiness.ts'
-import { bootstrap } from './keys/bootstrap.ts'
-import { createKeyDirectory } from './keys/key-directory.ts'
-import { createKeys } from './keys/keys.ts'
 import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
 import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
+import { createScriptRunner, runScript } from './run-script.ts'
 import { openSharedStore } from './shared/shared-store.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
 import { createRollup } from './usage/rollup.ts'
@@ -30,10 +30,12 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
   await assertNoEarlierServer(database).catch((error) => closeAfter(database, error))
   const shared = await openSharedStore(url, database, clock).catch((error) => closeAfter(database, error))
   const ledger = createLedger(database)
+  const runner = createScriptRunner(database)
+  const callerQuery = createCallerQuery(database.query, health)
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
-    keys: createKeyDirectory(createCallerQuery(database.query, health)),
-    managed: { organizations: createOrganizations(database), keys: createKeys(database) },
+    keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
+    managed: { organizations: createOrganizations(database), keys: createKeys(runner) },
     providerState: createProviderState(database),
     ledger,
     completions: createCompletions(database),
@@ -43,7 +45,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     pendingDeletions: createOrganizationDeletions(database),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
     returnSpace: createTransactionExpiry(database.query),
-    bootstrap: (configured) => bootstrap(database, configured),
+    bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     readiness: createReadiness(health),
     shared,
     writerStats: () => sumOf(metered(), unmetered()),
@@ -64,7 +66,7 @@ export async function openPostgresForAdmin(url: Secret, log: Log) {
   return {
     name: database.label,
     organizations: createOrganizations(database),
-    keys: createKeys(database),
+    keys: createKeys(createScriptRunner(database)),
     usage: (query: UsageQuery) => usageReport(database, query),
     close: database.close,
   }

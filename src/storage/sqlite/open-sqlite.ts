@@ -1,5 +1,7 @@
 import type { Log } from '../../lib/log.ts'
+import { CachedKeys } from '../key-directory.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
+import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createProcessIdentity } from '../common/process-identity.ts'
 import { createLedger } from './billing/ledger.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
@@ -10,13 +12,11 @@ import { lockForServing } from './connection/serving-lock.ts'
 import { limitWalSize } from './connection/wal-size.ts'
 import { createHealth } from './health/health.ts'
 import { createReadiness } from './health/readiness.ts'
-import { bootstrap } from './keys/bootstrap.ts'
-import { createKeyDirectory } from './keys/key-directory.ts'
-import { createKeys } from './keys/keys.ts'
 import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
 import { createOrganizations } from './organizations/organizations.ts'
 import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
+import { createScriptRunner } from './run-script.ts'
 import { createSharedStore, openSharedStore, type OpenSharedStore } from './shared/shared-store.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
@@ -60,11 +60,12 @@ function assemble(
 ): Storage {
   const health = createHealth(database, log)
   const writer = createWriter(database, { health, onCommit: () => wal.committed(), lockTimeoutMs })
+  const runner = createScriptRunner(database, writer)
   const ledger = createLedger(database, writer)
   const wal = limitWalSize(database, writer, log)
   return {
-    keys: createKeyDirectory(database),
-    managed: { organizations: createOrganizations(database, writer), keys: createKeys(database, writer) },
+    keys: new CachedKeys((id) => database.run(findKnownKey(id))),
+    managed: { organizations: createOrganizations(database, writer), keys: createKeys(runner) },
     providerState: createProviderState(database, writer),
     ledger,
     completions: createCompletions(database, writer),
@@ -73,7 +74,8 @@ function assemble(
     usageBuckets: createUsageBuckets(database, ledger.flush),
     pendingDeletions: createOrganizationDeletions(database, writer),
     returnSpace: createSpaceReturn(database, writer),
-    bootstrap: (configured) => bootstrap(database, writer, configured).catch(throwForOperator),
+    bootstrap: (configured) =>
+      runner.transact(() => bootstrap(configured, Date.now())).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
     shared: shared && createSharedStore(shared, database, writer, clock),
     writerStats: writer.stats,

@@ -1,5 +1,5 @@
-import { integer, index, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { ownerId, responses } from './tables.ts'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { ownerId } from '../schema/organizations.ts'
 
 // What the processes of a server share; empty for one that is alone.
 
@@ -11,30 +11,6 @@ export const processes = sqliteTable('processes', {
   started_at: integer().notNull(),
   /** By which others on the same machine see that the process has ended; null if they cannot. */
   os_process: text(),
-})
-
-/** The owners of unfinished background runs. */
-export const runs = sqliteTable(
-  'runs',
-  {
-    response_id: text()
-      .primaryKey()
-      .references(() => responses.id, { onDelete: 'cascade' }),
-    process_id: text().notNull(),
-    /** The request whose reservation and usage belong to the run. */
-    request_id: text().notNull(),
-    /** The run is to be cancelled: its owner ends it, and nothing starts it any more. */
-    cancel_requested: integer({ mode: 'boolean' }).notNull().default(false),
-  },
-  (table) => [index('runs_of_process').on(table.process_id), index('runs_of_request').on(table.request_id)],
-)
-
-/** When a deleted response may be erased: until then, a process may be about to store a response that follows it. */
-export const response_erasures = sqliteTable('response_erasures', {
-  response_id: text()
-    .primaryKey()
-    .references(() => responses.id, { onDelete: 'cascade' }),
-  not_before: integer().notNull(),
 })
 
 /** What an organization has spent of a rate limit, in the units of the token bucket. */

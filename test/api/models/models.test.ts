@@ -13,9 +13,9 @@ import { modelRoutes } from '../../../src/api/models/routes.ts'
 import { ModelList, type ModelObject } from '../../../src/api/models/schema.ts'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
-import { createKeyDirectory } from '../../../src/storage/sqlite/keys/key-directory.ts'
-import { insertKey } from '../../../src/storage/sqlite/keys/keys.ts'
-import { insertOrganization } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { CachedKeys } from '../../../src/storage/key-directory.ts'
+import { createKey, findKnownKey } from '../../../src/storage/scripts/keys.ts'
+import { createOrganization } from '../../../src/storage/scripts/organizations.ts'
 import { modelsWith, provider, providersOf } from '../../unit/gateway/support/model-fixtures.ts'
 
 type Models = ReturnType<typeof modelsWith>
@@ -25,13 +25,13 @@ type Body = { readonly data: readonly ModelObject[]; readonly error: unknown }
 
 const database = openDatabase(':memory:')
 afterAll(() => database.close())
-insertOrganization(database, 'default', 0)
-const { key } = insertKey(database, { organization: 'default', name: 'test', expiresAt: null }, 0)
+database.run(createOrganization('default', 0))
+const { key } = database.run(createKey({ organization: 'default', name: 'test', expiresAt: null }, 0))
 
 /** Asks for a path of these models, with a good key unless another header is given. */
 function ask(models: () => Models) {
   const { limits } = toSettings({}, null)
-  const keys = createKeyDirectory(database)
+  const keys = new CachedKeys((id) => database.run(findKnownKey(id)))
   const keyWatch = new KeyWatch(keys)
   const parts = { keys, keyWatch, limits: createRateLimits(() => limits), maxBody: 1000 }
   const app = new Elysia().use(errorHandler(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))

@@ -1,9 +1,10 @@
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
-import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
+import { createKeys } from '../../../src/storage/scripts/keys.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
@@ -58,7 +59,7 @@ test('a backup during paid requests is a consistent snapshot, and a gateway can 
 
 async function addKey(file: string) {
   const database = testDatabase(file)
-  const created = await createKeys(database, createWriter(database)).create({
+  const created = await createKeys(createScriptRunner(database, createWriter(database))).create({
     organization: 'default',
     name: 'laptop',
     expiresAt: null,

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { bootstrap } from '../../../src/storage/postgres/keys/bootstrap.ts'
+import { bootstrap } from '../../../src/storage/scripts/keys.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
 import { firstKey } from '../../support/app.ts'
 import { maxCost, pricing, replyCost } from '../../support/billing-scenario.ts'
@@ -21,7 +22,7 @@ describe.skipIf(!hasPostgres || process.platform !== 'linux')('workers on Postgr
     // Before the workers start, so that all of them know it.
     const operator = await openDatabase(new Secret(database), quietLog)
     const organizations = createOrganizations(operator)
-    await bootstrap(operator, firstKey)
+    await createScriptRunner(operator).transact(() => bootstrap(firstKey, Date.now()))
     await organizations.change('default', { billing: 'prepaid' })
     await organizations.credit('default', BigInt(10 * maxCost))
     await operator.close()

@@ -1,7 +1,7 @@
+import { createRunScript, createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { describe, expect, test } from 'bun:test'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-page.ts'
-import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
+import { createKeys } from '../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
@@ -53,14 +53,14 @@ describe('in SQLite, a page is read by an index from its cursor on', () => {
   test.each(['asc', 'desc'] as const)('in the order %s', async (order) => {
     const { database, writer } = testStorage()
     const organization = await createOrganizations(database, writer).create('acme')
-    const { record } = await createKeys(database, writer).create({
+    const { record } = await createKeys(createScriptRunner(database, writer)).create({
       organization: 'acme',
       name: 'key',
       expiresAt: null,
     })
     const plans = plansOf(database, (probed) => {
-      const reading = { ...probed, query: drizzle({ client: probed.sqlite }) }
-      void createKeys(reading, writer).page({ after: record.id, limit: 2, order })
+      const reading = { ...probed, run: createRunScript(probed.sqlite) }
+      void createKeys(createScriptRunner(reading, writer)).page({ after: record.id, limit: 2, order })
       void createOrganizations(reading, writer).page({ after: organization.id, limit: 2, order })
     })
     const paged = [...plans].filter(([text]) => text.includes('order by')).map(([, plan]) => plan)

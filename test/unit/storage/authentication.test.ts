@@ -1,8 +1,9 @@
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { minify } from '../../../src/build/compile.ts'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createKeyDirectory } from '../../../src/storage/sqlite/keys/key-directory.ts'
-import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
+import { CachedKeys } from '../../../src/storage/key-directory.ts'
+import { createKeys, findKnownKey } from '../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { authenticatedApp } from './support/authenticated-app.ts'
 import { startScript, temporaryFolder, testStorage } from './support/folder.ts'
@@ -11,10 +12,13 @@ async function gateway() {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(database, writer)
   const acme = await organizations.create('acme')
-  const keys = createKeys(database, writer)
+  const keys = createKeys(createScriptRunner(database, writer))
   const made = await keys.create({ organization: 'acme', name: 'k', expiresAt: null })
   const clock = { steady: 0, wall: Date.now() }
-  const directory = createKeyDirectory(database, () => clock.steady)
+  const directory = new CachedKeys(
+    (id) => database.run(findKnownKey(id)),
+    () => clock.steady,
+  )
   const app = authenticatedApp(directory, () => clock.wall)
   const ask = (authorization?: string, path = '/who') =>
     app.handle(new Request(`http://localhost${path}`, { headers: authorization ? { authorization } : {} }))

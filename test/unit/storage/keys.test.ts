@@ -1,8 +1,9 @@
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hashSecret, parseApiKey, verifySecret } from '../../../src/domain/accounting/api-key.ts'
-import { createKeys } from '../../../src/storage/sqlite/keys/keys.ts'
+import { createKeys } from '../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { testStorage } from './support/folder.ts'
 import { type OpenStore, testStores } from './support/stores.ts'
@@ -12,7 +13,7 @@ const wish = { organization: 'acme', name: 'laptop', expiresAt: null }
 async function sqliteStorage() {
   const { database, writer } = testStorage()
   await createOrganizations(database, writer).create('acme')
-  return { database, keys: createKeys(database, writer) }
+  return { database, keys: createKeys(createScriptRunner(database, writer)) }
 }
 
 async function startStorage(open: OpenStore) {

@@ -5,7 +5,8 @@ import { maxNanos } from '../../common/clamp-to-column.ts'
 import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Settlement } from '../../ports/ledger.ts'
 import { serverTime } from '../connection/clock.ts'
-import { usage } from '../tables.ts'
+import { usage as usageTable } from '../../schema/postgres.ts'
+import type { usage } from '../../schema/usage.ts'
 import { Parameters, type Statement } from '../writer/statement.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
 
@@ -33,7 +34,7 @@ const columns: Readonly<Record<UsageColumn, (request: RequestMetadata, outcome: 
   usageRow
 
 const columnTypes = Object.fromEntries(
-  Object.entries(getTableColumns(usage)).map(([name, column]) => [name, column.getSQLType()]),
+  Object.entries(getTableColumns(usageTable)).map(([name, column]) => [name, column.getSQLType()]),
 ) as Readonly<Record<UsageColumn, string>>
 
 /** Returns the usage row of a finished request. */

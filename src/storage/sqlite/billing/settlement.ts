@@ -5,7 +5,7 @@ import type { Nanos } from '../../../lib/usd.ts'
 import type { Settlement } from '../../ports/ledger.ts'
 import { clampToColumn, maxNanos } from '../../common/clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
-import type { EntryKind } from '../tables.ts'
+import type { EntryKind } from '../../schema/organizations.ts'
 import type { Reservations } from './reservations.ts'
 import { prepareUsageInsert } from './usage.ts'
 

@@ -4,9 +4,10 @@ import { type GroupRow, type SumsRow, toReport } from '../../common/usage-sums.t
 import type { UsageGrouping, UsageQuery, UsageReport } from '../../ports/usage-report.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import { accountNamed } from '../organizations/organizations.ts'
+import { accountNamed } from '../../scripts/organizations.ts'
 import { read } from '../sqlite-errors.ts'
-import { api_keys, organizations, usage } from '../tables.ts'
+import { api_keys, organizations } from '../../schema/organizations.ts'
+import { usage } from '../../schema/usage.ts'
 import { addTimes } from '../usage/histogram.ts'
 import { prepareReadUsage } from '../usage/read-usage.ts'
 import { readTimings } from './usage-timings.ts'
@@ -20,7 +21,7 @@ export function usageReport(database: Database, query: UsageQuery): Promise<Usag
 
 function reportNow(database: Database, query: UsageQuery): UsageReport {
   const organization =
-    query.organization === undefined ? undefined : accountNamed(database, query.organization).id
+    query.organization === undefined ? undefined : database.run(accountNamed(query.organization)).id
   const report = OperatorReport.of(query, addTimes)
   if (report === undefined) return readRows(database, query, organization)
   const { ranges, widthMs, by } = report

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../connection/database.ts'
-import { usage } from '../tables.ts'
+import { usage } from '../../schema/usage.ts'
 import { type TimeCount, timingOf } from '../../common/timings.ts'
 import { roundedTimeSql, type TimeColumn } from '../../common/usage-totals.ts'
 import type { Timings } from '../../ports/usage-report.ts'

@@ -4,7 +4,7 @@ import { oneStep, stepRows } from '../../common/step-size.ts'
 import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organizations/organization-row.ts'
-import type { usage } from '../tables.ts'
+import type { usage } from '../../schema/usage.ts'
 import { prepareTotalsUpkeep } from '../usage/rollup.ts'
 
 /** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */

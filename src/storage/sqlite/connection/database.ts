@@ -6,12 +6,15 @@ import type { ProcessIdentity } from '../../ports/shared-store.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { isBusy } from '../sqlite-errors.ts'
+import { createRunScript, type RunScript } from '../run-script.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /** An open database with the newest schema. */
 export type Database = {
   /** For transactions, pragmas and plain statements. */
   readonly sqlite: Sqlite
+  /** Executes scripts on the same connection. */
+  readonly run: RunScript
   /** The query builder on the same connection. */
   readonly query: BunSQLiteDatabase
   /** This process, which owns what it reserves and queues; undefined if it is alone. */
@@ -54,7 +57,13 @@ export function openDatabase(file: string, log: Log = createLog(), process?: Pro
     sqlite.close()
     throw databaseError(error, file)
   }
-  return { sqlite, query: drizzle({ client: sqlite }), process, close: () => sqlite.close() }
+  return {
+    sqlite,
+    run: createRunScript(sqlite),
+    query: drizzle({ client: sqlite }),
+    process,
+    close: () => sqlite.close(),
+  }
 }
 
 function openFile(file: string): Sqlite {

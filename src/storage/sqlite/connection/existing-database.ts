@@ -2,6 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { statSync } from 'node:fs'
 import { type Database, databaseError, openTimeoutMs } from './database.ts'
+import { createRunScript } from '../run-script.ts'
 import { schemaVersion } from './migrate.ts'
 import { migrations } from './migrations.ts'
 
@@ -16,7 +17,12 @@ export function openExistingDatabase(file: string): Database | undefined {
     sqlite.close()
     throw olderDatabase(file, version)
   }
-  return { sqlite, query: drizzle({ client: sqlite }), close: () => sqlite.close() }
+  return {
+    sqlite,
+    run: createRunScript(sqlite),
+    query: drizzle({ client: sqlite }),
+    close: () => sqlite.close(),
+  }
 }
 
 /** Returns the number of applied migrations; undefined if there is no database. Throws like `openExistingDatabase`. */

@@ -1,5 +1,5 @@
 import { isNull } from 'drizzle-orm'
-import { organizations } from '../tables.ts'
+import { organizations } from '../../schema/organizations.ts'
 import type { Organization, OrganizationLimits } from '../../../domain/accounting/organization.ts'
 
 /** The condition that an organization is not deleted; a deletion that has begun counts. */

@@ -2,7 +2,7 @@ import type { RemovalResult } from '../../ports/responses.ts'
 import type { Database } from '../connection/database.ts'
 import { isExhausted, newStep, spend, type Step, stepRows } from '../../common/step-size.ts'
 import type { Pins } from '../../common/pins.ts'
-import type { ResponseDeletion } from '../tables.ts'
+import type { ResponseDeletion } from '../../schema/stored.ts'
 import { isErasable, prepareErasures } from './response-erasures.ts'
 
 /**

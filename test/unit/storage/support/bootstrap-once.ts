@@ -1,9 +1,12 @@
-import { bootstrap } from '../../../../src/storage/sqlite/keys/bootstrap.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import { bootstrap } from '../../../../src/storage/scripts/keys.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 
 // Starts as a server does, and prints the first key if it was this process that made it.
 const [file = ''] = process.argv.slice(2)
 const database = openDatabase(file)
-const first = await bootstrap(database, createWriter(database))
+const first = await createScriptRunner(database, createWriter(database)).transact(() =>
+  bootstrap(undefined, Date.now()),
+)
 process.stdout.write(first?.key.reveal() ?? '')

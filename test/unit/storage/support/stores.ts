@@ -1,3 +1,4 @@
+import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
@@ -15,9 +16,6 @@ import * as postgresReport from '../../../../src/storage/postgres/billing/usage-
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import * as postgresCompletions from '../../../../src/storage/postgres/completions/completions.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
-import * as postgresBootstrap from '../../../../src/storage/postgres/keys/bootstrap.ts'
-import * as postgresDirectory from '../../../../src/storage/postgres/keys/key-directory.ts'
-import * as postgresKeys from '../../../../src/storage/postgres/keys/keys.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
@@ -34,9 +32,9 @@ import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
 import { createCompletions } from '../../../../src/storage/sqlite/completions/completions.ts'
-import { bootstrap } from '../../../../src/storage/sqlite/keys/bootstrap.ts'
-import { createKeyDirectory } from '../../../../src/storage/sqlite/keys/key-directory.ts'
-import { createKeys } from '../../../../src/storage/sqlite/keys/keys.ts'
+import { CachedKeys } from '../../../../src/storage/key-directory.ts'
+import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
+import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
 import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
@@ -114,6 +112,7 @@ export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promi
 }
 
 function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): TestStore {
+  const runner = createScriptRunner(database, writer)
   const expire = prepareUsageExpiry(database)
   const ledger = createLedger(database, writer)
   return {
@@ -124,10 +123,10 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     otherResponses: (delay) => createResponses(database, writer, delay),
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
     buckets: createUsageBuckets(database, ledger.flush),
-    keys: (now) => createKeys(database, writer, now),
+    keys: (now) => createKeys(runner, now),
     providerState: (now) => createProviderState(database, writer, now),
-    keyDirectory: (now) => createKeyDirectory(database, now),
-    bootstrap: (configured) => bootstrap(database, writer, configured),
+    keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
+    bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     report: (query) => usageReport(database, query),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
     async written() {
@@ -152,6 +151,7 @@ export async function openPostgresStore({
     await server.dropDatabase(url)
   })
   const { query } = database
+  const runner = postgresScripts.createScriptRunner(database)
   return {
     shared,
     organizations: postgresOrganizations.createOrganizations(database),
@@ -164,10 +164,10 @@ export async function openPostgresStore({
       rollUp: postgresRollup.createRollup(database),
     },
     buckets: postgresBuckets.createUsageBuckets(database),
-    keys: (now) => postgresKeys.createKeys(database, now),
+    keys: (now) => createKeys(runner, now),
     providerState: (now) => postgresState.createProviderState(database, now),
-    keyDirectory: (now) => postgresDirectory.createKeyDirectory(query, now),
-    bootstrap: (configured) => postgresBootstrap.bootstrap(database, configured),
+    keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
+    bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     report: (request) => postgresReport.usageReport(database, request),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
     async written() {

@@ -1,5 +1,6 @@
-import { bigint, boolean, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { responses } from './tables.ts'
+import { bigint, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+
+// What only PostgreSQL has, because several processes share it.
 
 const number = () => bigint({ mode: 'number' })
 
@@ -11,30 +12,6 @@ export const processes = pgTable('processes', {
   started_at: number().notNull(),
   /** By which others on the same machine see that the process has ended; null if they cannot. */
   os_process: text(),
-})
-
-/** The owners of unfinished background runs. */
-export const runs = pgTable(
-  'runs',
-  {
-    response_id: text()
-      .primaryKey()
-      .references(() => responses.id, { onDelete: 'cascade' }),
-    process_id: text().notNull(),
-    /** The request whose reservation and usage belong to the run. */
-    request_id: text().notNull(),
-    /** The run is to be cancelled: its owner ends it, and nothing starts it any more. */
-    cancel_requested: boolean().notNull().default(false),
-  },
-  (table) => [index('runs_of_process').on(table.process_id), index('runs_of_request').on(table.request_id)],
-)
-
-/** When a deleted response may be erased: until then, a process may be about to store a response that follows it. */
-export const response_erasures = pgTable('response_erasures', {
-  response_id: text()
-    .primaryKey()
-    .references(() => responses.id, { onDelete: 'cascade' }),
-  not_before: number().notNull(),
 })
 
 /** What an organization has spent of a rate limit, in the units of the token bucket. */
@@ -63,4 +40,23 @@ export const slot_leases = pgTable(
     primaryKey({ columns: [table.organization_id, table.kind, table.process_id] }),
     index('slot_leases_of_process').on(table.process_id),
   ],
+)
+
+/** The transactions of the last minutes, from which the outcome of a COMMIT is known whose connection was lost. */
+export const transactions = pgTable(
+  'transactions',
+  {
+    id: text().primaryKey(),
+    /** What its statement returned, as JSON. */
+    results: text().notNull(),
+    created_at: number().notNull(),
+  },
+  (table) => [index('transactions_by_age').on(table.created_at)],
+)
+
+/** The rows of `usage` that were recorded late, and are not part of the totals yet. */
+export const usage_late = pgTable(
+  'usage_late',
+  { created_at: number().notNull(), id: text().notNull() },
+  (table) => [primaryKey({ columns: [table.created_at, table.id] })],
 )

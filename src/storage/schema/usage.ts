@@ -1,8 +1,47 @@
 import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Json } from '../../lib/json/json.ts'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
 import type { TotalsWidth } from '../common/usage-totals.ts'
-import { ownerId } from './tables.ts'
+import { ownerId } from './organizations.ts'
+
+/** One row per request, including failed ones. */
+export const usage = sqliteTable(
+  'usage',
+  {
+    /** The id of the request. */
+    id: text().notNull(),
+    organization_id: ownerId(),
+    key_id: text().notNull(),
+    created_at: integer().notNull(),
+    api: text().$type<Api>().notNull(),
+    /** The slug; null if the request names no existing model. */
+    model: text(),
+    provider: text(),
+    upstream_model: text(),
+    stream: integer({ mode: 'boolean' }).notNull(),
+    prompt_tokens: integer().notNull(),
+    completion_tokens: integer().notNull(),
+    cached_tokens: integer().notNull(),
+    cache_write_tokens: integer().notNull(),
+    reasoning_tokens: integer().notNull(),
+    /** Whether the tokens are an estimate, because the provider reported none. */
+    estimated: integer({ mode: 'boolean' }).notNull(),
+    /** Null if the model has no price. */
+    cost: integer(),
+    latency_ms: integer(),
+    first_token_ms: integer(),
+    /** The status of the reply; 499 if the client disconnected first, 0 if the process died. */
+    status: integer().notNull(),
+    error: text(),
+    performance_mode: text(),
+    user: text(),
+    tags: text({ mode: 'json' }).$type<readonly string[]>(),
+    trace: text({ mode: 'json' }).$type<Json>(),
+  },
+  // By time, because reports read a range of it. Still one row per request, because the time is part of its id.
+  (table) => [primaryKey({ columns: [table.created_at, table.id] })],
+)
 
 /**
  * The sums of `usage` by hour and by day of UTC, so that a report does not read a row for each request. They cover the

@@ -1,0 +1,109 @@
+import { serviceUnavailable } from '../lib/errors/errors.ts'
+import type { KeyDirectory, KnownKey } from './ports/key-directory.ts'
+
+/** A cached key is read again after this time. */
+const refreshAfterMs = 400
+/** A revocation by another process must take effect within a second. */
+const maxAgeMs = 900
+const maxEntries = 10_000
+/** The most reads at once: clients may send any number of unknown keys. */
+const maxReads = 500
+
+/** Reads a key; at once, if the database is in this process. */
+type FindKey = (publicId: string) => KnownKey | undefined | Promise<KnownKey | undefined>
+
+type CachedKey = { readonly key: KnownKey; readonly readAt: number }
+
+/**
+ * Caches the keys that exist; unknown ids are not cached, so that clients cannot fill the cache. While a cached key is read
+ * again, requests still use it; those for the same key share one read. `now` is monotonic.
+ */
+export class CachedKeys implements KeyDirectory {
+  readonly #findKey: FindKey
+  readonly #now: () => number
+  readonly #entries = new Map<string, CachedKey>()
+  readonly #reads = new Map<string, Promise<KnownKey | undefined>>()
+  #count = 0
+  #refreshes = 0
+
+  constructor(findKey: FindKey, now = () => performance.now()) {
+    this.#findKey = findKey
+    this.#now = now
+  }
+
+  find(publicId: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    const cached = this.#entries.get(publicId)
+    const age = cached === undefined ? Infinity : this.#now() - cached.readAt
+    if (cached !== undefined && age <= refreshAfterMs) return cached.key
+    const found = this.#reads.get(publicId) ?? this.#read(publicId)
+    if (cached === undefined || age > maxAgeMs || !(found instanceof Promise)) return found
+    // A failure is reported to the request that finds the cached key too old.
+    found.catch(() => {})
+    return cached.key
+  }
+
+  refresh(): void {
+    this.#refreshes++
+    this.#entries.clear()
+    // Reads that are running are not shared with later requests.
+    this.#reads.clear()
+  }
+
+  #read(publicId: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    if (this.#count >= maxReads) return Promise.reject(unverifiable(undefined))
+    const readAt = this.#now()
+    const found = attempt(() => this.#findKey(publicId))
+    if (found instanceof Promise) return this.#share(publicId, found, readAt)
+    this.#cache(publicId, found, readAt)
+    return found
+  }
+
+  #share(
+    publicId: string,
+    found: Promise<KnownKey | undefined>,
+    readAt: number,
+  ): Promise<KnownKey | undefined> {
+    const refreshesBefore = this.#refreshes
+    this.#count++
+    const read = found
+      .then((key) => {
+        // After a refresh, what was read may be older than the change.
+        if (this.#refreshes === refreshesBefore) this.#cache(publicId, key, readAt)
+        return key
+      }, fail)
+      .finally(() => {
+        this.#count--
+        if (this.#reads.get(publicId) === read) this.#reads.delete(publicId)
+      })
+    this.#reads.set(publicId, read)
+    return read
+  }
+
+  #cache(publicId: string, key: KnownKey | undefined, readAt: number): void {
+    this.#entries.delete(publicId)
+    if (key === undefined) return
+    const [oldest] = this.#entries.size < maxEntries ? [] : this.#entries.keys()
+    if (oldest !== undefined) this.#entries.delete(oldest)
+    this.#entries.set(publicId, { key, readAt })
+  }
+}
+
+/** An unavailable database must not look like an unknown key. */
+function attempt<T>(find: () => T): T {
+  try {
+    return find()
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function fail(cause: unknown): never {
+  throw unverifiable(cause)
+}
+
+function unverifiable(cause: unknown): Error {
+  return serviceUnavailable(
+    'The API key cannot be verified because the database is unavailable. Try again later.',
+    cause,
+  )
+}

@@ -1,0 +1,48 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import {
+  compile,
+  type CompiledStatement,
+  type Dialect,
+  type Script,
+  type ScriptRunner,
+  type Template,
+} from '../statement.ts'
+import type { Query } from './connection/connections.ts'
+import type { Transact } from './writer/transaction.ts'
+
+const dialect: Dialect = {
+  name: 'postgres',
+  forUpdate: sql`for no key update`,
+  keyOrder: sql`api_keys.position`,
+  isOneOf: (expression, list) => sql`${expression} = any(${list})`,
+}
+
+/** Executes the statements of a script with this query, one after the other. */
+export async function runScript<T>(query: Query, script: Script<T>): Promise<T> {
+  let step = script.next([])
+  while (!step.done) {
+    const { statement, values } = step.value
+    const { text, valuesOf } = compiled.get(statement) ?? compileOnce(statement)
+    step = script.next(await query<never>(text, valuesOf(values)))
+  }
+  return step.value
+}
+
+/** Executes scripts in the database: reads with the query, the others in transactions. */
+export function createScriptRunner({ query, transact }: { query: Query; transact: Transact }): ScriptRunner {
+  return {
+    transact: (script) => transact((query) => runScript(query, script())),
+    read: (script) => runScript(query, script()),
+  }
+}
+
+const postgres = new PgDialect()
+/** The texts of statements are the same for every database. */
+const compiled = new WeakMap<Template, CompiledStatement>()
+
+function compileOnce(template: Template): CompiledStatement {
+  const statement = compile(template, dialect, (statement: SQL) => postgres.sqlToQuery(statement))
+  compiled.set(template, statement)
+  return statement
+}

@@ -1,0 +1,109 @@
+import { sql } from 'drizzle-orm'
+import { blob, check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { BillingMode } from '../../domain/accounting/organization.ts'
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+
+// The tables of both databases, as SQLite has them; `postgres.ts` derives those of PostgreSQL.
+//
+// Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays within 2^53 - 1 of zero (9 million
+// USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
+//
+// Each page that a request changes is written once more to the log of SQLite. So `usage`, `ledger` and `reservations`, of
+// which every paid request has rows, and `usage_totals` are `WITHOUT ROWID` there, which the migrations say and Drizzle does
+// not know: each is one tree, with its newest rows together at the end.
+
+/** The state of a deletion: the rows of an organization are deleted in steps, and its own row stays. */
+export type OrganizationDeletion = 'begun' | 'done'
+
+/** The owners of keys, data, limits and a balance. */
+export const organizations = sqliteTable(
+  'organizations',
+  {
+    id: text().primaryKey(),
+    name: text().notNull().unique(),
+    billing: text().$type<BillingMode>().notNull().default('unmetered'),
+    /** Negative if requests cost more than was reserved for them. */
+    balance: integer().notNull().default(0),
+    /** The sum of the open reservations. */
+    reserved: integer().notNull().default(0),
+    requests_per_minute: integer(),
+    tokens_per_minute: integer(),
+    concurrent_requests: integer(),
+    created_at: integer().notNull(),
+    /** Null while it exists; an organization whose deletion has begun is treated as missing. */
+    deletion: text().$type<OrganizationDeletion>(),
+  },
+  (table) => [
+    index('organizations_to_delete')
+      .on(table.id)
+      .where(sql`${table.deletion} = 'begun'`),
+    check('organizations_deletion', sql`${table.deletion} in ('begun', 'done')`),
+    check('organizations_billing', sql`${table.billing} in ('unmetered', 'prepaid', 'none')`),
+    check('organizations_balance', sql`${table.balance} between -9007199254740991 and 9007199254740991`),
+    check('organizations_reserved', sql`${table.reserved} >= 0`),
+  ],
+)
+
+/** API keys. No foreign key, so that the key of a deleted organization stays, and its client gets a specific error. */
+export const api_keys = sqliteTable(
+  'api_keys',
+  {
+    public_id: text().primaryKey(),
+    organization_id: text().notNull(),
+    name: text().notNull(),
+    /** SHA-256 of the secret. */
+    secret_hash: blob({ mode: 'buffer' }).notNull(),
+    last4: text().notNull(),
+    created_at: integer().notNull(),
+    expires_at: integer(),
+    revoked_at: integer(),
+    /** The id of the key that a rotation created. */
+    replaced_by: text(),
+  },
+  (table) => [index('api_keys_of_organization').on(table.organization_id)],
+)
+
+/** The reservations of open requests; a row whose process is not in `processes` was left by one that died. */
+export const reservations = sqliteTable('reservations', {
+  request_id: text().primaryKey(),
+  organization_id: ownerId(),
+  amount: integer().notNull(),
+  /** The charge if the process dies and only the prompt is known. */
+  prompt_cost: integer().notNull(),
+  prompt_tokens: integer().notNull(),
+  /** The metadata for its usage row. */
+  request: text({ mode: 'json' }).$type<RequestMetadata>().notNull(),
+  /** The process that settles it; null for a server that is alone. */
+  process_id: text(),
+})
+
+/** Money added by the operator, or the cost of a request. */
+export type EntryKind = 'credit' | 'charge'
+
+/** Every change of a balance; the entries of an organization add up to its balance. */
+export const ledger = sqliteTable(
+  'ledger',
+  {
+    id: text().primaryKey(),
+    organization_id: ownerId(),
+    created_at: integer().notNull(),
+    kind: text().$type<EntryKind>().notNull(),
+    /** What it adds to the balance. */
+    amount: integer().notNull(),
+    request_id: text(),
+    note: text(),
+  },
+  (table) => [
+    check(
+      'ledger_amount',
+      sql`(${table.kind} = 'credit' and ${table.amount} <> 0) or (${table.kind} = 'charge' and ${table.amount} < 0)`,
+    ),
+  ],
+)
+
+/** The organization of a row; deleting it deletes the row. */
+export function ownerId() {
+  return text()
+    .notNull()
+    .references(() => organizations.id, { onDelete: 'cascade' })
+}

@@ -1,0 +1,85 @@
+import { bigint, index, integer, numeric, text, uuid } from 'drizzle-orm/pg-core'
+import * as money from './organizations.ts'
+import * as stored from './stored.ts'
+import { toPostgres } from './to-postgres.ts'
+import * as recorded from './usage.ts'
+
+// The tables of PostgreSQL, for its migrations and for copies of a database. Statements of both databases are built from
+// those of SQLite.
+
+export { processes, rate_limit_buckets, slot_leases, transactions, usage_late } from './cluster.ts'
+
+const number = () => bigint({ mode: 'number' })
+const histogram = () => integer().array().notNull().default([])
+
+export const organizations = toPostgres(money.organizations)
+
+export const api_keys = toPostgres(money.api_keys, {
+  // The order of creation within a millisecond, which SQLite has in the row id.
+  columns: { position: number().generatedAlwaysAsIdentity() },
+  indexes: (columns) => [
+    index('api_keys_of_organization').on(...columns('organization_id')),
+    index('api_keys_by_position').on(...columns('position')),
+  ],
+})
+
+export const reservations = toPostgres(money.reservations)
+export const ledger = toPostgres(money.ledger)
+export const provider_state = toPostgres(stored.provider_state)
+
+/** The ids of two processes may have the same sequence; the search terms are those of the model and the metadata. */
+export const completions = toPostgres(stored.completions, {
+  columns: { sequence: number().notNull(), id: text().primaryKey(), terms: uuid().array().notNull() },
+  indexes: (columns) => [
+    index('completions_by_age').on(...columns('sequence', 'id')),
+    index('completions_of_organization').on(...columns('organization_id', 'sequence', 'id')),
+    index('completions_of_model').on(...columns('organization_id', 'model', 'sequence', 'id')),
+    // Without a pending list, which a request would have to sort in now and then.
+    index('completions_by_term')
+      .using('gin', ...columns('terms'))
+      .with({ fastupdate: 'off' }),
+  ],
+})
+
+export const responses = toPostgres(stored.responses)
+export const response_log = toPostgres(stored.response_log, { columns: { position: integer().notNull() } })
+export const runs = toPostgres(stored.runs)
+export const response_erasures = toPostgres(stored.response_erasures)
+
+export const usage = toPostgres(recorded.usage, { columns: { status: integer().notNull() } })
+
+const count = () => number().notNull().default(0)
+
+/** Milliseconds, and at the same place the number of successful requests that took them. */
+export const usage_totals = toPostgres(recorded.usage_totals, {
+  columns: {
+    requests: count(),
+    failed: count(),
+    client_errors: count(),
+    server_errors: count(),
+    prompt_tokens: count(),
+    completion_tokens: count(),
+    cached_tokens: count(),
+    cache_write_tokens: count(),
+    reasoning_tokens: count(),
+    priced: count(),
+    unpriced: count(),
+    cost: numeric().notNull().default('0'),
+    latency_times: histogram(),
+    latency_counts: histogram(),
+    first_token_times: histogram(),
+    first_token_counts: histogram(),
+  },
+  without: ['latencies', 'first_tokens'],
+  keyName: 'usage_totals_key',
+  // For reports about all organizations.
+  indexes: (columns) => [index('usage_totals_by_start').on(...columns('width', 'start'))],
+})
+
+/**
+ * A request that was created before `fence` and is recorded after that was set is late; the totals are never extended
+ * beyond it.
+ */
+export const usage_rollup = toPostgres(recorded.usage_rollup, {
+  columns: { id: integer().primaryKey(), fence: number().notNull() },
+})

@@ -1,0 +1,248 @@
+import { isNull, type SQL, sql } from 'drizzle-orm'
+import type { Organization } from '../../domain/accounting/organization.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import type { Nanos } from '../../lib/usd.ts'
+import {
+  assertOrganizationName,
+  creditedBalance,
+  noOrganizationNamed,
+  organizationInDeletion,
+  organizationTaken,
+} from '../common/organization-rules.ts'
+import { type ListedPage, type PageQuery, toListedPage } from '../ports/listed-page.ts'
+import type { OrganizationAccount, OrganizationChange, Organizations } from '../ports/organizations.ts'
+import { ledger, organizations } from '../schema/organizations.ts'
+import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+
+/** The organizations of a database. `now` returns milliseconds since 1970. */
+export function createOrganizations(
+  { read, transact }: ScriptRunner,
+  deletions: Deletions,
+  now: () => number = Date.now,
+): Organizations {
+  return {
+    create: (name) => transact(() => createOrganization(name, now())),
+    list: () => read(listOrganizations),
+    areSeveral: () => read(areSeveral),
+    page: (query) => read(() => pageOfOrganizations(query)),
+    find: (reference) => read(() => findOrganization(reference)),
+    beginDeletion: (name) => transact(() => beginDeletion(name)),
+    change: (name, change) => transact(() => changeOrganization(name, change)),
+    credit: (name, amount, note) => transact(() => creditOrganization({ name, amount, note }, now())),
+    async delete(name, onDeleted) {
+      const account = await transact(() => beginDeletion(name))
+      for await (const rows of deletions.steps(account.id)) {
+        onDeleted?.(rows)
+        await Bun.sleep(stepIntervalMs)
+      }
+      return account
+    },
+  }
+}
+
+type Deletions = {
+  /** Deletes the rows of an organization, and yields the number of deleted rows after each step. */
+  steps(organization: string): AsyncIterable<number>
+}
+
+/** The time between two steps, in which a serving gateway can write. */
+const stepIntervalMs = 5
+
+/** Whether an organization exists; one whose deletion has begun does not. */
+export const exists = isNull(organizations.deletion)
+
+/** The columns that `toOrganization` reads. */
+export const organizationFields = {
+  id: organizations.id,
+  name: organizations.name,
+  billing: organizations.billing,
+  requestsPerMinute: organizations.requests_per_minute,
+  tokensPerMinute: organizations.tokens_per_minute,
+  concurrentRequests: organizations.concurrent_requests,
+}
+
+/** Converts the columns of an organization. */
+export function toOrganization(row: RowOf<typeof organizationFields>): Organization {
+  const { id, name, billing, requestsPerMinute, tokensPerMinute, concurrentRequests } = row
+  return { id, name, billing, limits: { requestsPerMinute, tokensPerMinute, concurrentRequests } }
+}
+
+/** Creates an unmetered organization; throws an error for the operator if it cannot have this name. */
+export function* createOrganization(name: string, now: number): Script<OrganizationAccount> {
+  assertOrganizationName(name)
+  if (yield* addOrganization(name, now)) return yield* accountNamed(name)
+  throw (yield* findByName({ name })).length > 0 ? organizationTaken(name) : organizationInDeletion(name)
+}
+
+/** Returns false if there is one with this name. */
+export function* addOrganization(name: string, now: number): Script<boolean> {
+  return (yield* insertOrganization({ id: timeSortedId('org_'), name, now })).length > 0
+}
+
+const insertOrganization = statement((values: Parameters<{ id: string; name: string; now: number }>) =>
+  insertInto(
+    organizations,
+    { id: values.id, name: values.name, created_at: values.now },
+    sql<object>`on conflict do nothing returning 1`,
+  ),
+)
+
+/** Returns all organizations, the oldest first. */
+function* listOrganizations(): Script<readonly OrganizationAccount[]> {
+  return (yield* selectAll()).map(toAccount)
+}
+
+const selectAll = statement(() => selectAccounts(sql`where ${exists} order by ${organizations.id}`))
+
+/** Whether there is more than one. */
+function* areSeveral(): Script<boolean> {
+  return (yield* selectTwo()).length > 1
+}
+
+const selectTwo = statement(() =>
+  select({ id: organizations.id }, sql`from ${organizations} where ${exists} limit 2`),
+)
+
+/** Returns one page by the time of creation; undefined if there is no organization with the id `after`. */
+function* pageOfOrganizations(query: PageQuery): Script<ListedPage<OrganizationAccount> | undefined> {
+  const { after, order, limit } = query
+  if (after !== undefined && (yield* findById({ id: after })).length === 0) return undefined
+  const { select, start } = pages[order]
+  const rows = yield* select({ after: after ?? start, limit: limit + 1 })
+  return toListedPage(rows.map(toAccount), query)
+}
+
+/** `start` is before all ids in this order. */
+const pages = {
+  asc: { select: selectPage(sql`>`, sql`asc`), start: '' },
+  desc: { select: selectPage(sql`<`, sql`desc`), start: '~' },
+}
+
+function selectPage(follows: SQL, direction: SQL) {
+  return statement((values: Parameters<{ after: string; limit: number }>) =>
+    selectAccounts(
+      sql`where ${exists} and ${organizations.id} ${follows} ${values.after}
+        order by ${organizations.id} ${direction} limit ${values.limit}`,
+    ),
+  )
+}
+
+/** Finds an organization by its id or by its name, which may be the id of another one: the id precedes. */
+function* findOrganization(reference: string): Script<OrganizationAccount | undefined> {
+  const [found] = [...(yield* findById({ id: reference })), ...(yield* findByName({ name: reference }))]
+  return found && toAccount(found)
+}
+
+/** Locks the organization with this name, and returns it; throws an error for the operator if there is none. */
+export function* accountNamed(name: string): Script<OrganizationAccount> {
+  const [row] = yield* lockByName({ name })
+  if (row === undefined) throw noOrganizationNamed(name)
+  return toAccount(row)
+}
+
+const findById = statement((values: Parameters<{ id: string }>) =>
+  selectAccounts(sql`where ${organizations.id} = ${values.id} and ${exists}`),
+)
+
+const findByName = statement((values: Parameters<{ name: string }>) =>
+  selectAccounts(sql`where ${organizations.name} = ${values.name} and ${exists}`),
+)
+
+const lockByName = statement((values: Parameters<{ name: string }>, { forUpdate }) =>
+  selectAccounts(sql`where ${organizations.name} = ${values.name} and ${exists} ${forUpdate}`),
+)
+
+/** Changes the billing and the limits that the change names. */
+function* changeOrganization(name: string, change: OrganizationChange): Script<OrganizationAccount> {
+  const account = yield* accountNamed(name)
+  const { billing = account.billing, ...limits } = change
+  const changed = { ...account.limits, ...withoutUndefined(limits) }
+  yield* updateOrganization({ id: account.id, billing, ...changed })
+  return yield* accountNamed(name)
+}
+
+function withoutUndefined<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+type ChangedColumns = Organization['limits'] & {
+  readonly id: string
+  readonly billing: Organization['billing']
+}
+
+const updateOrganization = statement((values: Parameters<ChangedColumns>) =>
+  update(
+    organizations,
+    {
+      billing: values.billing,
+      requests_per_minute: values.requestsPerMinute,
+      tokens_per_minute: values.tokensPerMinute,
+      concurrent_requests: values.concurrentRequests,
+    },
+    sql`where ${organizations.id} = ${values.id}`,
+  ),
+)
+
+type Credit = { readonly name: string; readonly amount: Nanos; readonly note?: string | undefined }
+
+/** Adds to the balance; a negative amount is a correction, and cannot take reserved money. */
+function* creditOrganization({ name, amount, note }: Credit, now: number): Script<OrganizationAccount> {
+  const account = yield* accountNamed(name)
+  const balance = creditedBalance(account, amount)
+  yield* setBalance({ id: account.id, balance })
+  const entry = { id: timeSortedId('led_'), organization: account.id, now, amount, note: note ?? null }
+  yield* insertCredit(entry)
+  return { ...account, balance }
+}
+
+const setBalance = statement((values: Parameters<{ id: string; balance: bigint }>) =>
+  update(organizations, { balance: values.balance }, sql`where ${organizations.id} = ${values.id}`),
+)
+
+type CreditRow = { id: string; organization: string; now: number; amount: bigint; note: string | null }
+
+const insertCredit = statement((values: Parameters<CreditRow>) =>
+  insertInto(ledger, {
+    id: values.id,
+    organization_id: values.organization,
+    created_at: values.now,
+    kind: 'credit',
+    amount: values.amount,
+    note: values.note,
+  }),
+)
+
+/** Hides the organization, also one whose deletion has begun: from then on nothing is stored for it. */
+export function* beginDeletion(name: string): Script<OrganizationAccount> {
+  const [row] = yield* hide({ name })
+  if (row === undefined) throw noOrganizationNamed(name)
+  return toAccount(row)
+}
+
+const hide = statement((values: Parameters<{ name: string }>) =>
+  update(
+    organizations,
+    { deletion: 'begun' },
+    returning(
+      accountFields,
+      sql`where ${organizations.name} = ${values.name} and ${organizations.deletion} is distinct from 'done'`,
+    ),
+  ),
+)
+
+const accountFields = {
+  ...organizationFields,
+  balance: organizations.balance,
+  reserved: organizations.reserved,
+  createdAt: organizations.created_at,
+}
+
+function selectAccounts(rest: SQL) {
+  return select(accountFields, sql`from ${organizations} ${rest}`)
+}
+
+function toAccount(row: RowOf<typeof accountFields>): OrganizationAccount {
+  const { balance, reserved, createdAt } = row
+  return { ...toOrganization(row), balance: BigInt(balance), reserved: BigInt(reserved), createdAt }
+}

@@ -1,0 +1,80 @@
+import type { Database as Sqlite, Statement } from 'bun:sqlite'
+import { type SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import {
+  compile,
+  type CompiledStatement,
+  type Dialect,
+  type Script,
+  type ScriptRunner,
+  type Template,
+  type Value,
+} from '../statement.ts'
+import type { Database } from './connection/database.ts'
+import { read } from './sqlite-errors.ts'
+import type { Writer } from './writer/writer.ts'
+
+/** Executes a script at once: part of the transaction that is open, if there is one. */
+export type RunScript = <T>(script: Script<T>) => T
+
+const dialect: Dialect = {
+  name: 'sqlite',
+  // Transactions are executed one after the other.
+  forUpdate: sql``,
+  keyOrder: sql`api_keys.rowid`,
+  isOneOf: (expression, list) => sql`${expression} in (select value from json_each(${list}))`,
+}
+
+/** Returns a function that executes scripts in the database; it prepares each statement once. */
+export function createRunScript(sqlite: Sqlite): RunScript {
+  const { sqlToQuery } = createToQuery()
+  const prepared = new WeakMap<Template, Prepared>()
+
+  function prepare(template: Template): Prepared {
+    const { text, valuesOf } = compile(template, dialect, sqlToQuery)
+    const statement = sqlite.prepare<never, SqliteValue[]>(text)
+    const added = { statement, valuesOf }
+    prepared.set(template, added)
+    return added
+  }
+
+  return (script) => {
+    let step = script.next([])
+    while (!step.done) {
+      const { statement: template, values } = step.value
+      const { statement, valuesOf } = prepared.get(template) ?? prepare(template)
+      step = script.next(statement.all(...valuesOf(values).map(toSqliteValue)))
+    }
+    return step.value
+  }
+}
+
+/** Executes scripts with the writer of the database. */
+export function createScriptRunner(
+  { run }: Pick<Database, 'run'>,
+  writer: Pick<Writer, 'write'>,
+): ScriptRunner {
+  return {
+    transact: (script) => writer.write(() => run(script())),
+    read: (script) => read(() => run(script())),
+  }
+}
+
+type Prepared = {
+  readonly statement: Statement<never, SqliteValue[]>
+  readonly valuesOf: CompiledStatement['valuesOf']
+}
+
+type SqliteValue = string | number | bigint | boolean | null | Uint8Array
+
+function createToQuery() {
+  const sqlite = new SQLiteSyncDialect()
+  return { sqlToQuery: (statement: SQL) => sqlite.sqlToQuery(statement) }
+}
+
+/** A list is JSON. */
+function toSqliteValue(value: Value): SqliteValue {
+  return value === null || typeof value !== 'object' || value instanceof Uint8Array
+    ? value
+    : JSON.stringify(value)
+}

@@ -1,0 +1,91 @@
+import { Placeholder, type SQL, sql } from 'drizzle-orm'
+
+/** A value of a statement. A list of values is one value. */
+export type Value =
+  string | number | bigint | boolean | null | Uint8Array | readonly string[] | readonly number[]
+
+/** The values of a statement as it refers to them. */
+export type Parameters<Values> = { readonly [Name in keyof Values]: SQL<Values[Name]> }
+
+/** What the two databases write differently. */
+export type Dialect = {
+  readonly name: 'sqlite' | 'postgres'
+  /** At the end of a select: keeps other transactions from changing its rows until the end of this one. */
+  readonly forUpdate: SQL
+  /** The order in which API keys were created. */
+  readonly keyOrder: SQL<number>
+  /** Whether the expression is one of the values of a list. */
+  isOneOf(expression: SQL | SQL.Aliased | { getSQL(): SQL }, list: SQL<readonly unknown[]>): SQL
+}
+
+/** A statement that a script executes, with its values. */
+export type Call = { readonly statement: Template; readonly values: Readonly<Record<string, Value>> }
+
+/** Compiled once for each database. */
+export type Template = { build(dialect: Dialect): SQL }
+
+/**
+ * A transaction, or a part of one, as a generator: it yields statements and receives their rows. It has no driver, so that
+ * both databases execute it, and does nothing else: a transaction that failed because of another one is executed again.
+ */
+export type Script<T> = Generator<Call, T, readonly never[]>
+
+/** Executes a statement within a script, and returns its rows. */
+export type Statement<Row, Values> = Template &
+  ((...values: keyof Values extends never ? [] : [values: Values]) => Script<readonly Row[]>)
+
+/** Defines a statement by SQL that is built from the columns of the tables, and from its values. */
+export function statement<Row, Values extends Readonly<Record<keyof Values, Value>> = Record<never, never>>(
+  define: (values: Parameters<Values>, dialect: Dialect) => SQL<Row>,
+): Statement<Row, Values> {
+  const template: Template = { build: (dialect) => define(placeholders as Parameters<Values>, dialect) }
+  function* execute(values: Readonly<Record<string, Value>> = noValues): Script<readonly Row[]> {
+    return yield { statement: template, values }
+  }
+  return Object.assign(execute, template) as Statement<Row, Values>
+}
+
+const noValues = {}
+
+/** Has a placeholder for each name. */
+const placeholders = new Proxy({}, { get: (_, name) => sql`${sql.placeholder(String(name))}` })
+
+/** Executes a statement that differs from call to call, such as one with filters, within a script: it is not kept. */
+export function* execute<Row>(build: (dialect: Dialect) => SQL<Row>): Script<readonly Row[]> {
+  return yield { statement: { build }, values: noValues }
+}
+
+/** A statement as a database receives it. */
+export type CompiledStatement = {
+  readonly text: string
+  /** The values in the order of the text. */
+  valuesOf(values: Readonly<Record<string, Value>>): Value[]
+}
+
+/** Compiles a statement; `toQuery` is that of the database. */
+export function compile(
+  template: Template,
+  dialect: Dialect,
+  toQuery: (sql: SQL) => { readonly sql: string; readonly params: readonly unknown[] },
+): CompiledStatement {
+  const { sql: text, params } = toQuery(template.build(dialect))
+  return {
+    text,
+    valuesOf: (values) =>
+      params.map((param) => (param instanceof Placeholder ? valueOf(values, param.name) : (param as Value))),
+  }
+}
+
+function valueOf(values: Readonly<Record<string, Value>>, name: string): Value {
+  const value = values[name]
+  if (value === undefined) throw new Error(`The statement has no value ${name}.`)
+  return value
+}
+
+/** Executes scripts in a database. */
+export type ScriptRunner = {
+  /** Executes the script in a transaction, and resolves with its value when that is durable. */
+  transact<T>(script: () => Script<T>): Promise<T>
+  /** Executes a script that only reads; each of its statements sees the database as it is by then. */
+  read<T>(script: () => Script<T>): Promise<T>
+}
