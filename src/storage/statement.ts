@@ -1,4 +1,4 @@
-import { Placeholder, type SQL, sql } from 'drizzle-orm'
+import { Placeholder, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
 
 /** A value of a statement. A list of values is one value. */
 export type Value =
@@ -12,10 +12,14 @@ export type Dialect = {
   readonly name: 'sqlite' | 'postgres'
   /** At the end of a select: keeps other transactions from changing its rows until the end of this one. */
   readonly forUpdate: SQL
+  /** The same, but only keeps them from being changed. */
+  readonly forShare: SQL
   /** The order in which API keys were created. */
   readonly keyOrder: SQL<number>
   /** Whether the expression is one of the values of a list. */
-  isOneOf(expression: SQL | SQL.Aliased | { getSQL(): SQL }, list: SQL<readonly unknown[]>): SQL
+  isOneOf(expression: SQLWrapper, list: SQL<readonly unknown[]>): SQL
+  /** A list as a table of this name, with the columns `key`, the position, and `value`. */
+  rowsOf(list: SQL<readonly string[]>, name: string): SQL
 }
 
 /** A statement that a script executes, with its values. */
@@ -86,6 +90,8 @@ function valueOf(values: Readonly<Record<string, Value>>, name: string): Value {
 export type ScriptRunner = {
   /** Executes the script in a transaction, and resolves with its value when that is durable. */
   transact<T>(script: () => Script<T>): Promise<T>
+  /** Executes a script of one statement, which may be executed twice, and resolves when its changes are durable. */
+  write<T>(script: () => Script<T>): Promise<T>
   /** Executes a script that only reads; each of its statements sees the database as it is by then. */
   read<T>(script: () => Script<T>): Promise<T>
 }

@@ -5,6 +5,7 @@ import { CachedKeys } from '../key-directory.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { UsageQuery } from '../ports/usage-report.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
+import { createProviderState } from '../scripts/provider-state.ts'
 import { createLedger } from './billing/ledger.ts'
 import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
@@ -15,7 +16,6 @@ import { assertNoEarlierServer } from './connection/earlier-server.ts'
 import { createReadiness } from './health/readiness.ts'
 import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
 import { createOrganizations } from './organizations/organizations.ts'
-import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { openSharedStore } from './shared/shared-store.ts'
@@ -36,7 +36,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
   return {
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
     managed: { organizations: createOrganizations(database), keys: createKeys(runner) },
-    providerState: createProviderState(database),
+    providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(database),
     responses: createResponses(database),

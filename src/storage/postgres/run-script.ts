@@ -14,8 +14,11 @@ import type { Transact } from './writer/transaction.ts'
 const dialect: Dialect = {
   name: 'postgres',
   forUpdate: sql`for no key update`,
+  forShare: sql`for share`,
   keyOrder: sql`api_keys.position`,
   isOneOf: (expression, list) => sql`${expression} = any(${list})`,
+  rowsOf: (list, name) =>
+    sql`unnest(${list}::text[]) with ordinality as ${sql.identifier(name)} (value, key)`,
 }
 
 /** Executes the statements of a script with this query, one after the other. */
@@ -33,6 +36,7 @@ export async function runScript<T>(query: Query, script: Script<T>): Promise<T> 
 export function createScriptRunner({ query, transact }: { query: Query; transact: Transact }): ScriptRunner {
   return {
     transact: (script) => transact((query) => runScript(query, script())),
+    write: (script) => runScript(query, script()),
     read: (script) => runScript(query, script()),
   }
 }

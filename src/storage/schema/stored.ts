@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Json, JsonObject } from '../../lib/json/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { ResponseStatus } from '../ports/responses.ts'
 import { ownerId } from './organizations.ts'
 
@@ -11,7 +11,7 @@ export const provider_state = sqliteTable(
     organization_id: ownerId(),
     call_id: text().notNull(),
     provider: text().notNull(),
-    value: text({ mode: 'json' }).$type<Json>().notNull(),
+    value: text().notNull(),
     expires_at: integer().notNull(),
   },
   (table) => [

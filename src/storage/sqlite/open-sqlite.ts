@@ -2,6 +2,7 @@ import type { Log } from '../../lib/log.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
+import { createProviderState } from '../scripts/provider-state.ts'
 import { createProcessIdentity } from '../common/process-identity.ts'
 import { createLedger } from './billing/ledger.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
@@ -14,7 +15,6 @@ import { createHealth } from './health/health.ts'
 import { createReadiness } from './health/readiness.ts'
 import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
 import { createOrganizations } from './organizations/organizations.ts'
-import { createProviderState } from './provider-state.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner } from './run-script.ts'
 import { createSharedStore, openSharedStore, type OpenSharedStore } from './shared/shared-store.ts'
@@ -66,7 +66,7 @@ function assemble(
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
     managed: { organizations: createOrganizations(database, writer), keys: createKeys(runner) },
-    providerState: createProviderState(database, writer),
+    providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(database, writer),
     responses: createResponses(database, writer),

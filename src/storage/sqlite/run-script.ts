@@ -21,8 +21,10 @@ const dialect: Dialect = {
   name: 'sqlite',
   // Transactions are executed one after the other.
   forUpdate: sql``,
+  forShare: sql``,
   keyOrder: sql`api_keys.rowid`,
   isOneOf: (expression, list) => sql`${expression} in (select value from json_each(${list}))`,
+  rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,
 }
 
 /** Returns a function that executes scripts in the database; it prepares each statement once. */
@@ -56,6 +58,7 @@ export function createScriptRunner(
 ): ScriptRunner {
   return {
     transact: (script) => writer.write(() => run(script())),
+    write: (script) => writer.write(() => run(script())),
     read: (script) => read(() => run(script())),
   }
 }

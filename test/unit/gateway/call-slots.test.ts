@@ -9,7 +9,8 @@ import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.t
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
-import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
+import { createProviderState } from '../../../src/storage/scripts/provider-state.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { chunks, delta, streamReply } from '../../support/chat-fixtures.ts'
 import { breakOff, reset, type Script } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
@@ -94,7 +95,7 @@ async function startScenario(script: Script) {
     log: createLog(() => {}),
     breaker: new CircuitBreaker({ failures: 5, cooldown: 1000 }),
     retries: 0,
-    states: createProviderStates(createProviderState(database, writer)),
+    states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
     speeds: new RouteSpeeds(),
     firstEventTimeoutMs: 10_000,
   })

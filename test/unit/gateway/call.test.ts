@@ -8,7 +8,8 @@ import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.t
 import { upstreamBroken } from '../../../src/lib/errors/upstream-errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
-import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
+import { createProviderState } from '../../../src/storage/scripts/provider-state.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { noWrites } from '../../../src/storage/ports/writes.ts'
 import { testStorage } from '../storage/support/folder.ts'
 import { finished } from '../storage/support/response-fixture.ts'
@@ -30,7 +31,7 @@ function scenario({ left = false, broken = false } = {}) {
   const parts = {
     billing: createBilling(ledger, () => undefined),
     calls,
-    states: createProviderStates(createProviderState(database, writer)),
+    states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
     speeds: new RouteSpeeds(),
     log: createLog((line) => void lines.push(line)),
   }

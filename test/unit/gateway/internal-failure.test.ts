@@ -11,7 +11,8 @@ import { createLog } from '../../../src/lib/log.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
-import { createProviderState } from '../../../src/storage/sqlite/provider-state.ts'
+import { createProviderState } from '../../../src/storage/scripts/provider-state.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import type { Script } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
@@ -42,7 +43,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     log: createLog(() => {}),
     breaker,
     retries: 3,
-    states: createProviderStates(createProviderState(database, writer)),
+    states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
     speeds: new RouteSpeeds(),
     firstEventTimeoutMs: 10_000,
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { maxSwept } from '../../../src/storage/sqlite/provider-state.ts'
+import { maxSwept } from '../../../src/storage/scripts/provider-state.ts'
 import { type OpenStore, testStores, valuesOf } from './support/stores.ts'
 
 const unbounded = { maxBytes: Number.MAX_SAFE_INTEGER, acquireMemory: () => {} }

@@ -18,8 +18,10 @@ import { testStorage } from './support/folder.ts'
 const dialect: Dialect = {
   name: 'sqlite',
   forUpdate: sql``,
+  forShare: sql``,
   keyOrder: sql`rowid`,
   isOneOf: (expression, list) => sql`${expression} in ${list}`,
+  rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,
 }
 
 const renameKey = statement((values: Parameters<{ id: string; name: string }>) =>

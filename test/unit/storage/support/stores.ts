@@ -17,7 +17,6 @@ import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.t
 import * as postgresCompletions from '../../../../src/storage/postgres/completions/completions.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
-import * as postgresState from '../../../../src/storage/postgres/provider-state.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
@@ -36,7 +35,7 @@ import { CachedKeys } from '../../../../src/storage/key-directory.ts'
 import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
 import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
-import { createProviderState } from '../../../../src/storage/sqlite/provider-state.ts'
+import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { createRollup } from '../../../../src/storage/sqlite/usage/rollup.ts'
 import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
@@ -124,7 +123,7 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
     buckets: createUsageBuckets(database, ledger.flush),
     keys: (now) => createKeys(runner, now),
-    providerState: (now) => createProviderState(database, writer, now),
+    providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     report: (query) => usageReport(database, query),
@@ -165,7 +164,7 @@ export async function openPostgresStore({
     },
     buckets: postgresBuckets.createUsageBuckets(database),
     keys: (now) => createKeys(runner, now),
-    providerState: (now) => postgresState.createProviderState(database, now),
+    providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     report: (request) => postgresReport.usageReport(database, request),
