@@ -1,5 +1,5 @@
 import type { CompletionQuery } from '../../src/storage/ports/completions.ts'
-import { prepareCompletionList } from '../../src/storage/sqlite/completions/completion-list.ts'
+import { completionSearch } from '../../src/storage/sqlite/completion-search.ts'
 import { plansOf } from '../support/query-plans.ts'
 import { openCompletions, organizations } from './stored-completions.ts'
 
@@ -79,5 +79,8 @@ await measure('messages', (run) => completions.findMessages(organization, some(r
 await measure('update', (run) => completions.updateMetadata(organization, some(run), { stage: 'again' }))
 await measure('delete', (run) => completions.remove(organization, some(run + runs)))
 await measure('expire, a step', () => completions.expire(Date.UTC(2026, 0, 1) + 3_600_000))
-for (const [text, plan] of plansOf(database, prepareCompletionList)) console.log(`${text}\n  ${plan}`)
+const plans = plansOf(database, ({ run }) => {
+  for (const query of Object.values(lists)) run(completionSearch.find({ ...usual, ...query }, 20))
+})
+for (const [text, plan] of plans) console.log(`${text}\n  ${plan}`)
 close()

@@ -1,4 +1,4 @@
-import { prepareCompletionInsert } from '../../src/storage/sqlite/completions/completion-insert.ts'
+import { insertCompletion } from '../../src/storage/sqlite/completion-search.ts'
 import { openCompletions, organizations, seeded } from './stored-completions.ts'
 
 /** `bun test/bench/seed-completions.ts FILE COUNT`: fills a database with stored completions. */
@@ -8,7 +8,6 @@ if (file === undefined || !Number.isInteger(count)) throw new Error('Which file,
 const perTransaction = 5000
 
 const { sqlite, database, close } = openCompletions(file)
-const insert = prepareCompletionInsert(database)
 // What is seeded can be seeded again.
 sqlite.run('PRAGMA synchronous = OFF')
 for (const id of organizations) {
@@ -18,7 +17,7 @@ const start = performance.now()
 for (let first = 0; first < count; first += perTransaction) {
   const last = Math.min(count, first + perTransaction)
   sqlite.transaction(() => {
-    for (let number = first; number < last; number++) insert(seeded(number))
+    for (let number = first; number < last; number++) database.run(insertCompletion(seeded(number)))
   })()
   if (last % 100_000 === 0 || last === count) {
     console.log(`${last} completions, ${((performance.now() - start) / 1000).toFixed(1)} s`)

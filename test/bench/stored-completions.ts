@@ -1,5 +1,7 @@
 import { createLog } from '../../src/lib/log.ts'
-import { createCompletions } from '../../src/storage/sqlite/completions/completions.ts'
+import { createCompletions } from '../../src/storage/scripts/completions.ts'
+import { completionSearch } from '../../src/storage/sqlite/completion-search.ts'
+import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
 import type { NewCompletion } from '../../src/storage/ports/completions.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
@@ -63,5 +65,10 @@ export function openCompletions(file: string) {
     writer.close()
     database.close()
   }
-  return { sqlite, database, completions: createCompletions(database, writer), close }
+  return {
+    sqlite,
+    database,
+    completions: createCompletions(createScriptRunner(database, writer), completionSearch),
+    close,
+  }
 }

@@ -4,16 +4,18 @@ import type { Fault } from './fault.ts'
 export const isolationFaults: readonly Fault[] = [
   {
     name: 'a list of completions in SQLite does not name the organization',
-    file: 'src/storage/sqlite/completions/completion-list.ts',
-    original: "FROM completions WHERE organization_id = ? AND ${page('sequence')}`",
-    replacement: "FROM completions WHERE ? IS NOT NULL AND ${page('sequence')}`",
+    file: 'src/storage/sqlite/completion-search.ts',
+    original:
+      'selectFound(sql`from ${completions} where ${ofOrganization(values)} and ${page(sequence, values)}`)',
+    replacement:
+      'selectFound(sql`from ${completions} where ${values.organization} is not null and ${page(sequence, values)}`)',
     tests: ['test/unit/storage/completions.test.ts'],
   },
   {
     name: 'a list of completions in PostgreSQL does not name the organization',
-    file: 'src/storage/postgres/completions/completion-list.ts',
-    original: 'const conditions = [`organization_id = ${parameters.add(organization)}`]',
-    replacement: 'const conditions = [`${parameters.add(organization)}::text IS NOT NULL`]',
+    file: 'src/storage/postgres/completion-search.ts',
+    original: 'eq(completions.organization_id, organization),',
+    replacement: 'sql`${organization}::text is not null`,',
     tests: ['test/unit/storage/completions.test.ts'],
   },
   {
@@ -46,32 +48,27 @@ export const isolationFaults: readonly Fault[] = [
     tests: ['test/unit/storage/usage.test.ts'],
   },
   {
-    name: 'the deletion of a completion in SQLite does not name the organization',
-    file: 'src/storage/sqlite/completions/completions.ts',
-    original: '`DELETE FROM completions ${one}`',
-    replacement: "'DELETE FROM completions WHERE id = ? AND ? IS NOT NULL'",
-    tests: ['test/unit/storage/completions.test.ts'],
-  },
-  {
-    name: 'the deletion of a completion in PostgreSQL does not name the organization',
-    file: 'src/storage/postgres/completions/completions.ts',
-    original: '`DELETE FROM completions ${one} RETURNING id`',
-    replacement: '`DELETE FROM completions WHERE id = $1 AND $2::text IS NOT NULL RETURNING id`',
+    name: 'a query of a stored completion does not name the organization',
+    file: 'src/storage/scripts/completions.ts',
+    original:
+      'sql`where ${eq(completions.id, values.id)} and ${eq(completions.organization_id, values.organization)}`',
+    replacement:
+      'sql`where ${eq(completions.id, values.id)} and cast(${values.organization} as text) is not null`',
     tests: ['test/unit/storage/completions.test.ts'],
   },
   {
     name: 'a filter by metadata in PostgreSQL finds completions with any of the pairs',
-    file: 'src/storage/postgres/completions/completion-list.ts',
-    original: '`terms @> ${',
-    replacement: '`terms && ${',
+    file: 'src/storage/postgres/completion-search.ts',
+    original: 'terms @> (select ${terms})',
+    replacement: 'terms && (select ${terms})',
     tests: ['test/api/stored/completion-lists.test.ts'],
     database: 'postgres',
   },
   {
     name: 'a page of completions in PostgreSQL omits those of the same position as its cursor',
-    file: 'src/storage/postgres/completions/completion-list.ts',
-    original: '(sequence, id) ${comparison} (${parameters.add(sequence)}, ${parameters.add(after)})',
-    replacement: 'sequence ${comparison} ${parameters.add(sequence)}',
+    file: 'src/storage/postgres/completion-search.ts',
+    original: '(${completions.sequence}, ${completions.id}) ${follows} (${cursor}, ${after})',
+    replacement: '${completions.sequence} ${follows} ${cursor}',
     tests: ['test/unit/storage/completions.test.ts'],
   },
   {

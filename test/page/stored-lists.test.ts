@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { prepareCompletionInsert } from '../../src/storage/sqlite/completions/completion-insert.ts'
+import type { NewCompletion } from '../../src/storage/ports/completions.ts'
+import { insertCompletion } from '../../src/storage/sqlite/completion-search.ts'
 import { openCompletions, seeded } from '../bench/stored-completions.ts'
 import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
@@ -26,7 +27,7 @@ async function startStored(count: number): Promise<BillingScenario> {
   const { database, sqlite, close } = openCompletions(sqliteFile(paid.database))
   const organization = String(sqlite.query('SELECT id FROM organizations').values()[0]?.[0])
   sqlite.run('PRAGMA synchronous = OFF')
-  const insert = prepareCompletionInsert(database)
+  const insert = (completion: NewCompletion) => database.run(insertCompletion(completion))
   sqlite.transaction(() => {
     for (let number = 0; number < count; number++) insert({ ...seeded(number), organization })
   })()

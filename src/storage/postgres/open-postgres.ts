@@ -4,12 +4,13 @@ import type { Secret } from '../../lib/secret.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { UsageQuery } from '../ports/usage-report.ts'
+import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createLedger } from './billing/ledger.ts'
+import { completionSearch } from './completion-search.ts'
 import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
-import { createCompletions } from './completions/completions.ts'
 import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { assertNoEarlierServer } from './connection/earlier-server.ts'
@@ -38,7 +39,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     managed: { organizations: createOrganizations(database), keys: createKeys(runner) },
     providerState: createProviderState(runner),
     ledger,
-    completions: createCompletions(database),
+    completions: createCompletions(runner, completionSearch),
     responses: createResponses(database),
     usage: { expire: createUsageExpiry(database), rollUp: createRollup(database) },
     usageBuckets: createUsageBuckets(database),

@@ -3,6 +3,7 @@ import { sequenceOf } from '../ports/completion-sequence.ts'
 import type { NewCompletion } from '../ports/completions.ts'
 import type { NewResponse, ResponseEnd } from '../ports/responses.ts'
 import type { Write } from '../ports/writes.ts'
+import { termsArray } from './completion-search.ts'
 import type { Parameters } from './writer/statement.ts'
 
 /** The writes of one job, as rows: serialized before the transaction begins, so that an invalid one affects no other job. */
@@ -87,11 +88,6 @@ function toCompletionRow(job: string, input: NewCompletion): CompletionRow {
     completion: JSON.stringify(input.completion),
     messages: JSON.stringify(input.messages),
   }
-}
-
-/** Converts search terms to the text of an array of UUIDs. */
-export function termsArray(terms: string): string {
-  return `{${terms.replaceAll(' ', ',')}}`
 }
 
 /** Joins the rows of a table of parameters named `input` with the recorded jobs and the organizations that exist. */

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { blob, check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 
 // The tables of both databases, as SQLite has them; `postgres.ts` derives those of PostgreSQL.
 //
@@ -72,7 +71,7 @@ export const reservations = sqliteTable('reservations', {
   prompt_cost: integer().notNull(),
   prompt_tokens: integer().notNull(),
   /** The metadata for its usage row. */
-  request: text({ mode: 'json' }).$type<RequestMetadata>().notNull(),
+  request: text().notNull(),
   /** The process that settles it; null for a server that is alone. */
   process_id: text(),
 })

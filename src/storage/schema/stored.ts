@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { JsonObject } from '../../lib/json/json.ts'
 import type { ResponseStatus } from '../ports/responses.ts'
 import { ownerId } from './organizations.ts'
 
@@ -32,11 +31,11 @@ export const completions = sqliteTable(
     id: text().notNull().unique(),
     organization_id: ownerId(),
     model: text().notNull(),
-    metadata: text({ mode: 'json' }).$type<JsonObject>().notNull(),
+    metadata: text().notNull(),
     /** The reply without the metadata. */
-    completion: text({ mode: 'json' }).$type<JsonObject>().notNull(),
+    completion: text().notNull(),
     /** The messages of the request. The last column, so that a list, which does not return them, does not read them. */
-    messages: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
+    messages: text().notNull(),
   },
   (table) => [
     index('completions_of_organization').on(table.organization_id, table.sequence),
@@ -60,13 +59,13 @@ export const responses = sqliteTable(
     /** Null while the response is visible. */
     deletion: text().$type<ResponseDeletion>(),
     /** The fields that never change. */
-    head: text({ mode: 'json' }).$type<JsonObject>().notNull(),
+    head: text().notNull(),
     /** The order of a background run; null once it has finished, and for all other responses. */
-    run: text({ mode: 'json' }).$type<JsonObject>(),
+    run: text(),
     /** All events; during a run only the first ones: the others are in `response_log`. */
     log: text().notNull(),
     /** The items of the request, with references resolved. The last column, so that other reads do not load them. */
-    input: text({ mode: 'json' }).$type<readonly JsonObject[]>().notNull(),
+    input: text().notNull(),
   },
   (table) => [
     check('responses_run', sql`(${table.status} in ('queued', 'in_progress')) = (${table.run} is not null)`),

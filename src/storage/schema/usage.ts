@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Json } from '../../lib/json/json.ts'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
 import type { TotalsWidth } from '../common/usage-totals.ts'
 import { ownerId } from './organizations.ts'
@@ -36,8 +35,8 @@ export const usage = sqliteTable(
     error: text(),
     performance_mode: text(),
     user: text(),
-    tags: text({ mode: 'json' }).$type<readonly string[]>(),
-    trace: text({ mode: 'json' }).$type<Json>(),
+    tags: text(),
+    trace: text(),
   },
   // By time, because reports read a range of it. Still one row per request, because the time is part of its id.
   (table) => [primaryKey({ columns: [table.created_at, table.id] })],
@@ -74,8 +73,8 @@ export const usage_totals = sqliteTable(
     unpriced: integer().notNull(),
     cost: integer().notNull(),
     /** Rounded milliseconds and the number of successful requests that took them, by turns. */
-    latencies: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
-    first_tokens: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
+    latencies: text().notNull(),
+    first_tokens: text().notNull(),
   },
   ({ organization_id, width, start, key_id, api, model, provider }) => [
     primaryKey({ columns: [organization_id, width, start, key_id, api, model, provider] }),

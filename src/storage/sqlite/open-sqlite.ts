@@ -1,12 +1,13 @@
 import type { Log } from '../../lib/log.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
+import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createProcessIdentity } from '../common/process-identity.ts'
 import { createLedger } from './billing/ledger.ts'
+import { completionSearch } from './completion-search.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
-import { createCompletions } from './completions/completions.ts'
 import { type Database, inMemory, openDatabase } from './connection/database.ts'
 import { createSpaceReturn } from './connection/free-space.ts'
 import { lockForServing } from './connection/serving-lock.ts'
@@ -68,7 +69,7 @@ function assemble(
     managed: { organizations: createOrganizations(database, writer), keys: createKeys(runner) },
     providerState: createProviderState(runner),
     ledger,
-    completions: createCompletions(database, writer),
+    completions: createCompletions(runner, completionSearch),
     responses: createResponses(database, writer),
     usage: createUsageUpkeep(database, writer),
     usageBuckets: createUsageBuckets(database, ledger.flush),

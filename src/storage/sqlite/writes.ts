@@ -1,5 +1,5 @@
 import type { Write } from '../ports/writes.ts'
-import { prepareCompletionInsert } from './completions/completion-insert.ts'
+import { insertCompletion } from './completion-search.ts'
 import type { Database } from './connection/database.ts'
 import { prepareResponseWrites } from './responses/response-writes.ts'
 
@@ -7,13 +7,12 @@ import { prepareResponseWrites } from './responses/response-writes.ts'
 export type ExecuteWrites = (writes: readonly Write[]) => void
 
 export function prepareWrites(database: Database): ExecuteWrites {
-  const insertCompletion = prepareCompletionInsert(database)
   const responses = prepareResponseWrites(database)
 
   function execute(write: Write): void {
     switch (write.kind) {
       case 'insert-completion':
-        return insertCompletion(write.completion)
+        return database.run(insertCompletion(write.completion))
       case 'insert-response':
         return responses.insert(write.response)
       case 'finish-response':

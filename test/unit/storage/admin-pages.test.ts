@@ -1,4 +1,4 @@
-import { createRunScript, createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { describe, expect, test } from 'bun:test'
 import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-page.ts'
 import { createKeys } from '../../../src/storage/scripts/keys.ts'
@@ -58,8 +58,7 @@ describe('in SQLite, a page is read by an index from its cursor on', () => {
       name: 'key',
       expiresAt: null,
     })
-    const plans = plansOf(database, (probed) => {
-      const reading = { ...probed, run: createRunScript(probed.sqlite) }
+    const plans = plansOf(database, (reading) => {
       void createKeys(createScriptRunner(reading, writer)).page({ after: record.id, limit: 2, order })
       void createOrganizations(reading, writer).page({ after: organization.id, limit: 2, order })
     })

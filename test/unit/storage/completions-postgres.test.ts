@@ -2,7 +2,9 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { termsOf } from '../../../src/storage/common/completion-terms.ts'
 import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
-import { createCompletionList } from '../../../src/storage/postgres/completions/completion-list.ts'
+import { completionSearch } from '../../../src/storage/postgres/completion-search.ts'
+import { createCompletions } from '../../../src/storage/scripts/completions.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import type { Query } from '../../../src/storage/postgres/connection/connections.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
@@ -33,7 +35,7 @@ async function filledDatabase() {
     SELECT 'c' || i, i, 'org', 'm', '{}', array_remove(ARRAY[${terms.join()}], NULL), '{}', '[]'
     FROM generate_series(1, ${rows}) i`)
   await query('ANALYZE completions')
-  return query
+  return database
 }
 
 type Plan = {
@@ -70,10 +72,13 @@ const page = (...keys: string[]): CompletionQuery => ({
 test.skipIf(!hasPostgres)(
   'filters on metadata in PostgreSQL read few rows, however many completions there are',
   async () => {
-    const query = await filledDatabase()
+    const database = await filledDatabase()
     const list = async (request: CompletionQuery) => {
-      const { counting, read } = countRows(query)
-      const { completions, hasMore } = await createCompletionList(counting)(request)
+      const { counting, read } = countRows(database.query)
+      const { completions, hasMore } = await createCompletions(
+        createScriptRunner({ ...database, query: counting }),
+        completionSearch,
+      ).list(request)
       return { ids: completions.map(({ id }) => id), hasMore, read: read() }
     }
     const apart = await list(page('even', 'odd'))

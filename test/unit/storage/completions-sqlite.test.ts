@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
-import { prepareCompletionInsert } from '../../../src/storage/sqlite/completions/completion-insert.ts'
-import { prepareCompletionList } from '../../../src/storage/sqlite/completions/completion-list.ts'
-import { createCompletions } from '../../../src/storage/sqlite/completions/completions.ts'
+import { createCompletions, deleteCompletionsOf } from '../../../src/storage/scripts/completions.ts'
+import { completionSearch, insertCompletion } from '../../../src/storage/sqlite/completion-search.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { plansOf } from '../../support/query-plans.ts'
@@ -12,54 +12,81 @@ async function startStorage() {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(database, writer)
   const [acme, globex] = [await organizations.create('acme'), await organizations.create('globex')]
-  const insert = prepareCompletionInsert(database)
   const keep = (id: string, organization: string) =>
     writer.write(() =>
-      insert({
-        id,
-        organization,
-        model: 'acme/river',
-        metadata: { kept: 'yes' },
-        completion: {},
-        messages: [],
-      }),
+      database.run(
+        insertCompletion({
+          id,
+          organization,
+          model: 'acme/river',
+          metadata: { kept: 'yes' },
+          completion: {},
+          messages: [],
+        }),
+      ),
     )
   const count = (table: string) =>
     Number(database.sqlite.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0])
   return { database, writer, organizations, acme: acme.id, globex: globex.id, keep, count }
 }
 
+const query: CompletionQuery = { organization: 'org', metadata: [], order: 'asc', limit: 20 }
+
+/** The queries of all kinds of lists. */
+const lists = (['asc', 'desc'] as const).flatMap((order): CompletionQuery[] => [
+  { ...query, order },
+  { ...query, order, after: completionId(0) },
+  { ...query, order, model: 'acme/river' },
+  { ...query, order, metadata: [['kept', 'yes']] },
+])
+
 test('every statement of completions finds its rows by an index', async () => {
-  const { database, writer } = await startStorage()
-  const plans = plansOf(database, (recorded) => [
-    createCompletions(recorded, writer),
-    prepareCompletionInsert(recorded),
-  ])
-  const reading = [...plans].filter(([text]) => !text.startsWith('INSERT') && !/ organizations /.test(text))
-  expect(reading).toHaveLength(18)
+  const { database, writer, acme, keep } = await startStorage()
+  const id = completionId(Date.now())
+  await keep(id, acme)
+  const work: Promise<unknown>[] = []
+  const plans = plansOf(database, (recorded) => {
+    const completions = createCompletions(createScriptRunner(recorded, writer), completionSearch)
+    work.push(
+      ...lists.map((list) => completions.list({ ...list, organization: acme })),
+      completions.find(acme, id, () => {}),
+      completions.findMessages(acme, id),
+      completions.updateMetadata(acme, id, { kept: 'no' }),
+      completions.remove(acme, id),
+      completions.expire(1),
+    )
+    recorded.run(deleteCompletionsOf(acme))
+  })
+  await Promise.all(work)
+  const reading = [...plans].filter(([text]) => !text.startsWith('insert') && !/"organizations"/.test(text))
+  expect(reading.length).toBeGreaterThanOrEqual(10)
   for (const [text, plan] of reading) {
     // The terms are a virtual table: a match or a row id is its index.
     const steps = plan
       .split('; ')
-      .filter((step) => !/^SCAN completion_terms VIRTUAL TABLE INDEX \d+:(M1|=)/.test(step))
-    const scanning = steps.filter((step) => !step.startsWith('SEARCH completions USING '))
+      .filter((step) => !/^SCAN (completion_terms|json_each) VIRTUAL TABLE INDEX \d+:/.test(step))
+    const scanning = steps.filter((step) => !/^(SEARCH completions USING |LIST SUBQUERY)/.test(step))
     expect([text, scanning]).toEqual([text, []])
   }
 })
 
 test('a list of completions is in the order of its index, without sorting, and reads no messages', async () => {
   const { database } = await startStorage()
-  const lists = [...plansOf(database, prepareCompletionList)]
-  expect(lists).toHaveLength(8)
-  for (const [text, plan] of lists) {
+  const plans = [
+    ...plansOf(database, ({ run }) => {
+      for (const list of lists) run(completionSearch.find(list, 20))
+    }),
+  ].filter(([text]) => text.includes('order by'))
+  expect(plans).toHaveLength(6)
+  for (const [text, plan] of plans) {
     expect(plan).not.toContain('TEMP B-TREE')
     expect(text).not.toContain('messages')
   }
   expect(
-    lists.filter(([, plan]) => plan.includes('completions_of_organization (organization_id=? AND sequence')),
+    plans.filter(([, plan]) => plan.includes('completions_of_organization (organization_id=? AND sequence')),
   ).toHaveLength(2)
   expect(
-    lists.filter(([, plan]) =>
+    plans.filter(([, plan]) =>
       plan.includes('completions_of_model (organization_id=? AND model=? AND sequence'),
     ),
   ).toHaveLength(2)
@@ -85,7 +112,7 @@ test('a completion is deleted with the row of its organization', async () => {
 /** The ids of the completions of an organization, page by page as a client reads them. */
 async function startLists() {
   const { database, writer, acme, globex, keep } = await startStorage()
-  const completions = createCompletions(database, writer)
+  const completions = createCompletions(createScriptRunner(database, writer), completionSearch)
   const list = async (more: Partial<CompletionQuery> = {}) => {
     const query = { organization: acme, metadata: [], order: 'asc', limit: 100, ...more } as const
     return (await completions.list(query)).completions.map(({ id }) => id)

@@ -3,8 +3,10 @@ import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
-import { prepareCompletionInsert } from '../../../src/storage/sqlite/completions/completion-insert.ts'
-import { createCompletions } from '../../../src/storage/sqlite/completions/completions.ts'
+import { createCompletions } from '../../../src/storage/scripts/completions.ts'
+import type { NewCompletion } from '../../../src/storage/ports/completions.ts'
+import { completionSearch, insertCompletion } from '../../../src/storage/sqlite/completion-search.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { type Database, inMemory, openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createSpaceReturn } from '../../../src/storage/sqlite/connection/free-space.ts'
 import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
@@ -22,8 +24,8 @@ function pragma({ sqlite }: Pick<Database, 'sqlite'>, name: string): number {
 /** A database with so many completions of 2 kB, each with a rare word and a common one. */
 async function startFilled(count: number) {
   const { database, writer } = testStorage()
-  const completions = createCompletions(database, writer)
-  const insert = prepareCompletionInsert(database)
+  const completions = createCompletions(createScriptRunner(database, writer), completionSearch)
+  const insert = (completion: NewCompletion) => database.run(insertCompletion(completion))
   const { id: organization } = await createOrganizations(database, writer).create('acme')
   const messages = [{ role: 'user', content: 'x'.repeat(2000) }]
   await writer.write(() => {

@@ -8,7 +8,7 @@ import { type Connection, type Connections, openConnections } from '../connectio
 import { operatorError } from '../connection/database.ts'
 import { databaseLabel } from '../connection/database-url.ts'
 import { Parameters } from '../writer/statement.ts'
-import { termsArray } from '../writes.ts'
+import { termsArray } from '../completion-search.ts'
 import { copyTimeoutMs, createContent } from './copy-source.ts'
 import { prepareEmpty, removeMark } from './copy-mark.ts'
 

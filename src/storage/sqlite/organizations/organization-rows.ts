@@ -1,5 +1,5 @@
 import { usageBytes } from '../billing/usage.ts'
-import { prepareCompletionDeletion } from '../completions/completion-deletion.ts'
+import { deleteCompletionsOf } from '../../scripts/completions.ts'
 import type { Database } from '../connection/database.ts'
 import { oneStep, stepRows } from '../../common/step-size.ts'
 
@@ -9,7 +9,7 @@ export type DeleteSome = (organization: string) => number
 /** One function for each table that has an index on the organization. */
 export function prepareIndexedRows(database: Database): readonly DeleteSome[] {
   return [
-    prepareCompletionDeletion(database).deleteOf,
+    (organization) => database.run(deleteCompletionsOf(organization)),
     prepareResponses(database),
     prepareProviderState(database),
     prepareUsageTotals(database),

@@ -14,7 +14,7 @@ import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usag
 import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger.ts'
 import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
-import * as postgresCompletions from '../../../../src/storage/postgres/completions/completions.ts'
+import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
@@ -30,7 +30,8 @@ import * as postgresRollup from '../../../../src/storage/postgres/usage/rollup.t
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
-import { createCompletions } from '../../../../src/storage/sqlite/completions/completions.ts'
+import { createCompletions } from '../../../../src/storage/scripts/completions.ts'
+import { completionSearch } from '../../../../src/storage/sqlite/completion-search.ts'
 import { CachedKeys } from '../../../../src/storage/key-directory.ts'
 import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
 import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scripts/keys.ts'
@@ -117,7 +118,7 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
   return {
     organizations: createOrganizations(database, writer),
     ledger,
-    completions: createCompletions(database, writer),
+    completions: createCompletions(runner, completionSearch),
     responses: createResponses(database, writer, 0),
     otherResponses: (delay) => createResponses(database, writer, delay),
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
@@ -155,7 +156,7 @@ export async function openPostgresStore({
     shared,
     organizations: postgresOrganizations.createOrganizations(database),
     ledger: postgresLedger.createLedger(database),
-    completions: postgresCompletions.createCompletions(database),
+    completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),
     otherResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {

@@ -1,0 +1,239 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Fields } from '../../lib/json/json.ts'
+import type { AcquireMemory } from '../../lib/memory-budget.ts'
+import { countOnPage } from '../../lib/page-bytes.ts'
+import { nextTurn } from '../../lib/time.ts'
+import { termsOf } from '../common/completion-terms.ts'
+import { oneStep } from '../common/step-size.ts'
+import { sequenceAt } from '../ports/completion-sequence.ts'
+import type { CompletionPage, CompletionQuery, Completions, StoredCompletion } from '../ports/completions.ts'
+import { UnreadableError } from '../ports/stored-json.ts'
+import { completions } from '../schema/stored.ts'
+import { returning, select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+
+/** The index of the metadata, which each database has in its own way. */
+export type CompletionSearch = {
+  /** Finds the completions of a page by an index, in its order, without reading their texts. */
+  find(query: CompletionQuery, limit: number): Script<readonly FoundCompletion[]>
+  /** Replaces the search terms of a completion. */
+  replaceTerms(completion: { readonly id: string; readonly sequence: number }, terms: string): Script<void>
+}
+
+export type FoundCompletion = { readonly id: string; readonly bytes: number }
+
+/** The stored completions in a database. */
+export function createCompletions({ read, transact }: ScriptRunner, search: CompletionSearch): Completions {
+  async function acquireFor(
+    part: 'completion' | 'messages',
+    organization: string,
+    id: string,
+    acquireMemory?: AcquireMemory,
+  ): Promise<void> {
+    if (acquireMemory === undefined) return
+    const [sizes] = await read(() => selectSizes({ organization, id }))
+    await acquireMemory(sizes?.[part] ?? 0)
+  }
+
+  return {
+    async find(organization, id, acquireMemory) {
+      await acquireFor('completion', organization, id, acquireMemory)
+      const [row] = await read(() => selectOne({ organization, id }))
+      return row && requireReadable(row)
+    },
+    async findMessages(organization, id, acquireMemory) {
+      await acquireFor('messages', organization, id, acquireMemory)
+      const [row] = await read(() => selectMessages({ organization, id }))
+      return row?.messages
+    },
+    list: (query, acquireMemory) => listCompletions(query, read, search, acquireMemory),
+    async updateMetadata(organization, id, metadata, acquireMemory) {
+      await acquireFor('completion', organization, id, acquireMemory)
+      return await transact(() => updateMetadata(organization, id, metadata, search))
+    },
+    remove: async (organization, id) => (await transact(() => deleteOne({ organization, id }))).length > 0,
+    expire: (before) => transact(() => expireCompletions(before)),
+  }
+}
+
+type OneKey = { readonly organization: string; readonly id: string }
+
+const ofKey = (values: Parameters<OneKey>) =>
+  sql`where ${eq(completions.id, values.id)} and ${eq(completions.organization_id, values.organization)}`
+
+const storedFields = {
+  id: completions.id,
+  completion: completions.completion,
+  metadata: completions.metadata,
+}
+
+const selectOne = statement((values: Parameters<OneKey>) =>
+  select(storedFields, sql`from ${completions} ${ofKey(values)}`),
+)
+
+/** `octet_length` does not read the text. */
+const selectSizes = statement((values: Parameters<OneKey>) =>
+  select(
+    {
+      completion: sql<number>`octet_length(${completions.completion}) + octet_length(${completions.metadata})`,
+      messages: sql<number>`octet_length(${completions.messages})`,
+    },
+    sql`from ${completions} ${ofKey(values)}`,
+  ),
+)
+
+const selectMessages = statement((values: Parameters<OneKey>) =>
+  select({ messages: completions.messages }, sql`from ${completions} ${ofKey(values)}`),
+)
+
+const deleteOne = statement((values: Parameters<OneKey>) =>
+  returning({ id: completions.id }, sql`delete from ${completions} ${ofKey(values)}`),
+)
+
+async function listCompletions(
+  query: CompletionQuery,
+  read: ScriptRunner['read'],
+  search: CompletionSearch,
+  acquireMemory?: AcquireMemory,
+): Promise<CompletionPage> {
+  const { organization, limit } = query
+  const found = await read(() => search.find(query, limit + 1))
+  const onPage = found.slice(0, countOnPage(found.slice(0, limit).map(({ bytes }) => bytes)))
+  await acquireMemory?.(onPage.reduce((sum, { bytes }) => sum + bytes, 0))
+  const completions = await readSlices(onPage, (ids) => read(() => selectListed({ organization, ids })))
+  const more = found.length > onPage.length
+  const last = onPage.at(-1)
+  // All rows of the page were deleted meanwhile, and an empty page has no cursor for the next one.
+  if (completions.length === 0 && more && last)
+    return await listCompletions({ ...query, after: last.id }, read, search, acquireMemory)
+  return { completions, hasMore: more }
+}
+
+const selectListed = statement(
+  (values: Parameters<{ organization: string; ids: readonly string[] }>, { isOneOf }) =>
+    select(
+      storedFields,
+      sql`from ${completions} where ${isOneOf(completions.id, values.ids)}
+        and ${eq(completions.organization_id, values.organization)}`,
+    ),
+)
+
+/** The bytes to read and to check in one turn of the event loop. */
+const sliceBytes = 2 * 1024 * 1024
+
+/** Reads the rows in slices; omits damaged ones, and those that were deleted meanwhile. */
+async function readSlices(
+  found: readonly FoundCompletion[],
+  readRows: (ids: readonly string[]) => Promise<readonly StoredCompletion[]>,
+): Promise<readonly StoredCompletion[]> {
+  const completions: StoredCompletion[] = []
+  for (const ids of slicesOf(found)) {
+    if (completions.length > 0) await nextTurn()
+    const rows = await readRows(ids)
+    const byId = new Map(rows.filter(isReadable).map((row) => [row.id, row]))
+    completions.push(...ids.flatMap((id) => byId.get(id) ?? []))
+  }
+  return completions
+}
+
+function slicesOf(found: readonly FoundCompletion[]): readonly (readonly string[])[] {
+  const slices: string[][] = []
+  let bytes = Infinity
+  for (const row of found) {
+    if (bytes + row.bytes > sliceBytes) {
+      slices.push([])
+      bytes = 0
+    }
+    slices.at(-1)?.push(row.id)
+    bytes += row.bytes
+  }
+  return slices
+}
+
+function requireReadable(row: StoredCompletion): StoredCompletion {
+  if (!isReadable(row)) throw new UnreadableError(`completion ${row.id}`)
+  return row
+}
+
+/** Whether both texts are JSON: a damaged completion would break a reply that contains it. */
+function isReadable({ completion, metadata }: StoredCompletion): boolean {
+  try {
+    JSON.parse(completion)
+    JSON.parse(metadata)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function* updateMetadata(
+  organization: string,
+  id: string,
+  metadata: Fields,
+  search: CompletionSearch,
+): Script<StoredCompletion | undefined> {
+  const [row] = yield* setMetadata({ organization, id, metadata: JSON.stringify(metadata) })
+  if (row === undefined) return undefined
+  const { model, sequence, ...stored } = row
+  yield* search.replaceTerms({ id, sequence }, termsOf(organization, model, metadata))
+  return requireReadable(stored)
+}
+
+const setMetadata = statement((values: Parameters<OneKey & { metadata: string }>) =>
+  update(
+    completions,
+    { metadata: values.metadata },
+    returning({ ...storedFields, model: completions.model, sequence: completions.sequence }, ofKey(values)),
+  ),
+)
+
+/** The most rows of one step; fewer than of other tables, because each row also has entries in the search index. */
+const maxRows = 100
+
+/** Deletes some completions that were created before this time, oldest first; returns their number: 0 if none are left. */
+function* expireCompletions(before: number): Script<number> {
+  const oldest = oneStep(yield* selectOldest({ before: sequenceAt(before), limit: maxRows }))
+  const last = oldest.at(-1)
+  if (last !== undefined) yield* deleteUpTo({ last: last.sequence })
+  return oldest.length
+}
+
+const candidateFields = {
+  sequence: completions.sequence,
+  bytes: sql<number>`octet_length(${completions.completion}) + octet_length(${completions.messages})`,
+}
+
+const selectOldest = statement((values: Parameters<{ before: number; limit: number }>) =>
+  select(
+    candidateFields,
+    sql`from ${completions} where ${completions.sequence} < ${values.before}
+      order by ${completions.sequence} limit ${values.limit}`,
+  ),
+)
+
+const deleteUpTo = statement(
+  (values: Parameters<{ last: number }>) =>
+    sql<never>`delete from ${completions} where ${completions.sequence} <= ${values.last}`,
+)
+
+/** Deletes some completions of an organization; returns their number: 0 if none are left. */
+export function* deleteCompletionsOf(organization: string): Script<number> {
+  const oldest = oneStep(yield* selectOldestOf({ organization, limit: maxRows }))
+  const last = oldest.at(-1)
+  if (last !== undefined) yield* deleteUpToOf({ organization, last: last.sequence })
+  return oldest.length
+}
+
+const selectOldestOf = statement((values: Parameters<{ organization: string; limit: number }>) =>
+  select(
+    candidateFields,
+    sql`from ${completions} where ${eq(completions.organization_id, values.organization)}
+      order by ${completions.sequence} limit ${values.limit}`,
+  ),
+)
+
+const deleteUpToOf = statement(
+  (values: Parameters<{ organization: string; last: number }>) =>
+    sql<never>`delete from ${completions} where ${eq(completions.organization_id, values.organization)}
+    and ${completions.sequence} <= ${values.last}`,
+)
