@@ -133,7 +133,7 @@ export const SettingsFile = Type.Object(
         minimum: 0,
         maximum: maxWorkers,
         description:
-          'The processes that serve the port together; `0` starts one for each core. More than one requires Linux.',
+          'The processes that serve the port together; `0` starts one for each core. More than one requires PostgreSQL (`database`) and Linux; without them, `0` is one.',
         examples: [4],
       }),
     ),

@@ -26,8 +26,6 @@ import { createSharedServices, type OtherMetrics, type SharedServices } from './
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
   readonly database: DatabaseLocation
-  /** Whether a supervisor has locked the SQLite file for several processes; see `StorageOptions`. */
-  readonly shared?: boolean
   readonly log: Log
   /** The output of the request log; absent: no log. */
   readonly requestLines?: LogOutput

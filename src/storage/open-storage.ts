@@ -1,34 +1,28 @@
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Storage } from './ports/storage.ts'
-import { openSharedSqlite, openSqlite } from './sqlite/open-sqlite.ts'
+import { openSqlite } from './sqlite/open-sqlite.ts'
 
 /** Where the data is: the path of a SQLite file, `:memory:`, or the URL of a PostgreSQL database, which has a password. */
 export type DatabaseLocation = string | Secret
 
 export type StorageOptions = {
-  /**
-   * Whether other processes of the same server use the SQLite file, which their supervisor has locked. Without it, the
-   * process locks the file for itself. A PostgreSQL database is always shared.
-   */
-  readonly shared?: boolean | undefined
-  /** The milliseconds of shared rate limits, instead of the clock of the database. */
+  /** The milliseconds of the rate limits in PostgreSQL, instead of the clock of the database. */
   readonly clock?: (() => number) | undefined
   /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */
   readonly lockTimeoutMs?: number | undefined
 }
 
 /**
- * Opens the database for serving, and creates or migrates it if necessary; rejects if another server uses it that does not
- * share it.
+ * Opens the database for serving, and creates or migrates it if necessary. A SQLite file is locked for this process: rejects
+ * if another server uses it.
  */
 export async function openStorage(
   database: DatabaseLocation,
   log: Log,
-  { shared = false, clock, lockTimeoutMs }: StorageOptions = {},
+  { clock, lockTimeoutMs }: StorageOptions = {},
 ): Promise<Storage> {
-  if (typeof database === 'string')
-    return shared ? await openSharedSqlite(database, log, clock) : openSqlite(database, log, lockTimeoutMs)
+  if (typeof database === 'string') return openSqlite(database, log, lockTimeoutMs)
   // Loaded only when it is used, because the driver would delay every start.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
   return await openPostgres(database, log, clock)

@@ -1,4 +1,4 @@
-// What several workers cost and bring: bun test/bench/workers.ts [MILLISECONDS [ROUNDS]]. Prints Markdown. The servers are
+// What several workers on PostgreSQL cost and bring: bun test/bench/workers.ts [MILLISECONDS [ROUNDS]]. Prints Markdown. The servers are
 // measured in turn, and the best round of each counts: what else the machine does hits all of them alike.
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,12 +9,10 @@ import { requestBytes } from '../../src/cli/bench/connection.ts'
 import { send } from '../../src/cli/bench/load.ts'
 import { processorTime, readProcessUsage } from '../../src/cli/bench/processor-time.ts'
 import { percentilesOf } from '../../src/cli/bench/statistics.ts'
-import { createLog } from '../../src/lib/log.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
 import { startServing } from '../reliability/load/program.ts'
+import { startPostgres } from '../support/postgres/server.ts'
 import { projectFolder } from '../support/source.ts'
 import { type RunningWeir, startWeir } from './weir.ts'
-import type { WriteLoopResult } from './write-loop.ts'
 
 const workerCounts = [1, 2, 4]
 const duration = Number(process.argv[2] ?? 2000)
@@ -25,12 +23,13 @@ const connections = 32
 type Row = { readonly cpu: number; readonly rate: number; readonly p99: number }
 
 const folder = await mkdtemp(join(tmpdir(), 'weir-workers-'))
+const postgres = await startPostgres()
 try {
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model})`
   console.log(`${machine}, ${rounds.length} rounds of ${duration} ms\n`)
   await measureRequests()
-  await measureWrites()
 } finally {
+  await postgres.dispose()
   await rm(folder, { recursive: true, force: true })
 }
 
@@ -46,7 +45,7 @@ async function measureRequests(): Promise<void> {
         name: `weir-${workers}`,
         executable,
         prepaid: false,
-        settings: { workers, log: 'off' },
+        settings: { workers, log: 'off', database: await postgres.createDatabase() },
       }
       servers.push(await startWeir(options, { folder, upstream: upstream.url }))
     }
@@ -132,66 +131,4 @@ function ratioText(value: number, first = Number.NaN): string {
 function table([head = [], ...rows]: readonly (readonly unknown[])[]): string {
   const line = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
-}
-
-/** How many reservations and settlements a second the processes of one SQLite file write together. */
-async function measureWrites(): Promise<void> {
-  const best = new Map<number, WriteRow>()
-  for (const round of rounds.keys())
-    for (const processes of workerCounts) {
-      const row = await measureWriters(processes, join(folder, `writes-${processes}-${round}.db`))
-      if (row.rate > (best.get(processes)?.rate ?? 0)) best.set(processes, row)
-    }
-  const lines = [...best].map(([processes, { rate, perCommit, failures, slowest }]) => [
-    processes,
-    rate.toFixed(0),
-    ratioText(rate, best.get(1)?.rate),
-    perCommit.toFixed(1),
-    failures,
-    `${slowest.toFixed(0)} ms`,
-  ])
-  const head = ['processes', 'writes a second', 'ratio', 'writes in a commit', 'failed', 'slowest']
-  console.log(`## Writes to SQLite\n\n${table([head, ...lines])}`)
-}
-
-type WriteRow = {
-  readonly rate: number
-  readonly perCommit: number
-  readonly failures: number
-  /** Milliseconds. */
-  readonly slowest: number
-}
-
-async function measureWriters(processes: number, file: string): Promise<WriteRow> {
-  const organization = await prepareLedger(file)
-  const results = await Promise.all(Array.from({ length: processes }, () => writeLoop(file, organization)))
-  const sum = (of: (result: WriteLoopResult) => number) =>
-    results.reduce((total, result) => total + of(result), 0)
-  const writes = sum((result) => result.writes)
-  return {
-    rate: (writes * 1000) / duration,
-    perCommit: writes / sum(({ commits }) => commits),
-    failures: sum((result) => result.failures),
-    slowest: Math.max(...results.map((result) => result.slowest)),
-  }
-}
-
-async function prepareLedger(file: string): Promise<string> {
-  const storage = await openStorage(
-    file,
-    createLog(() => {}),
-    { shared: true },
-  )
-  await storage.bootstrap(undefined)
-  await storage.managed.organizations.change('default', { billing: 'prepaid' })
-  const { id } = await storage.managed.organizations.credit('default', 1_000_000_000_000_000n)
-  await storage.close()
-  return id
-}
-
-async function writeLoop(file: string, organization: string): Promise<WriteLoopResult> {
-  const program = join(projectFolder, 'test/bench/write-loop.ts')
-  const command = [process.execPath, program, file, organization, String(duration)]
-  const child = Bun.spawn(command, { stdout: 'pipe' })
-  return JSON.parse(await child.stdout.text()) as WriteLoopResult
 }

@@ -1,31 +1,41 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { workerCount } from '../../src/cli/serve/workers/worker-count.ts'
+import { workerCount, workersProblem } from '../../src/cli/serve/workers/worker-count.ts'
+import type { Secret } from '../../src/lib/secret.ts'
+import { newPostgresDatabase } from '../support/database-connection.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
-import { isRunning, startWorkers } from '../reliability/operation/support/weir-workers.ts'
+import { canRunWorkers, isRunning, startWorkers } from '../reliability/operation/support/weir-workers.ts'
 import { runOnTerminal } from './support/run-terminal.ts'
 import { runWeir } from './support/run-weir.ts'
 
-const isLinux = process.platform === 'linux'
 const settings = { providers: { echo: {} } }
 const question = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
-/** The data of all processes of a test is in one folder. */
-function environmentOf(folder: string) {
-  return { PATH: process.env.PATH ?? '', WEIR_DATA: folder }
+/** An empty database that is deleted after the test, as the environment of the program. */
+async function databaseEnvironment() {
+  const { location, delete: remove } = await newPostgresDatabase()
+  onTestFinished(remove)
+  return { PATH: process.env.PATH ?? '', WEIR_DATABASE: (location as Secret).reveal() }
 }
 
-test('the number of workers is that of the setting, and 0 is one for each core', () => {
-  expect([workerCount(1, 'linux'), workerCount(4, 'linux')]).toEqual([1, 4])
-  expect(workerCount(0, 'linux')).toBe(availableParallelism())
+const database = 'postgres://weir@127.0.0.1:9/weir'
+
+test('the number of workers is that of the setting, and 0 is one for each core with PostgreSQL, and one with SQLite', () => {
+  expect([1, 4].map((workers) => workerCount({ workers, database }, 'linux'))).toEqual([1, 4])
+  expect(workerCount({ workers: 0, database }, 'linux')).toBe(availableParallelism())
+  expect(workerCount({ workers: 0 }, 'linux')).toBe(1)
 })
 
 test.each(['darwin', 'win32'] as const)(
   'several workers are refused on %s, and 0 is one there',
   (platform) => {
-    expect([workerCount(1, platform), workerCount(0, platform)]).toEqual([1, 1])
-    expect(() => workerCount(2, platform)).toThrow('Several workers require Linux')
+    expect([1, 0].map((workers) => workerCount({ workers, database }, platform))).toEqual([1, 1])
+    expect([1, 0].map((workers) => workersProblem({ workers, database }, platform))).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(workersProblem({ workers: 2, database }, platform)).toContain('only on Linux')
   },
 )
 
@@ -35,6 +45,28 @@ test('an invalid number of workers is wrong usage', async () => {
   expect([code, err]).toEqual([2, expect.stringContaining('--workers: must be a whole number from 0 to 256')])
 })
 
+test.if(process.platform === 'linux')(
+  'several workers on SQLite are wrong usage, in a flag, a variable and weir.yaml, and create no data',
+  async () => {
+    const folder = temporaryFolder()
+    const environment = { WEIR_DATA: join(folder, 'data') }
+    const needed = 'must be 0 or 1 with SQLite, which one process uses. Several need PostgreSQL'
+    const refused = (code: number, path: string) => ({
+      code,
+      out: '',
+      err: expect.stringContaining(`${path}: ${needed}`),
+    })
+    const port = ['--port', '0']
+    expect(await runWeir(['--workers', '2', ...port], folder, environment)).toEqual(refused(2, '--workers'))
+    const variable = { ...environment, WEIR_WORKERS: '2' }
+    expect(await runWeir(port, folder, variable)).toEqual(refused(1, 'WEIR_WORKERS'))
+    expect((await runWeir(['check'], folder, variable)).out).toContain(`WEIR_WORKERS: ${needed}`)
+    await Bun.write(join(folder, 'weir.yaml'), 'workers: 2\n')
+    expect(await runWeir(port, folder, environment)).toEqual(refused(1, 'workers'))
+    expect(await Array.fromAsync(new Bun.Glob('**/weir.*').scan(folder))).toEqual(['weir.yaml'])
+  },
+)
+
 test('a worker cannot be started by hand, and no help mentions it', async () => {
   const folder = temporaryFolder()
   const byHand = await runWeir(['serve-worker'], folder)
@@ -42,9 +74,9 @@ test('a worker cannot be started by hand, and no help mentions it', async () => 
   expect((await runWeir(['--help'], folder)).out).not.toContain('serve-worker')
 })
 
-test.if(isLinux)('there is one banner, and the first key is shown once', async () => {
-  const folder = temporaryFolder()
-  const run = () => runOnTerminal(['serve', '--workers', '3', '--port', '0'], folder, environmentOf(folder))
+test.if(canRunWorkers)('there is one banner, and the first key is shown once', async () => {
+  const [folder, environment] = [temporaryFolder(), await databaseEnvironment()]
+  const run = () => runOnTerminal(['serve', '--workers', '3', '--port', '0'], folder, environment)
   await using first = run()
   await first.until(/For the settings of other tools/)
   expect(first.text().match(/listens on/g)).toHaveLength(1)
@@ -58,11 +90,11 @@ test.if(isLinux)('there is one banner, and the first key is shown once', async (
   expect(await second.exited).toBe(0)
 })
 
-test.if(isLinux)(
+test.if(canRunWorkers)(
   'on a terminal the requests of all workers are readable lines, and Ctrl-C ends all',
   async () => {
-    const folder = temporaryFolder()
-    await using weir = runOnTerminal(['--workers', '2', '--port', '0'], folder, environmentOf(folder))
+    const environment = await databaseEnvironment()
+    await using weir = runOnTerminal(['--workers', '2', '--port', '0'], temporaryFolder(), environment)
     const [, key = ''] = await weir.until(/WEIR_API_KEY=(\S+)/)
     const [, url = ''] = await weir.until(/listens on (\S+)/)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -78,47 +110,37 @@ test.if(isLinux)(
   },
 )
 
-test.if(isLinux)(
-  'a server at the port or on the data of workers is refused, with and without workers of its own',
+test.if(canRunWorkers)(
+  'a server at the port of workers is refused, with and without workers of its own',
   async () => {
     await using weir = await startWorkers(2, { settings, folder: temporaryFolder() })
     const { port } = new URL(weir.url)
-    const used = weir.folder
     for (const workers of ['1', '2']) {
-      const elsewhere = temporaryFolder()
-      const samePort = await runWeir(['serve', '--port', port, '--workers', workers], elsewhere, {
-        WEIR_DATA: elsewhere,
-      })
+      const flags = ['serve', '--port', port, '--workers', workers]
+      const samePort = await runWeir(flags, temporaryFolder(), { WEIR_DATABASE: weir.database })
       expect(samePort).toMatchObject({
         code: 1,
         err: expect.stringContaining(`port ${port} is already in use`),
       })
-      const sameData = await runWeir(['serve', '--port', '0', '--workers', workers], elsewhere, {
-        WEIR_DATA: used,
-      })
-      expect(sameData).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('is in use by another weir server'),
-      })
-      expect(await Array.fromAsync(new Bun.Glob('weir.db*').scan(elsewhere))).toEqual([])
     }
     expect((await weir.chat(question)).status).toBe(200)
   },
 )
 
-test.if(isLinux)(
+test.if(canRunWorkers)(
   'workers that cannot use the settings do not start, and the reason is printed once',
   async () => {
     const folder = temporaryFolder()
     await Bun.write(join(folder, 'weir.yaml'), 'providers: { acme: { kind: openai-compatible } }\n')
-    const { code, out, err } = await runWeir(['--workers', '2', '--port', '0'], folder, { WEIR_DATA: folder })
+    const { code, out, err } = await runWeir(['--workers', '2', '--port', '0'], folder, {
+      WEIR_DATABASE: database,
+    })
     expect([code, out]).toEqual([1, ''])
     expect(err.match(/providers\.acme/g)).toHaveLength(1)
-    expect(await Array.fromAsync(new Bun.Glob('weir.db*').scan(folder))).toEqual([])
   },
 )
 
-test.if(isLinux)('the request lines of all workers are whole, however long they are', async () => {
+test.if(canRunWorkers)('the request lines of all workers are whole, however long they are', async () => {
   await using weir = await startWorkers(3, { settings, folder: temporaryFolder() })
   const model = `acme/${'x'.repeat(3000)}`
   const send = () => weir.chat({ ...question, model, metadata: { topic: 'é'.repeat(200) } })

@@ -17,13 +17,6 @@ export const processFaults: readonly Fault[] = [
     tests: ['test/reliability/processes/limits.test.ts'],
   },
   {
-    name: 'a run in SQLite is started by a process that does not own it',
-    file: 'src/storage/sqlite/responses/run-claims.ts',
-    original: "'WHERE response_id = responses.id AND process_id = ? AND NOT cancel_requested)'",
-    replacement: "'WHERE response_id = responses.id AND ? IS NOT NULL AND NOT cancel_requested)'",
-    tests: ['test/unit/storage/run-claims.test.ts'],
-  },
-  {
     name: 'a run in PostgreSQL is started by a process that does not own it',
     file: 'src/storage/postgres/responses/run-claims.ts',
     original: 'WHERE response_id = $1 AND process_id = $3 AND NOT cancel_requested',

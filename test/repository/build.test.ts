@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,8 @@ import { compile } from '../../src/build/compile.ts'
 import { checksums, formatChecksums } from '../../src/build/release.ts'
 import { bareEnvironment } from '../../src/build/smoke/machine.ts'
 import { firstKey } from '../support/app.ts'
+import { canRunWorkers } from '../reliability/operation/support/weir-workers.ts'
+import { databaseEnvironment, newPostgresDatabase } from '../support/database-connection.ts'
 import { projectFolder } from '../support/source.ts'
 
 const suffix = process.platform === 'win32' ? '.exe' : ''
@@ -54,32 +56,35 @@ test('the executable reads no settings from a .env or bunfig.toml in its folder'
   expect(await run(probe, [], strange)).toEqual({ code: 0, out: 'nothing production\n', complaint: '' })
 })
 
-test.if(process.platform === 'linux')(
-  'the executable starts workers of itself, and SIGTERM ends them',
-  async () => {
-    const data = await emptyFolder('workers')
-    const env = { ...bareEnvironment(join(folder, 'home')), WEIR_DATA: data, WEIR_BOOTSTRAP_KEY: firstKey }
-    const server = Bun.spawn([executable, '--workers', '2', '--port', '0'], {
-      cwd: data,
-      env,
-      stdout: 'pipe',
-      stderr: 'pipe',
-      stdin: 'ignore',
-    })
-    let output = ''
-    for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
-      output += text
-      const url = /listens on (\S+)\n/.exec(output)?.[1]
-      if (url === undefined) continue
-      const metrics = await (await fetch(`${url}/metrics`)).text()
-      expect(metrics).toContain('\nweir_workers 2\n')
-      server.kill('SIGTERM')
-      break
-    }
-    expect(await server.exited).toBe(0)
-    expect(await server.stderr.text()).toContain('The gateway is shutting down.')
-  },
-)
+test.if(canRunWorkers)('the executable starts workers of itself, and SIGTERM ends them', async () => {
+  const data = await emptyFolder('workers')
+  const { location, delete: remove } = await newPostgresDatabase()
+  onTestFinished(remove)
+  const env = {
+    ...bareEnvironment(join(folder, 'home')),
+    ...databaseEnvironment(location),
+    WEIR_BOOTSTRAP_KEY: firstKey,
+  }
+  const server = Bun.spawn([executable, '--workers', '2', '--port', '0'], {
+    cwd: data,
+    env,
+    stdout: 'pipe',
+    stderr: 'pipe',
+    stdin: 'ignore',
+  })
+  let output = ''
+  for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
+    output += text
+    const url = /listens on (\S+)\n/.exec(output)?.[1]
+    if (url === undefined) continue
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('\nweir_workers 2\n')
+    server.kill('SIGTERM')
+    break
+  }
+  expect(await server.exited).toBe(0)
+  expect(await server.stderr.text()).toContain('The gateway is shutting down.')
+})
 
 test('the executable stays within its size budget', () => {
   expect(Bun.file(executable).size).toBeLessThan(sizeBudget)

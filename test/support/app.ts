@@ -18,8 +18,6 @@ export type AppOptions = {
   readonly environment?: Readonly<Record<string, string>>
   /** The path or the URL of the database; an empty one otherwise. */
   readonly database?: DatabaseLocation
-  /** Whether other gateways use the same SQLite file. */
-  readonly shared?: boolean
   /** Milliseconds of silence after which an accepted stream is handed over. */
   readonly patience?: number
   /** Milliseconds for which the usage of a caller who has left is awaited. */
@@ -81,7 +79,6 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     // An Ollama of the developer is not to be found.
     environment: { WEIR_BOOTSTRAP_KEY: firstKey, OLLAMA_HOST: 'elsewhere.test', ...options.environment },
     database: options.database ?? own?.location ?? ':memory:',
-    shared: options.shared,
     log,
     requestLines: { sink: requestLines.sink, readable: false },
     firstEventTimeoutMs: options.patience,

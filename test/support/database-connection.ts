@@ -55,13 +55,16 @@ export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promi
 
 /** Creates a migrated database without rows: a SQLite file in a folder of its own, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
 export async function newDatabase(): Promise<NewDatabase> {
-  if (testsUsePostgres) {
-    const [server, url] = [await sharedPostgres(), await createMigratedDatabase()]
-    return { location: new Secret(url), delete: () => server.dropDatabase(url) }
-  }
+  if (testsUsePostgres) return await newPostgresDatabase()
   const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
   writeFileSync(location, migratedBytes(), { mode: 0o600 })
   return { location, delete: async () => rmSync(dirname(location), { recursive: true, force: true }) }
+}
+
+/** Creates a migrated database without rows in PostgreSQL. */
+export async function newPostgresDatabase(): Promise<NewDatabase> {
+  const [server, url] = [await sharedPostgres(), await createMigratedDatabase()]
+  return { location: new Secret(url), delete: () => server.dropDatabase(url) }
 }
 
 /** Test files may have modules of their own; all of them copy the same database, so that not each migrates its own. */

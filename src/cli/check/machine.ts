@@ -11,7 +11,7 @@ import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
 import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import type { CliContext } from '../context.ts'
 import { hostProblem } from '../serve/listen.ts'
-import { workerCount } from '../serve/workers/worker-count.ts'
+import { workersProblem } from '../serve/workers/worker-count.ts'
 
 /** Returns what on this machine or in its environment would stop `weir serve` from starting. Changes nothing. */
 export function machineProblems(
@@ -19,13 +19,10 @@ export function machineProblems(
   { environment }: CliContext,
 ): SettingsProblem[] {
   const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
-  const { host, tls, workers } = settings
+  const { host, tls } = settings
   return [
     ...problemOf(environment.WEIR_HOST ? 'WEIR_HOST' : 'host', hostProblem(host)),
-    ...problemOf(
-      environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers',
-      errorMessageOf(() => workerCount(workers)),
-    ),
+    ...problemOf(environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers', workersProblem(settings)),
     ...(tls ? tlsProblems(tls) : []),
     ...(settings.database === undefined ? problemOf('data folder', dataProblem(dataFolder)) : []),
     ...problemOf(

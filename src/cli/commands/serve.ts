@@ -16,14 +16,14 @@ Flags
   --host HOST    the address to listen on, 0.0.0.0 for every interface; default: 127.0.0.1
   --port PORT    the port to listen on, 0 for any free port; default: 9347
   --workers N    how many processes serve the port together, 0 for one a core; more than one
-                 requires Linux; default: 1
+                 requires PostgreSQL and Linux; default: 1
   --no-page      serve the API without the page for browsers
   --drain 30s    how long to wait for open requests when stopping, at most 24h; default: 30s
 
 Examples
   weir
   weir serve --host 0.0.0.0 --port 8080
-  weir serve --workers 0
+  WEIR_DATABASE=postgres://… weir serve --workers 0
   OPENAI_API_KEY=sk-… weir
 
 ${commonFlagsHelp}`

@@ -11,7 +11,7 @@ import { createServeOutput } from './output.ts'
 import { serveAlone } from './serve-alone.ts'
 import type { ServeInput } from './serve-input.ts'
 import { serveWithWorkers } from './workers/supervisor.ts'
-import { workerCount } from './workers/worker-count.ts'
+import { workerCount, workersProblem } from './workers/worker-count.ts'
 
 /** Loads the settings and serves, with one process or with several, until a signal stops the gateway. */
 export async function serveGateway(
@@ -21,8 +21,8 @@ export async function serveGateway(
 ): Promise<void> {
   const load = () => loadSettings({ flags, ...context })
   const loaded = load()
-  const workers = workerCount(loaded.settings.workers)
-  assertServable(loaded, context)
+  assertServable(loaded, flags, context)
+  const workers = workerCount(loaded.settings)
   const output = createServeOutput(context, flags.json === true)
   try {
     const input = { loaded, load, flags, drainMs, output }
@@ -33,14 +33,19 @@ export async function serveGateway(
 }
 
 /**
- * Throws if the TLS files, the data folder or the first key cannot be used: later errors would not name the file or
- * folder, and would leave a new database behind.
+ * Throws if the number of workers, the TLS files, the data folder or the first key cannot be used: later errors would not
+ * name the setting, file or folder, and would leave a new database behind.
  */
 function assertServable(
-  { settings: { tls, database }, file, dataFolder }: LoadedSettings,
+  { settings, file, dataFolder }: LoadedSettings,
+  flags: ServeInput['flags'],
   { environment }: CliContext,
 ): void {
-  const problems = tls ? tlsProblems(tls) : []
+  const { tls, database } = settings
+  const message = workersProblem(settings)
+  const variable = environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers'
+  const path = flags.workers ? '--workers' : variable
+  const problems = [...(message ? [{ path, message }] : []), ...(tls ? tlsProblems(tls) : [])]
   if (problems.length > 0) throw new SettingsError(problems, file)
   if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
   if (database !== undefined) return

@@ -1,17 +1,17 @@
-/** What erases responses in the background. */
-export type ErasureSteps = {
-  /** Does one step of erasing what is due; resolves with 0 if nothing is. */
-  eraseDue(): Promise<number>
+/** What is erased later, because another process may still need it. */
+export type DelayedErasure = {
   /** Whether anything is due, now or later. */
   hasDueLater(): Promise<boolean>
+  /** The milliseconds until it is tried again. */
+  readonly delayMs: number
 }
 
 /**
  * Returns a function that starts erasing in the background, one step per transaction, so that requests run between them.
- * What is not erased because the database was closed or failed is left to the next removal, or to the next start. With a
- * delay, it is repeated until nothing is due later.
+ * `eraseDue` does one step and resolves with 0 if nothing is due. What is not erased because the database was closed or
+ * failed is left to the next removal, or to the next start. With `delayed`, it is repeated until nothing is due later.
  */
-export function createEraser({ eraseDue, hasDueLater }: ErasureSteps, delayMs: number): () => void {
+export function createEraser(eraseDue: () => Promise<number>, delayed?: DelayedErasure): () => void {
   let erasing = false
   let requested = false
   let timer: Timer | undefined
@@ -23,7 +23,7 @@ export function createEraser({ eraseDue, hasDueLater }: ErasureSteps, delayMs: n
         requested = false
         while ((await eraseDue()) > 0);
       }
-      if (delayMs > 0 && (await hasDueLater())) scheduleNext()
+      if (delayed && delayed.delayMs > 0 && (await delayed.hasDueLater())) scheduleNext(delayed.delayMs)
     } catch {
       // No caller waits for it, and nothing is lost.
     }
@@ -37,7 +37,7 @@ export function createEraser({ eraseDue, hasDueLater }: ErasureSteps, delayMs: n
     void eraseAll()
   }
 
-  function scheduleNext(): void {
+  function scheduleNext(delayMs: number): void {
     timer ??= setTimeout(() => {
       timer = undefined
       startErasing()

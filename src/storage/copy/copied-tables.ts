@@ -2,14 +2,7 @@ import { getTableColumns, getTableName, type Table } from 'drizzle-orm'
 import type { CopiedColumn, CopiedTable } from '../ports/copy.ts'
 import { api_keys, ledger, organizations, reservations } from '../schema/organizations.ts'
 import * as postgres from '../schema/postgres.ts'
-import {
-  completions,
-  provider_state,
-  response_erasures,
-  response_log,
-  responses,
-  runs,
-} from '../schema/stored.ts'
+import { completions, provider_state, response_log, responses, runs } from '../schema/stored.ts'
 import { usage } from '../schema/usage.ts'
 
 /** What a store has and the other one does not: it is computed from the columns that are copied. */
@@ -22,7 +15,7 @@ export const derivedColumns: readonly string[] = [
 /** The tables that are not copied, by reason. */
 export const transientTables = {
   /** The state of running servers. */
-  running: ['processes', 'rate_limit_buckets', 'slot_leases', 'transactions'],
+  running: ['processes', 'rate_limit_buckets', 'slot_leases', 'response_erasures', 'transactions'],
   /** A server computes these from `usage`, `completion_terms` is written with `completions`. */
   derived: ['usage_totals', 'usage_rollup', 'usage_late', 'completion_terms'],
 } as const
@@ -39,7 +32,6 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(completions, postgres.completions, ['sequence', 'id']),
   copied(responses, postgres.responses, ['id']),
   copied(response_log, postgres.response_log, ['response_id', 'position']),
-  copied(response_erasures, postgres.response_erasures, ['response_id']),
   copied(runs, postgres.runs, ['response_id']),
 ]
 

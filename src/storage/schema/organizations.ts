@@ -62,7 +62,7 @@ export const api_keys = sqliteTable(
   (table) => [index('api_keys_of_organization').on(table.organization_id)],
 )
 
-/** The reservations of open requests; a row whose process is not in `processes` was left by one that died. */
+/** The reservations of open requests: those of a process that died are settled by others, or at the next start. */
 export const reservations = sqliteTable('reservations', {
   request_id: text().primaryKey(),
   organization_id: ownerId(),
@@ -72,7 +72,7 @@ export const reservations = sqliteTable('reservations', {
   prompt_tokens: integer().notNull(),
   /** The metadata for its usage row. */
   request: text().notNull(),
-  /** The process that settles it; null for a server that is alone. */
+  /** The process that settles it; null in SQLite, which one process uses. */
   process_id: text(),
 })
 

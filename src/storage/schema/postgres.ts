@@ -1,4 +1,5 @@
-import { bigint, index, integer, numeric, text, uuid } from 'drizzle-orm/pg-core'
+import { getTableColumns } from 'drizzle-orm'
+import { bigint, index, integer, numeric, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import * as money from './organizations.ts'
 import * as stored from './stored.ts'
 import { toPostgres } from './to-postgres.ts'
@@ -44,7 +45,16 @@ export const completions = toPostgres(stored.completions, {
 export const responses = toPostgres(stored.responses)
 export const response_log = toPostgres(stored.response_log, { columns: { position: integer().notNull() } })
 export const runs = toPostgres(stored.runs)
-export const response_erasures = toPostgres(stored.response_erasures)
+
+/** When a deleted response may be erased: until then, a process may be about to store a response that follows it. */
+export const response_erasures = pgTable('response_erasures', {
+  response_id: text()
+    .primaryKey()
+    .references((): PgColumn => responseId, { onDelete: 'cascade' }),
+  not_before: number().notNull(),
+})
+
+const { id: responseId } = getTableColumns(responses) as unknown as Readonly<Record<'id', PgColumn>>
 
 export const usage = toPostgres(recorded.usage, { columns: { status: integer().notNull() } })
 

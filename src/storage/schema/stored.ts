@@ -113,11 +113,3 @@ export const runs = sqliteTable(
   },
   (table) => [index('runs_of_process').on(table.process_id), index('runs_of_request').on(table.request_id)],
 )
-
-/** When a deleted response may be erased: until then, a process may be about to store a response that follows it. */
-export const response_erasures = sqliteTable('response_erasures', {
-  response_id: text()
-    .primaryKey()
-    .references(() => responses.id, { onDelete: 'cascade' }),
-  not_before: integer().notNull(),
-})

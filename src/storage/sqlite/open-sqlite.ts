@@ -4,7 +4,6 @@ import type { Storage, UsageUpkeep } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
-import { createProcessIdentity } from '../common/process-identity.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
@@ -18,7 +17,6 @@ import { createOrganizationDeletions } from './organizations/organization-deleti
 import { createOrganizations } from './organizations/organizations.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner } from './run-script.ts'
-import { createSharedStore, openSharedStore, type OpenSharedStore } from './shared/shared-store.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageBuckets } from './usage/buckets.ts'
 import { createRollup } from './usage/rollup.ts'
@@ -30,35 +28,7 @@ import { createWriter, type Writer } from './writer/writer.ts'
  */
 export function openSqlite(file: string, log: Log, lockTimeoutMs?: number): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
-  const sharing = { shared: undefined, close: () => lock?.release() }
-  return assemble(openDatabase(file, log), log, sharing, lockTimeoutMs)
-}
-
-/** Opens the file for one of the processes of a server, which has locked the folder for all of them. */
-export async function openSharedSqlite(file: string, log: Log, clock?: () => number): Promise<Storage> {
-  const identity = createProcessIdentity()
-  const database = openDatabase(file, log, identity)
-  const shared = await openSharedStore(database, identity).catch((error) => {
-    database.close()
-    return throwForOperator(error)
-  })
-  return assemble(database, log, { shared, clock, close: shared.leave })
-}
-
-/** What a store has besides its database. */
-type Sharing = {
-  readonly shared: OpenSharedStore | undefined
-  /** See `StorageOptions`. */
-  readonly clock?: (() => number) | undefined
-  close(): Promise<void> | void
-}
-
-function assemble(
-  database: Database,
-  log: Log,
-  { shared, clock, close }: Sharing,
-  lockTimeoutMs?: number,
-): Storage {
+  const database = openDatabase(file, log)
   const health = createHealth(database, log)
   const writer = createWriter(database, { health, onCommit: () => wal.committed(), lockTimeoutMs })
   const runner = createScriptRunner(database, writer)
@@ -78,7 +48,7 @@ function assemble(
     bootstrap: (configured) =>
       runner.transact(() => bootstrap(configured, Date.now())).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    shared: shared && createSharedStore(shared, database, writer, clock),
+    shared: undefined,
     writerStats: writer.stats,
     async close() {
       await wal.stop()
@@ -86,7 +56,7 @@ function assemble(
       ledger.close()
       writer.close()
       database.close()
-      await close()
+      lock?.release()
     },
   }
 }

@@ -3,13 +3,12 @@ import { maxCost, pricing, promptCost, replyCost } from '../../support/billing-s
 import { waitUntil } from '../../support/billing-database.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { chatOutput, chunks, delta, doneFrame, framesOf, streamReply } from '../../support/chat-fixtures.ts'
+import { newPostgresDatabase } from '../../support/database-connection.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
-import { childrenOf } from '../operation/support/weir-workers.ts'
+import { canRunWorkers, childrenOf } from '../operation/support/weir-workers.ts'
 import { createGatewayProcess, type GatewayProcess } from './support/gateway-process.ts'
-
-const isLinux = process.platform === 'linux'
 
 function ask({ url }: GatewayProcess, key: string): Promise<Response> {
   return fetch(`${url()}/v1/chat/completions`, {
@@ -23,7 +22,7 @@ function usd(nano: number): string {
   return (nano / 1e9).toFixed(9)
 }
 
-test.if(isLinux)(
+test.if(canRunWorkers)(
   'a balance for 10 requests admits exactly 10 of 40 at once, whichever worker receives them',
   async () => {
     const frames = framesOf(chatOutput())
@@ -31,7 +30,12 @@ test.if(isLinux)(
     await using upstream = await createUpstream(
       chunks([...frames.slice(0, 2), gate.promise, ...frames.slice(2)]),
     )
-    await using gateway = await createGatewayProcess(upstream.url, pricing, { workers: 3 })
+    await using gateway = await createGatewayProcess(
+      upstream.url,
+      pricing,
+      { workers: 3 },
+      newPostgresDatabase,
+    )
     const { books: billing } = gateway
     await billing.fund('acme', usd(10 * maxCost))
     const key = await billing.keyOf('acme')
@@ -50,11 +54,16 @@ test.if(isLinux)(
   },
 )
 
-test.if(isLinux)(
+test.if(canRunWorkers)(
   'the paid requests of a worker that was killed are settled by the others, each once',
   async () => {
     await using upstream = await createUpstream(streamReply())
-    await using gateway = await createGatewayProcess(upstream.url, pricing, { workers: 2 })
+    await using gateway = await createGatewayProcess(
+      upstream.url,
+      pricing,
+      { workers: 2 },
+      newPostgresDatabase,
+    )
     const { books: billing } = gateway
     await billing.fund('acme', '1')
     const key = await billing.keyOf('acme')

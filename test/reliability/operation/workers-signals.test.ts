@@ -6,9 +6,8 @@ import { chatOutput, chunks, delta, doneFrame, framesOf, jsonReply } from '../..
 import { chatRequest } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
 import { createUpstream } from '../../support/upstream.ts'
-import { isRunning, startWorkers } from './support/weir-workers.ts'
+import { canRunWorkers, isRunning, startWorkers } from './support/weir-workers.ts'
 
-const isLinux = process.platform === 'linux'
 const stream = { ...chatRequest, stream: true }
 
 function settingsFor(provider: string, more: object = {}) {
@@ -19,7 +18,7 @@ function settingsFor(provider: string, more: object = {}) {
   }
 }
 
-test.if(isLinux)('SIGTERM drains all workers: open streams complete, and nothing is left', async () => {
+test.if(canRunWorkers)('SIGTERM drains all workers: open streams complete, and nothing is left', async () => {
   const frames = framesOf(chatOutput())
   const gate = Promise.withResolvers<void>()
   await using upstream = await createUpstream(
@@ -40,7 +39,7 @@ test.if(isLinux)('SIGTERM drains all workers: open streams complete, and nothing
   expect(weir.requestLines()).toHaveLength(10)
 })
 
-test.if(isLinux)('a second stop signal ends all workers immediately', async () => {
+test.if(canRunWorkers)('a second stop signal ends all workers immediately', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang))
   await using weir = await startWorkers(2, {
     settings: settingsFor(upstream.url),
@@ -58,7 +57,7 @@ test.if(isLinux)('a second stop signal ends all workers immediately', async () =
   expect(await weir.exited).toBe(0)
 })
 
-test.if(isLinux)('streams that outlast --drain end with an error at every worker', async () => {
+test.if(canRunWorkers)('streams that outlast --drain end with an error at every worker', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang))
   await using weir = await startWorkers(2, {
     settings: settingsFor(upstream.url),
@@ -72,7 +71,7 @@ test.if(isLinux)('streams that outlast --drain end with an error at every worker
   expect(await weir.exited).toBe(0)
 })
 
-test.if(isLinux)(
+test.if(canRunWorkers)(
   'SIGHUP reloads all workers and is logged once, and invalid settings change none of them',
   async () => {
     await using upstream = await createUpstream(jsonReply())

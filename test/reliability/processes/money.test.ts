@@ -6,7 +6,7 @@ import { chatOutput, chunks, delta, jsonReply } from '../../support/chat-fixture
 import { hang, jsonPieces } from '../../support/script.ts'
 import { expectConsistent } from '../../unit/storage/support/ledger-fixture.ts'
 import { prepareGateways, sendChat } from './support/processes.ts'
-import { type SharedDatabase, suspend, testSharedDatabases } from './support/shared-database.ts'
+import { type SharedDatabase, testSharedDatabases } from './support/shared-database.ts'
 
 async function accountOf(database: SharedDatabase): Promise<readonly number[]> {
   const [row] = await database.rows('SELECT balance, reserved FROM organizations')
@@ -56,7 +56,7 @@ testSharedDatabases((create) => {
     expect(await accountOf(database)).toEqual([balance, 31 * maxCost])
 
     process.kill(killed.pid, 'SIGKILL')
-    await suspend(suspended.pid, database)
+    process.kill(suspended.pid, 'SIGSTOP')
     const isSettled = async () => (await accountOf(database))[1] === maxCost
     await waitUntil(isSettled, 'all but the request of the survivor are settled', 15_000)
     const removed = survivor.lines.filter((line) => line.includes('was removed')).join('\n')

@@ -6,7 +6,7 @@ import { streamReply } from '../../support/chat-fixtures.ts'
 import { replayResponse, retrieveResponse, textOf } from '../../support/responses.ts'
 import { expectConsistent } from '../../unit/storage/support/ledger-fixture.ts'
 import { appAt, countInputs, endlessReply, prepareRunGateways } from './support/run-gateways.ts'
-import { suspend, testSharedDatabases } from './support/shared-database.ts'
+import { testSharedDatabases } from './support/shared-database.ts'
 
 const interrupted = 'The gateway stopped before the response was complete. Try again.'
 
@@ -42,7 +42,7 @@ testSharedDatabases((create) => {
     upstream.respondWith(streamReply())
 
     process.kill(serving[0].pid, 'SIGKILL')
-    await suspend(serving[1].pid, database)
+    process.kill(serving[1].pid, 'SIGSTOP')
     const ends = await Promise.all(followed)
     for (const [index, id] of lost.entries()) {
       const failed = await retrieveResponse(survivor, id)

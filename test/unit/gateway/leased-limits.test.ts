@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { RateLimitStatus } from '../../../src/gateway/rate-limits/organization-limiter.ts'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { waitUntil } from '../../support/billing-database.ts'
-import { openSharedSqliteStore, testSharedStores } from '../storage/support/stores.ts'
+import { testSharedStores } from '../storage/support/stores.ts'
 import { type LimitsClient, openLeased, refusalOf } from './support/leased-limits.ts'
 import { organization } from './support/organization.ts'
 
@@ -220,13 +220,13 @@ testSharedStores((open) => {
     await untilLeft('tokens', 600)
     await two.open(acme, 600)
   })
-})
 
-test('a request is rejected with 503 when the store does not answer', async () => {
-  await using leased = await openLeased(openSharedSqliteStore, {
-    exchange: () => () => new Promise(() => {}),
-    exchangeTimeoutMs: 100,
+  test('a request is rejected with 503 when the store does not answer', async () => {
+    await using leased = await openLeased(open, {
+      exchange: () => () => new Promise(() => {}),
+      exchangeTimeoutMs: 100,
+    })
+    const { all, acme } = leased
+    expect((await refusalOf(() => three(all)[0].admit(acme)))?.status).toBe(503)
   })
-  const { all, acme } = leased
-  expect((await refusalOf(() => three(all)[0].admit(acme)))?.status).toBe(503)
 })

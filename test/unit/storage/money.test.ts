@@ -150,7 +150,7 @@ testStores((open) => {
     const { store, ledger, reservation, account } = await fundedStore(open, 10n ** 9n)
     const count = 2 * maxRecovered + 3
     await Promise.all(Array.from({ length: count }, () => ledger.reserve(reservation(1_000n))))
-    await store.rows('DELETE FROM processes')
+    await store.leaveOpen()
     expect(await ledger.recover()).toBe(count)
     expect(await ledger.recover()).toBe(0)
     expect(await account()).toEqual([10n ** 9n - 100n * BigInt(count), 0n])
@@ -171,7 +171,7 @@ testStores((open) => {
       trace: { id: 't' },
     }
     await ledger.reserve(reservation(500n, { ...facts, performanceMode: 'fast', createdAt: 12345 }))
-    await store.rows('DELETE FROM processes')
+    await store.leaveOpen()
     await ledger.recover()
     const [row] = await store.rows('SELECT * FROM usage')
     expect(row).toMatchObject({

@@ -8,9 +8,9 @@ const delayMs = 300
 
 testSharedStores((open) => {
   async function start() {
-    const fixture = await responseStore(open)
-    const { store } = fixture
-    return { ...fixture, one: store.otherResponses(delayMs), other: store.otherResponses(delayMs) }
+    const store = await open()
+    const fixture = await responseStore(async () => store)
+    return { ...fixture, one: store.delayedResponses(delayMs), other: store.delayedResponses(delayMs) }
   }
 
   test('a removed response is hidden at once, and erased after a while', async () => {

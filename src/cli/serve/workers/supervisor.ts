@@ -1,12 +1,14 @@
+import type { LoadedSettings } from '../../../config/load.ts'
 import { configure } from '../../../gateway/configuration.ts'
 import { createLog, type Log } from '../../../lib/log.ts'
+import { openStorage } from '../../../storage/open-storage.ts'
+import type { NewKey } from '../../../storage/ports/keys.ts'
 import { logTo, logWarnings } from '../../log.ts'
 import type { ServeInput } from '../serve-input.ts'
 import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
 import { databaseLocation } from '../start-runtime.ts'
 import { startupText } from '../startup-text.ts'
 import { type ClaimedPort, claimPort } from './claim-port.ts'
-import { prepareDatabase, type WorkersDatabase } from './database.ts'
 import { createLiveEventsGatherer } from './gather-live-events.ts'
 import { createMetricsGatherer } from './gather-metrics.ts'
 import { reloadWorkersOnSignal } from './reload-workers.ts'
@@ -17,7 +19,7 @@ import { spawnWorker } from './worker-process.ts'
 
 /**
  * Serves with this number of worker processes, until a signal stops them. This process is their supervisor: it listens
- * for signals, owns the outputs and the lock of the data folder, and replaces workers; only they accept connections.
+ * for signals, owns the outputs, and replaces workers; only they accept connections.
  */
 export async function serveWithWorkers(count: number, input: ServeInput): Promise<void> {
   const { loaded, flags, output } = input
@@ -29,22 +31,35 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   configure({ ...loaded, environment: context.environment }, silent)
   const port = await claimPort(loaded.settings, log)
   try {
-    const location = databaseLocation(loaded)
-    const database = await prepareDatabase(location, context.environment.WEIR_BOOTSTRAP_KEY, log)
-    try {
-      await supervise({ ...input, count, port, log, stopSignals, firstKey: database.firstKey })
-    } finally {
-      database.release()
-    }
+    const firstKey = await prepareDatabase(loaded, context.environment.WEIR_BOOTSTRAP_KEY, log)
+    await supervise({ ...input, count, port, log, stopSignals, firstKey })
   } finally {
     port.release()
+  }
+}
+
+/**
+ * Migrates the database and creates the first key, before the workers open it at the same time. Resolves with the generated
+ * key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY.
+ */
+async function prepareDatabase(
+  loaded: LoadedSettings,
+  bootstrapKey: string | undefined,
+  log: Log,
+): Promise<NewKey | undefined> {
+  const storage = await openStorage(databaseLocation(loaded), log)
+  try {
+    const created = await storage.bootstrap(bootstrapKey)
+    return bootstrapKey ? undefined : created
+  } finally {
+    await storage.close()
   }
 }
 
 type SupervisorInput = ServeInput & {
   readonly count: number
   readonly port: ClaimedPort
-  readonly firstKey: WorkersDatabase['firstKey']
+  readonly firstKey: NewKey | undefined
   readonly stopSignals: StopSignals
   readonly log: Log
 }

@@ -22,7 +22,7 @@ export type PoolOptions = {
   readonly endTimeoutMs?: number
 }
 
-/** A worker that does not start within this time is killed: opening a database waits for locks. */
+/** A worker that does not start within this time is killed: a database that is far away or busy opens slowly. */
 const startTimeoutMs = 60_000
 const callTimeoutMs = 1000
 const defaultEndTimeoutMs = 10_000

@@ -1,14 +1,12 @@
-import type { LoadedSettings } from '../../../config/load.ts'
 import { createLog, type Log } from '../../../lib/log.ts'
 import type { Runtime } from '../../../server/runtime.ts'
-import { joinServingLock, type ServingLock } from '../../../storage/sqlite/connection/serving-lock.ts'
 import type { CliContext } from '../../context.ts'
 import { toFailure } from '../../errors.ts'
 import { logTo } from '../../log.ts'
 import { bannerFacts } from '../banner.ts'
 import { listen, type Server } from '../listen.ts'
 import { shutDown } from '../shutdown.ts'
-import { createRequestLines, databaseLocation, fetchWhenStarted, startRuntime } from '../start-runtime.ts'
+import { createRequestLines, fetchWhenStarted, startRuntime } from '../start-runtime.ts'
 import { Channel } from './channel.ts'
 import type { SupervisorProcedures, WorkerInput, WorkerProcedures } from './procedures.ts'
 import { createWorkerOutput } from './worker-output.ts'
@@ -69,12 +67,10 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
   const output = createWorkerOutput(context, format)
   const requestLines = createRequestLines(output, format.json)
   const log = logTo(output.context, format.json, requestLines.notes)
-  const lock = joinLock(loaded)
   const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
   // The supervisor has claimed the port; a worker that cannot listen should not open the database.
   const server = listen(fetchWhenStarted(starting), loaded.settings, log, true)
   const runtime = await startRuntime(loaded, output.context, log, requestLines, {
-    shared: true,
     settingsLog: input.number === 1 ? log : silent,
     otherMetrics: (own) => supervisor.call('otherMetrics', own, gatherTimeoutMs),
     otherLiveEvents: (reader) => supervisor.call('otherLiveEvents', reader, gatherTimeoutMs),
@@ -86,7 +82,6 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
     async stop(abort) {
       await endWorker(runtime, server, drainMs, abort, log)
       await output.flush()
-      lock?.release()
     },
   }
 }
@@ -96,12 +91,6 @@ const gatherTimeoutMs = 5000
 
 /** The first worker logs what all of them would. */
 const silent = createLog(() => {})
-
-/** A server without a supervisor must not start while this worker serves. */
-function joinLock(loaded: LoadedSettings): ServingLock | undefined {
-  const location = databaseLocation(loaded)
-  return typeof location === 'string' ? joinServingLock(location) : undefined
-}
 
 function closing(server: Server): (error: unknown) => Promise<never> {
   return async (error) => {

@@ -37,7 +37,7 @@ async function removeInterrupted({ send }: Connection, { label, tables, log }: T
   log.info(`The database ${label} has an interrupted copy, which is deleted.`)
   const names = tables.filter(({ name }) => existing.has(name)).map(({ name }) => quoted(name))
   await send('BEGIN')
-  await send(`TRUNCATE ${names.join()} RESTART IDENTITY`, [], copyTimeoutMs)
+  await send(`TRUNCATE ${names.join()} RESTART IDENTITY CASCADE`, [], copyTimeoutMs)
   await send(removeMark)
   await send('COMMIT')
 }

@@ -24,7 +24,10 @@ export function createResponses(
   const chains = createChains(query)
   const pins = createPins()
   const removals = createRemovals(transact, pins, erasureDelayMs)
-  const startErasing = createEraser({ ...removals, hasDueLater: () => hasDue(query) }, erasureDelayMs)
+  const startErasing = createEraser(removals.eraseDue, {
+    hasDueLater: () => hasDue(query),
+    delayMs: erasureDelayMs,
+  })
   // Erases what an earlier process left.
   startErasing()
   const reads = createReads(query)

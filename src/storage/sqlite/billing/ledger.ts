@@ -131,7 +131,7 @@ export function createRecovery(
   return async (continues = () => false) => {
     let settled = 0
     for (let after = ''; ;) {
-      const found = reservations.abandonedAfter(after, maxRecovered)
+      const found = reservations.openAfter(after, maxRecovered)
       const last = found.at(-1)
       if (last === undefined) return settled
       const open = found.filter(({ request }) => !continues(request.id))

@@ -2,7 +2,6 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { createLog, type Log } from '../../../lib/log.ts'
 import { enableAutoVacuum } from './auto-vacuum.ts'
-import type { ProcessIdentity } from '../../ports/shared-store.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { isBusy } from '../sqlite-errors.ts'
@@ -17,8 +16,6 @@ export type Database = {
   readonly run: RunScript
   /** The query builder on the same connection. */
   readonly query: BunSQLiteDatabase
-  /** This process, which owns what it reserves and queues; undefined if it is alone. */
-  readonly process?: ProcessIdentity | undefined
   close(): void
 }
 
@@ -49,7 +46,7 @@ export const maxWalBytes = 2 * checkpointPages * walPageBytes
  * Opens the file or `:memory:`, migrates it, and creates it, readable only by its owner, if it is missing. Throws an error
  * that names the file.
  */
-export function openDatabase(file: string, log: Log = createLog(), process?: ProcessIdentity): Database {
+export function openDatabase(file: string, log: Log = createLog()): Database {
   const sqlite = openFile(file)
   try {
     prepare(sqlite, log)
@@ -61,7 +58,6 @@ export function openDatabase(file: string, log: Log = createLog(), process?: Pro
     sqlite,
     run: createRunScript(sqlite),
     query: drizzle({ client: sqlite }),
-    process,
     close: () => sqlite.close(),
   }
 }

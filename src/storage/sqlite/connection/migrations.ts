@@ -7,6 +7,7 @@ import deletionInSteps from '../../../../drizzle/0005_deletion_in_steps.sql' wit
 import usageTotals from '../../../../drizzle/0006_usage_totals.sql' with { type: 'text' }
 import processes from '../../../../drizzle/0007_processes.sql' with { type: 'text' }
 import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type: 'text' }
+import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: 'text' }
 
 /** The SQL of every migration, in the order of drizzle/meta/_journal.json; its length is the newest schema. */
 export const migrations: readonly string[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly string[] = [
   usageTotals,
   processes,
   osProcesses,
+  oneProcess,
 ]

@@ -10,46 +10,20 @@ export const lockName = 'weir.lock'
  * other's open reservations. Throws an error for the operator if another server has the lock.
  */
 export function lockForServing(database: string): ServingLock {
-  return takeLock(database, (sqlite) => sqlite.run('BEGIN EXCLUSIVE'))
-}
-
-/** A lock of the folder; it also ends with the process. */
-export type ServingLock = { release(): void }
-
-/**
- * Locks the folder for a supervisor: its workers can join, and no other server can start, not even while workers still
- * serve whose supervisor was killed. Throws like `lockForServing`.
- */
-export function lockForWorkers(database: string): ServingLock {
-  return takeLock(database, (sqlite) => {
-    // Nobody else may have joined; between the two, another server can only make this one fail.
-    sqlite.run('BEGIN EXCLUSIVE')
-    sqlite.run('COMMIT')
-    sqlite.run('BEGIN IMMEDIATE')
-  })
-}
-
-/** Joins the lock of the supervisor of this worker. */
-export function joinServingLock(database: string): ServingLock {
-  return takeLock(database, (sqlite) => {
-    sqlite.run('BEGIN')
-    // A transaction that has read keeps its lock.
-    sqlite.prepare('SELECT count(*) FROM sqlite_master').get()
-  })
-}
-
-/** Takes a lock of the operating system by SQLite, which is portable. */
-function takeLock(database: string, lock: (sqlite: Sqlite) => void): ServingLock {
   const folder = dirname(database)
   const sqlite = openLock(join(folder, lockName), folder)
   try {
-    lock(sqlite)
+    // A lock of the operating system by SQLite, which is portable.
+    sqlite.run('BEGIN EXCLUSIVE')
   } catch (error) {
     sqlite.close()
     throw error instanceof SQLiteError && error.code === 'SQLITE_BUSY' ? folderInUse(folder) : error
   }
   return { release: () => sqlite.close() }
 }
+
+/** A lock of the folder; it also ends with the process. */
+export type ServingLock = { release(): void }
 
 function openLock(file: string, folder: string): Sqlite {
   try {

@@ -35,10 +35,7 @@ export function createOrganizationDeletions(database: Database, writer: Writer):
       while ((deleted = await writer.write(() => deleteSome(organization))) > 0) yield deleted
     }
     for (const rows of scanned) yield* scan(rows, organization, writer)
-    await writer.write(() => {
-      statements.endLimits.run(organization)
-      statements.end.run(organization)
-    })
+    await writer.write(() => void statements.end.run(organization))
   }
 
   return {
@@ -78,7 +75,6 @@ function prepareStatements({ sqlite }: Database) {
     begun: sqlite.prepare<{ readonly id: string }, []>(
       "SELECT id FROM organizations WHERE deletion = 'begun' ORDER BY id LIMIT 1",
     ),
-    endLimits: sqlite.prepare<unknown, [string]>('DELETE FROM rate_limit_buckets WHERE organization_id = ?'),
     // A name that no organization can have, so that another one may use the old name.
     end: sqlite.prepare<unknown, [string]>(
       "UPDATE organizations SET deletion = 'done', name = 'deleted:' || id, balance = 0, reserved = 0 WHERE id = ?",

@@ -3,12 +3,11 @@ import type { Database } from '../connection/database.ts'
 import { isExhausted, newStep, spend, type Step, stepRows } from '../../common/step-size.ts'
 import type { Pins } from '../../common/pins.ts'
 import type { ResponseDeletion } from '../../schema/stored.ts'
-import { isErasable, prepareErasures } from './response-erasures.ts'
 
 /**
  * Parts of transactions that hide responses, and erase those that no response follows. Erasing a response also erases its
  * deleted predecessors that lose their last follower. Whatever exceeds the size of a step, or is pinned, is marked as due
- * and left to later steps; with a delay, so is every response that is hidden.
+ * and left to later steps.
  */
 export type Removals = {
   remove(organization: string, id: string): RemovalResult
@@ -20,18 +19,16 @@ export type Removals = {
   eraseDue(): number
 }
 
-export function prepareRemovals(database: Database, pins: Pins, delayMs = 0): Removals {
-  const erasable = delayMs > 0 ? isErasable : () => 'true'
-  const statements = prepareStatements(database, erasable('id'))
-  const eraseUpwards = prepareEraseUpwards(database, pins, erasable('?1'))
-  const removeNow = delayMs > 0 ? prepareHiding(database, delayMs) : eraseUpwards
+export function prepareRemovals(database: Database, pins: Pins): Removals {
+  const statements = prepareStatements(database)
+  const eraseUpwards = prepareEraseUpwards(database, pins)
   const selectDue = (limit: number) => statements.due.all(JSON.stringify(pins.removed()), limit)
 
   function remove(organization: string, id: string): RemovalResult {
     const found = statements.find.get(id, organization)
     if (found === null) return 'missing'
     if (found.unfinished === 1) return 'running'
-    removeNow(organization, id, newStep())
+    eraseUpwards(organization, id, newStep())
     return 'removed'
   }
 
@@ -51,7 +48,7 @@ export function prepareRemovals(database: Database, pins: Pins, delayMs = 0): Re
     while (!isExhausted(step)) {
       const oldest = statements.oldest.get(beforeId)
       if (oldest === null) break
-      removeNow(oldest.organization, oldest.id, step)
+      eraseUpwards(oldest.organization, oldest.id, step)
       count++
     }
     return count
@@ -65,20 +62,14 @@ export function prepareRemovals(database: Database, pins: Pins, delayMs = 0): Re
   }
 }
 
-/** Returns a function that removes a response that is not hidden yet. */
-function prepareHiding(database: Database, delayMs: number) {
-  const { hide } = prepareErasures(database, delayMs)
-  return (organization: string, id: string, step: Step): void => spend(step, hide(organization, id))
-}
-
 type ResponseKey = { readonly id: string; readonly organization: string }
 
 /**
  * Erases a response that has no follower, then its predecessor if that is deleted and has no other follower, and so on. A
  * response that is followed, or pinned, is hidden.
  */
-function prepareEraseUpwards({ sqlite }: Database, pins: Pins, erasable: string) {
-  const condition = `WHERE id = ?1 AND organization_id = ?2 AND (deletion IS NOT NULL OR id = ?3) AND ${erasable}`
+function prepareEraseUpwards({ sqlite }: Database, pins: Pins) {
+  const condition = `WHERE id = ?1 AND organization_id = ?2 AND (deletion IS NOT NULL OR id = ?3)`
   const erase = sqlite.prepare<ChangedRow & { readonly previous: string | null }, [string, string, string]>(
     `DELETE FROM responses ${condition}
       AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.organization_id = ?2 AND f.previous_id = ?1)
@@ -104,7 +95,7 @@ type ChangedRow = { readonly bytes: number }
 
 const size = 'octet_length(head) + octet_length(log) + octet_length(input) bytes'
 
-function prepareStatements({ sqlite }: Database, erasable: string) {
+function prepareStatements({ sqlite }: Database) {
   return {
     find: sqlite.prepare<{ readonly unfinished: number }, [string, string]>(
       "SELECT status IN ('queued', 'in_progress') unfinished FROM responses " +
@@ -116,7 +107,7 @@ function prepareStatements({ sqlite }: Database, erasable: string) {
     ),
     due: sqlite.prepare<ResponseKey, [pinned: string, limit: number]>(
       "SELECT organization_id organization, id FROM responses WHERE deletion = 'due' " +
-        `AND id NOT IN (SELECT value FROM json_each(?)) AND ${erasable} ORDER BY id LIMIT ?`,
+        'AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?',
     ),
   }
 }

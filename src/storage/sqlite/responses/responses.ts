@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
 import type { Responses, ResponseStatus, StoredResponse, UnfinishedRun } from '../../ports/responses.ts'
 import { createResponseList } from '../../common/response-list.ts'
-import { createEraser, type ErasureSteps } from '../../common/eraser.ts'
-import { createPins, type Pins, sharedErasureDelayMs } from '../../common/pins.ts'
+import { createEraser } from '../../common/eraser.ts'
+import { createPins, type Pins } from '../../common/pins.ts'
 import { parseStored, parseStoredList } from '../../ports/stored-json.ts'
 import type { Database } from '../connection/database.ts'
 import { read } from '../sqlite-errors.ts'
@@ -11,23 +11,20 @@ import type { Writer } from '../writer/writer.ts'
 import { completeLog, logSize, pieceCount } from './log-sql.ts'
 import { prepareListReads } from './response-list.ts'
 import { prepareChains } from './response-chain.ts'
-import { type Erasures, prepareErasures } from './response-erasures.ts'
 import { prepareRemovals, type Removals } from './response-removal.ts'
 import { prepareResponseWrites } from './response-writes.ts'
 
-/** The responses in the SQLite database. `erasureDelayMs` is 0 if no other process uses it. */
-export function createResponses(
-  database: Database,
-  writer: Writer,
-  erasureDelayMs = database.process ? sharedErasureDelayMs : 0,
-): Responses {
+/** The responses in the SQLite database. */
+export function createResponses(database: Database, writer: Writer): Responses {
   const { find, findInput, findRun, unfinished } = prepareReads(database)
   const writes = prepareResponseWrites(database)
   const chains = prepareChains(database)
   const pins = createPins()
-  const erasures = prepareErasures(database, erasureDelayMs)
-  const removals = prepareRemovals(database, pins, erasureDelayMs)
-  const startErasing = createEraser(erasureSteps(removals, erasures, writer), erasureDelayMs)
+  const removals = prepareRemovals(database, pins)
+  const startErasing = createEraser(
+    // Takes the lock of the database only if something is due.
+    async () => (removals.hasDue() ? await writer.write(removals.eraseDue) : 0),
+  )
 
   // Erases what an earlier process left.
   startErasing()
@@ -42,10 +39,7 @@ export function createResponses(
     chain: chains.ofFinished,
     runContext: chains.ofUnfinished,
     pin: createPinning(pins, writer, startErasing),
-    async postponeErasures() {
-      const ids = erasureDelayMs > 0 ? pins.all() : []
-      if (ids.length > 0) await writer.write(() => erasures.postpone(ids))
-    },
+    async postponeErasures() {},
     ...createRemoving(removals, writer, startErasing),
     // Not mapped to a 503: recovery runs at startup, whose errors are for the operator.
     unfinished: async (after, limit) => unfinished.all(after, limit),
@@ -68,14 +62,6 @@ function createRemoving(
       if (removed > 0) startErasing()
       return removed
     },
-  }
-}
-
-/** Takes the lock of the database only if something is due. */
-function erasureSteps(removals: Removals, erasures: Erasures, writer: Writer): ErasureSteps {
-  return {
-    eraseDue: async () => (removals.hasDue() ? await writer.write(removals.eraseDue) : 0),
-    hasDueLater: async () => erasures.hasDue(),
   }
 }
 

@@ -22,16 +22,17 @@ export type GatewayProcess = AsyncDisposable & {
 }
 
 /**
- * The program in front of a provider at this address, with the model `acme/river` and with these settings beside that.
- * It is not started yet.
+ * The program in front of a provider at this address, with the model `acme/river` and with these settings beside that, on
+ * a database that `create` makes. It is not started yet.
  */
 export async function createGatewayProcess(
   provider: string,
   pricing: Pricing,
   settings: SettingsFile = {},
+  create = newDatabase,
 ): Promise<GatewayProcess> {
   const home = temporaryHome({ 'work/weir.yaml': settingsFor(provider, pricing, settings) })
-  const database = await newDatabase()
+  const database = await create()
   const billing = await openBillingDatabase(database.location)
   const command = ['src/main.ts', 'serve', '--host', '127.0.0.1', '--port', '0']
   const environment = {

@@ -39,7 +39,6 @@ export async function prepareGateways(
     async start(own = {}) {
       const app = await startApp({
         database: database.location,
-        shared: true,
         ...timing,
         settings: { ...settings, ...own },
       })

@@ -2,14 +2,13 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { Secret } from '../../../../src/lib/secret.ts'
 import type { SettingsFile } from '../../../../src/config/settings.ts'
 import { firstKey } from '../../../support/app.ts'
-import { type BillingDatabase, openBillingDatabase, waitUntil } from '../../../support/billing-database.ts'
+import { type BillingDatabase, openBillingDatabase } from '../../../support/billing-database.ts'
 import { pricing } from '../../../support/billing-scenario.ts'
 import { databaseEnvironment } from '../../../support/database-connection.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { sharedPostgres } from '../../../support/postgres/server.ts'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { type Serving, startServing } from '../../load/program.ts'
-import { childrenOf } from '../../operation/support/weir-workers.ts'
 
 /** Several gateways on one database, of which any can be killed. */
 export type Replicas = AsyncDisposable & {
@@ -18,7 +17,7 @@ export type Replicas = AsyncDisposable & {
   readonly hits: readonly Hit[]
   /** The warnings and errors that all of them have logged so far, as JSON. */
   log(): readonly string[]
-  /** The addresses of those that serve. With workers, each is that of all. */
+  /** The addresses of those that serve. */
   urls(): readonly string[]
   /** Kills one of them, and resolves when another one serves in its place. */
   replaceOne(draw: () => number): Promise<void>
@@ -33,7 +32,7 @@ export type Hit = { readonly at: number; readonly process: number; readonly sign
 export async function startReplicas(count: number, provider: string): Promise<Replicas> {
   const server = await sharedPostgres()
   const database = await createMigratedDatabase()
-  const { serve, dispose, ...common } = await prepare(provider, {}, new Secret(database))
+  const { serve, dispose, ...common } = await prepare(provider, new Secret(database))
   const serving: Serving[] = await Promise.all(Array.from({ length: count }, serve))
   const draws = (draw: () => number) => serving[Math.floor(draw() * serving.length)]
   return {
@@ -56,41 +55,6 @@ export async function startReplicas(count: number, provider: string): Promise<Re
   }
 }
 
-/** `weir serve --workers` on one SQLite file. */
-export async function startWorkerReplicas(count: number, provider: string): Promise<Replicas> {
-  const { serve, dispose, ...common } = await prepare(provider, { workers: count })
-  const supervisor = await serve()
-  const workers = () => childrenOf(supervisor.pid)
-  const drawn = (draw: () => number) => workers()[Math.floor(draw() * count)] ?? 0
-  return {
-    ...common,
-    urls: () => Array.from({ length: count }, () => supervisor.url),
-    async replaceOne(draw) {
-      const victim = drawn(draw)
-      if (victim === 0) return
-      common.note(victim, 'SIGKILL')
-      process.kill(victim, 'SIGKILL')
-      const isReplaced = async () => !workers().includes(victim) && (await servingIn(supervisor)) === count
-      await waitUntil(isReplaced, 'the worker is replaced', 20_000)
-    },
-    suspendOne: (draw, ms) => suspend(drawn(draw), ms, common.note),
-    async [Symbol.asyncDispose]() {
-      await supervisor[Symbol.asyncDispose]()
-      await dispose()
-    },
-  }
-}
-
-/** The number of workers that serve; 0 if the one that was to answer has just been killed. */
-async function servingIn({ url }: Serving): Promise<number> {
-  try {
-    const text = await (await fetch(`${url}/metrics`, { keepalive: false })).text()
-    return Number(/^weir_workers (\d+)$/m.exec(text)?.[1] ?? 0)
-  } catch {
-    return 0
-  }
-}
-
 type NoteHit = (pid: number, signal: Hit['signal']) => void
 
 async function suspend(pid: number, ms: number, note: NoteHit): Promise<void> {
@@ -101,9 +65,8 @@ async function suspend(pid: number, ms: number, note: NoteHit): Promise<void> {
   process.kill(pid, 'SIGCONT')
 }
 
-async function prepare(provider: string, settings: SettingsFile, url?: Secret) {
-  const home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settingsFor(provider, settings)) })
-  const location = url ?? home.place('work/weir.db')
+async function prepare(provider: string, location: Secret) {
+  const home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settingsFor(provider)) })
   const books = await openBillingDatabase(location)
   const environment = {
     HOME: home.place('work'),
@@ -135,10 +98,9 @@ function isProblem(line: string): boolean {
 }
 
 /** Without retries, because each background run is to reach the provider once. */
-function settingsFor(provider: string, settings: SettingsFile): SettingsFile {
+function settingsFor(provider: string): SettingsFile {
   const routes = [{ provider: 'acme', model: 'river-1' }]
   return {
-    ...settings,
     providers: { acme: { kind: 'openai-compatible', base_url: provider, api_key: 'sk-provider' } },
     models: [{ slug: 'acme/river', pricing, max_output_tokens: 100, routes }],
     retries: { attempts: 0 },

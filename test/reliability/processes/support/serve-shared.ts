@@ -5,7 +5,6 @@ import { type AppOptions, startApp } from '../../../support/app.ts'
 const [database = '', options = '{}'] = process.argv.slice(2)
 const app = await startApp({
   ...(JSON.parse(options) as AppOptions),
-  database: database.startsWith('postgres:') ? new Secret(database) : database,
-  shared: true,
+  database: new Secret(database),
 })
 process.stdout.write(`The gateway listens on ${app.url}\n`)

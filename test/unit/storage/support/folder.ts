@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../../../src/lib/log.ts'
-import type { ProcessIdentity } from '../../../../src/storage/ports/shared-store.ts'
 import { type Database, openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter, type Writer } from '../../../../src/storage/sqlite/writer/writer.ts'
 
@@ -17,19 +16,18 @@ export function temporaryFolder(): string {
 /** A new database in a file, or in the given one, closed after the test. */
 export function testDatabase(
   file = join(temporaryFolder(), 'weir.db'),
-  identity?: ProcessIdentity,
 ): Database & { readonly file: string } {
-  const database = openDatabase(file, quietLog, identity)
+  const database = openDatabase(file, quietLog)
   onTestFinished(() => database.close())
   return { ...database, file }
 }
 
-/** A new database with its writer; with an identity, one that this process shares with others. */
-export function testStorage(identity?: ProcessIdentity): {
+/** A new database with its writer. */
+export function testStorage(): {
   database: Database & { readonly file: string }
   writer: Writer
 } {
-  const database = testDatabase(undefined, identity)
+  const database = testDatabase()
   const writer = createWriter(database)
   onTestFinished(() => writer.close())
   return { database, writer }

@@ -19,13 +19,8 @@ import * as postgresDatabase from '../../../../src/storage/postgres/connection/d
 import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
-import { createProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
 import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
-import {
-  createSharedStore,
-  openSharedStore as openSqliteShared,
-} from '../../../../src/storage/sqlite/shared/shared-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage/rollup.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
@@ -50,8 +45,8 @@ export type TestStore = {
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
-  /** The same after a restart, or in another process; hidden ones are erased after this delay. */
-  otherResponses(erasureDelayMs: number): Responses
+  /** The same after a restart. */
+  otherResponses(): Responses
   readonly usage: UsageUpkeep
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -62,12 +57,18 @@ export type TestStore = {
   report(query: UsageQuery): Promise<UsageReport>
   /** Runs SQL that every store understands; booleans are numbers. */
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Makes what is open look like what a killed process has left. */
+  leaveOpen(): Promise<void>
   /** Resolves when the jobs that were given to the writers are committed. */
   written(): Promise<void>
 }
 
 /** A store that processes share; this one has entered. */
-export type SharedTestStore = TestStore & { readonly shared: SharedStore }
+export type SharedTestStore = TestStore & {
+  readonly shared: SharedStore
+  /** The responses in another process; hidden ones are erased after this delay. */
+  delayedResponses(erasureDelayMs: number): Responses
+}
 
 /** `clock` is that of the rate limits; otherwise it is that of the database. */
 export type StoreOptions = {
@@ -85,9 +86,8 @@ export function testStores(define: (open: OpenStore) => void): void {
   describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
 }
 
-/** Defines the same tests for every store that processes share. */
+/** Defines tests for the store that processes share. */
 export function testSharedStores(define: (open: OpenStore<SharedTestStore>) => void): void {
-  describe('in SQLite', () => define(openSharedSqliteStore))
   describe.skipIf(!hasPostgres)('in PostgreSQL', () => define(openPostgresStore))
 }
 
@@ -98,20 +98,7 @@ export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Pr
 
 /** A store in a SQLite file. */
 export async function openSqliteStore(): Promise<TestStore> {
-  return sqliteStoreOf(testStorage())
-}
-
-/** A store in a SQLite file for several processes. */
-export async function openSharedSqliteStore({ clock }: StoreOptions = {}): Promise<SharedTestStore> {
-  const identity = createProcessIdentity()
-  const storage = testStorage(identity)
-  const entered = await openSqliteShared(storage.database, identity)
-  onTestFinished(entered.leave)
-  const shared = createSharedStore(entered, storage.database, storage.writer, clock)
-  return { ...sqliteStoreOf(storage), shared }
-}
-
-function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): TestStore {
+  const { database, writer } = testStorage()
   const runner = createScriptRunner(database, writer)
   const expire = prepareUsageExpiry(database)
   const ledger = createLedger(database, writer)
@@ -119,8 +106,8 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     organizations: createOrganizations(database, writer),
     ledger,
     completions: createCompletions(runner, completionSearch),
-    responses: createResponses(database, writer, 0),
-    otherResponses: (delay) => createResponses(database, writer, delay),
+    responses: createResponses(database, writer),
+    otherResponses: () => createResponses(database, writer),
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
     buckets: createUsageBuckets(database, ledger.flush),
     keys: (now) => createKeys(runner, now),
@@ -129,6 +116,7 @@ function sqliteStoreOf({ database, writer }: ReturnType<typeof testStorage>): Te
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     report: (query) => usageReport(database, query),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
+    async leaveOpen() {},
     async written() {
       await ledger.flush()
       await writer.write(() => {})
@@ -158,7 +146,8 @@ export async function openPostgresStore({
     ledger: postgresLedger.createLedger(database),
     completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),
-    otherResponses: (delay) => postgresResponses.createResponses(database, delay),
+    otherResponses: () => postgresResponses.createResponses(database, 0),
+    delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
       expire: postgresUsage.createUsageExpiry(database),
       rollUp: postgresRollup.createRollup(database),
@@ -170,6 +159,9 @@ export async function openPostgresStore({
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     report: (request) => postgresReport.usageReport(database, request),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
+    async leaveOpen() {
+      await query('DELETE FROM processes')
+    },
     async written() {
       await Promise.all([database.writer, database.usageWriter].map((writer) => writer.settled()))
     },
