@@ -9,7 +9,7 @@ import type {
   ToolMessage,
 } from '../../domain/generation/request.ts'
 import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
-import { parseBounded } from '../../providers/protocols/parse-bounded.ts'
+import { parseBounded } from '../../providers/protocols/rendering.ts'
 import type { Model } from '../models/model.ts'
 import { conservativeTokens } from './conservative-tokens.ts'
 import { maxImageTokens } from './image-tokens.ts'

@@ -29,6 +29,19 @@ function hasOthers(known: ReadonlySet<string>, fields: Fields): boolean {
   return false
 }
 
+/** Returns the fields that are neither null nor undefined. */
+export function withoutEmpty(fields: Fields): Record<string, unknown> {
+  // Not by assignment: a key named `__proto__` must stay a key.
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
+
+/** Declares that the fields are JSON, because they were parsed from it. */
+export function asJson(fields: Fields): Json {
+  return fields as Json
+}
+
 /** Returns the value if it is an array, else an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []

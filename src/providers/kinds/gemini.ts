@@ -1,9 +1,8 @@
-import { type ListedModel, listedIn, noListing, tokensOf } from '../model-listing.ts'
-import type { KindSetting, RemoteKind } from '../provider.ts'
 import { fieldsOf, isObject } from '../../lib/json/json.ts'
-import { geminiEmbeddings } from '../protocols/gemini/embeddings.ts'
-import { gemini } from '../protocols/gemini/protocol.ts'
+import { listedIn, type ListedModel, noListing, tokensOf } from '../model-listing.ts'
+import { gemini, geminiEmbeddings } from '../protocols/gemini/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
+import type { KindSetting, RemoteKind } from '../provider.ts'
 import { bearer } from './bearer.ts'
 
 /** The settings of a provider on Google Cloud: they replace the base URL and the key. */

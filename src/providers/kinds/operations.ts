@@ -1,5 +1,5 @@
-import { openaiCompletions } from '../protocols/openai-completions/protocol.ts'
-import { type EmbeddingsDialect, openaiEmbeddings } from '../protocols/openai-embeddings/protocol.ts'
+import { openaiCompletions } from '../protocols/openai-completions.ts'
+import { type EmbeddingsDialect, openaiEmbeddings } from '../protocols/openai-embeddings.ts'
 import type { KindOperation, RemoteKind } from '../provider.ts'
 
 type Operations = NonNullable<RemoteKind['operations']>

@@ -3,8 +3,16 @@ import type { GenerationEvent, ToolCall, ToolCallBegin } from '../../domain/gene
 import { randomText } from '../../lib/id.ts'
 import { isObject, type Json, parseJson } from '../../lib/json/json.ts'
 
-/** A new unique id for a tool call. */
-export function newCallId(): string {
+/**
+ * The id of a tool call that the provider gave, or a new one where it gave none. A call whose turn may have state gets a
+ * new one for a counter id too: the state is stored under the id.
+ */
+export function callIdFor(providerId: string | undefined, name: string, mayHaveState: boolean): string {
+  if (!providerId) return newCallId()
+  return mayHaveState && isCounterId({ id: providerId, name }) ? newCallId() : providerId
+}
+
+function newCallId(): string {
   return `call_${randomText(24)}`
 }
 
@@ -15,6 +23,12 @@ export function newCallId(): string {
 export function isCounterId({ id, name }: Pick<ToolCall, 'id' | 'name'>): boolean {
   const words = id.replaceAll(name, '').split(/[^a-z\d]+/i)
   return words.every((word) => /^[a-z]*\d{0,3}$/i.test(word))
+}
+
+/** The arguments of a call as text: some providers send them parsed. */
+export function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
 /** Emits the begin of a call; throws for more calls than any model makes, so that a parser never holds them all. */

@@ -1,26 +1,26 @@
 import { appendBlock } from '../../../domain/generation/answer-limits.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import {
+  asJson,
   type Fields,
-  fieldsBeside,
   isObject,
   type Json,
   listOf,
   parseJson,
   textOf,
 } from '../../../lib/json/json.ts'
+import { emitText } from '../parsing.ts'
 import {
   addFragment,
   beginCall,
   type CallArguments,
+  callIdFor,
   type CallPosition,
-  endCall,
-  newCallId,
   emptyArguments,
-  isCounterId,
+  endCall,
 } from '../tool-call.ts'
-import { callBegin } from './call-begin.ts'
-import { outputTool } from './response-format.ts'
+import { callBegin, emitAnnotation, emitTextBegin } from './block-events.ts'
+import { outputTool } from './render-tools.ts'
 
 /** The state of the content blocks of a response. */
 export type Blocks = {
@@ -68,11 +68,11 @@ export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent
   switch (block.type) {
     case 'text':
       emitTextBegin(block, events)
-      emit('text', block.text, events)
+      emitText('text', block.text, 0, events)
       for (const citation of listOf(block.citations)) emitAnnotation(citation, events)
       return { ...closed, open: openPlainText }
     case 'thinking':
-      emit('reasoning', block.thinking, events)
+      emitText('reasoning', block.thinking, 0, events)
       return openText(closed, 'thinking', block, textOf(block.thinking) ?? '')
     case 'redacted_thinking':
       return addThinking(closed, block, events)
@@ -87,10 +87,10 @@ export function openBlock(blocks: Blocks, block: Fields, events: GenerationEvent
 export function addDelta(blocks: Blocks, delta: Fields, events: GenerationEvent[]): Blocks {
   switch (delta.type) {
     case 'text_delta':
-      emit('text', delta.text, events)
+      emitText('text', delta.text, 0, events)
       return blocks
     case 'thinking_delta':
-      emit('reasoning', delta.thinking, events)
+      emitText('reasoning', delta.thinking, 0, events)
       return appendText(blocks, 'thinking', 'text', delta.thinking)
     case 'signature_delta':
       return appendText(blocks, 'thinking', 'signature', delta.signature)
@@ -120,7 +120,7 @@ export function closeBlock(blocks: Blocks, events: GenerationEvent[]): Blocks {
       events.push({ type: 'provider-block', choice: 0, protocol: 'anthropic', block: providerBlock(open) })
       return rest
     case 'output':
-      if (open.text === '') emit('text', inputOf(open.block), events)
+      if (open.text === '') emitText('text', inputOf(open.block), 0, events)
       return rest
   }
 }
@@ -154,22 +154,16 @@ function openToolUse(blocks: Blocks, block: Fields, events: GenerationEvent[]): 
   const { callIds } = blocks
   const givenId = textOf(block.id)
   const providerId = givenId !== undefined && callIds.includes(givenId) ? undefined : givenId
-  const id = callIdFor(blocks, providerId, name)
+  const id = callIdFor(providerId, name, blocks.thinkingBlocks.length > 0)
   beginCall(callBegin(block, { choice: 0, index: callIds.length }, { id, name }, providerId), events)
   const open = { type: 'call', block, id, name, arguments: emptyArguments } as const
   return { ...blocks, callIds: [...callIds, id], open }
 }
 
-/** An id under which thinking blocks are stored must not be used again by other responses. */
-function callIdFor({ thinkingBlocks }: Blocks, providerId: string | undefined, name: string): string {
-  if (providerId === undefined) return newCallId()
-  return thinkingBlocks.length > 0 && isCounterId({ id: providerId, name }) ? newCallId() : providerId
-}
-
 function addInput(blocks: Blocks, piece: unknown, events: GenerationEvent[]): Blocks {
   const { open } = blocks
   if (open?.type !== 'call') {
-    if (open?.type === 'output') emit('text', piece, events)
+    if (open?.type === 'output') emitText('text', piece, 0, events)
     return appendText(blocks, open?.type === 'provider' ? 'provider' : 'output', 'text', piece)
   }
   if (typeof piece !== 'string' || piece === '') return blocks
@@ -224,27 +218,4 @@ function appendText(
   const { open } = blocks
   if (open?.type !== type || typeof piece !== 'string' || piece === '') return blocks
   return { ...blocks, open: { ...open, [field]: open[field] + piece } }
-}
-
-function emit(type: 'text' | 'reasoning', text: unknown, events: GenerationEvent[]): void {
-  if (typeof text === 'string' && text !== '') events.push({ type, choice: 0, text })
-}
-
-const textFields: ReadonlySet<string> = new Set(['type', 'text'])
-
-/** The citations follow as annotations. */
-function emitTextBegin(block: Fields, events: GenerationEvent[]): void {
-  const fields = fieldsBeside(textFields, block)
-  if (fields === undefined) return
-  const begun = listOf(fields.citations).length > 0 ? { ...fields, citations: [] } : fields
-  events.push({ type: 'text-begin', choice: 0, providerFields: { protocol: 'anthropic', fields: begun } })
-}
-
-function emitAnnotation(annotation: unknown, events: GenerationEvent[]): void {
-  if (isObject(annotation)) events.push({ type: 'annotation', choice: 0, protocol: 'anthropic', annotation })
-}
-
-/** The cast is safe: the fields were parsed from JSON. */
-function asJson(fields: Fields): Json {
-  return fields as Json
 }

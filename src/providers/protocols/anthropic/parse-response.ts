@@ -1,13 +1,20 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
-import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
+import type { ProviderError } from '../../../domain/generation/provider-error.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  parseJson,
+  textOf,
+  withoutEmpty,
+} from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { hasError } from '../openai-chat/error.ts'
+import { hasError, parseError as parseCommonError } from '../error.ts'
+import { emitUsage, failure, finishWith, incomplete, stepInvalid } from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { addDelta, type Blocks, closeBlock, noBlocks, openBlock } from './blocks.ts'
-import { parseError } from './error.ts'
-import { finishFor } from './finish.ts'
-import { mergeUsage, parseTier, parseUsage } from './usage.ts'
+import { finishFor, mergeUsage, parseTier, parseUsage } from './usage.ts'
 
 /** The events of a message that was not streamed. */
 export function parseResponse(body: unknown): GenerationEvent[] {
@@ -23,10 +30,9 @@ export function parseResponse(body: unknown): GenerationEvent[] {
     noBlocks,
   )
   const { callIds, pendingEvents } = closeBlock(opened, events)
-  const usage = parseUsage(counts)
-  if (usage) events.push({ type: 'usage', usage })
+  emitUsage(parseUsage(counts), events)
   // A complete body needs no stop reason.
-  const finish = finishFor({ stop_reason: 'end_turn', ...withoutNull(body) }, counts, callIds.length > 0)
+  const finish = finishFor({ stop_reason: 'end_turn', ...withoutEmpty(body) }, counts, callIds.length > 0)
   return [...events, ...pendingEvents, finish]
 }
 
@@ -52,21 +58,16 @@ export const streamParser: StreamParser<StreamState> = {
   end: (state) => (state.finished ? [] : [incomplete]),
 }
 
+/** The names of the events of the Messages API, and events without one. */
+const ownEvents = /^$|^(message|content_block)_/
+
 function step(state: StreamState, event: SseEvent): Step<StreamState> {
   if (state.finished) return { state, events: [], done: true }
   const data = parseJson(event.data)
-  if (!isObject(data)) return stepInvalid(state, event)
+  if (!isObject(data)) return stepInvalid(state, event, parseError, ownEvents)
   if (hasError(data) || data.type === 'error' || event.event === 'error')
     return finishWith(state, [failure(parseError(data))])
   return readEvent(state, data)
-}
-
-/** Data that is not an object: empty data and events of unknown types are ignored, a broken event is a failure. */
-function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
-  if (event === 'error') return finishWith(state, [failure(parseError(data))])
-  const foreign = event !== '' && !/^(message|content_block)_/.test(event)
-  if (foreign || data.trim() === '') return { state, events: [] }
-  return finishWith(state, [failure(invalidData)])
 }
 
 function readEvent(state: StreamState, data: Fields): Step<StreamState> {
@@ -99,7 +100,7 @@ function begin(state: StreamState, events: GenerationEvent[]): StreamState {
   if (state.hasBegun) return state
   const tier = parseTier(state.usage)
   if (tier !== undefined) events.push({ type: 'tier', tier })
-  emitUsage(state.usage, events)
+  emitUsage(parseUsage(state.usage), events)
   return { ...state, hasBegun: true }
 }
 
@@ -107,16 +108,11 @@ function readEnd(state: StreamState, data: Fields, events: GenerationEvent[]): S
   const usage = mergeUsage(state.usage, data.usage)
   const delta = fieldsOf(data.delta)
   const stopReason = textOf(delta.stop_reason) ?? state.stopReason
-  const ending = { ...state.ending, ...withoutNull(data), ...withoutNull(delta) }
+  const ending = { ...state.ending, ...withoutEmpty(data), ...withoutEmpty(delta) }
   if (stopReason !== undefined && state.stopReason === undefined) events.push({ type: 'ending', choice: 0 })
   const next = begin({ ...state, usage }, events)
-  if (state.hasBegun) emitUsage(usage, events)
+  if (state.hasBegun) emitUsage(parseUsage(usage), events)
   return { ...next, stopReason, ending }
-}
-
-function emitUsage(counts: Fields, events: GenerationEvent[]): void {
-  const usage = parseUsage(counts)
-  if (usage) events.push({ type: 'usage', usage })
 }
 
 /** The `finish`, or a failure where there is no stop reason. */
@@ -127,16 +123,22 @@ function conclude(state: StreamState, events: GenerationEvent[]): Step<StreamSta
   return finishWith(state, [...events, ...pendingEvents, finish])
 }
 
-function withoutNull(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+/** Parses an error body of Anthropic, or of a cloud in front of it. */
+export function parseError(body: unknown): ProviderError {
+  const error = parseCommonError(body)
+  return { ...error, status: error.status ?? statuses.get(error.type ?? '') }
 }
 
-const incomplete = failure(endedEarly)
-
-function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', error: error }
-}
-
-function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
-  return { state: { ...state, finished: true }, events, done: true }
-}
+/** Inside a stream, only the type implies an HTTP status. */
+const statuses = new Map([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+])

@@ -1,9 +1,8 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
 import { type Body, collectWarnings, type Protocol, type Target, type Warn } from '../protocol.ts'
-import { parseError } from './error.ts'
 import { type Traits, traitsOf } from './models.ts'
-import { type StreamState, parseResponse, streamParser } from './parse-response.ts'
+import { parseError, parseResponse, streamParser, type StreamState } from './parse-response.ts'
 import { renderRequest } from './render-request.ts'
 import { renderSource } from './render-source.ts'
 

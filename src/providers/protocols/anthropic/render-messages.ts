@@ -6,12 +6,15 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { fieldsOf, isObject, listOf } from '../../../lib/json/json.ts'
-import { parseBounded } from '../parse-bounded.ts'
 import type { Warn } from '../protocol.ts'
-import { detachCacheControl } from './cache-control.ts'
-import { renderTextParts, renderParts } from './render-parts.ts'
-import { addTurn, type Block, type GrowingTurn, resultsFirst, type Turn } from './turns.ts'
-import { warnUnsupportedProperties } from './unsupported.ts'
+import { parseBounded } from '../rendering.ts'
+import {
+  type Block,
+  detachCacheControl,
+  renderParts,
+  renderTextParts,
+  warnOfProperties,
+} from './render-parts.ts'
 
 /** A conversation in Anthropic's form: separate instructions, and alternating turns that begin with the user's. */
 export type Conversation = { readonly system: readonly Block[]; readonly turns: readonly Turn[] }
@@ -21,8 +24,8 @@ export function renderConversation(messages: readonly Message[], warn: Warn): Co
   const system: Block[] = []
   const turns: GrowingTurn[] = []
   for (const message of messages) {
-    warnUnsupportedProperties('messages[].', message.extras, warn)
-    if (message.name !== undefined) warnUnsupportedProperties('messages[].', { name: message.name }, warn)
+    warnOfProperties('messages[].', message.extras, warn)
+    if (message.name !== undefined) warnOfProperties('messages[].', { name: message.name }, warn)
     if (message.role === 'system' || message.role === 'developer') {
       if (turns.length > 0)
         warn(
@@ -100,4 +103,48 @@ const placeholderTurn: Turn = { role: 'user', content: [{ type: 'text', text: '.
 export function renderCallId(id: string): string {
   if (/^[a-zA-Z0-9_-]+$/.test(id)) return id
   return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
+}
+
+/** The consecutive messages of one role. */
+export type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] }
+
+/** A turn that is being built. */
+type GrowingTurn = { readonly role: Turn['role']; readonly content: Block[] }
+
+/** Adds a message to the turns: roles must alternate, so consecutive messages of one role are one turn. */
+function addTurn(turns: GrowingTurn[], role: Turn['role'], blocks: Block[]): void {
+  const last = turns.at(-1)
+  if (blocks.length === 0) return
+  if (last?.role !== role) turns.push({ role, content: blocks })
+  else for (const block of blocks) last.content.push(block)
+}
+
+/** Returns the turn with its tool results first: they must follow their calls directly. */
+function resultsFirst(turn: Turn): Turn {
+  if (!turn.content.some(isToolResult)) return turn
+  const others = turn.content.filter((block) => !isToolResult(block))
+  return { ...turn, content: [...turn.content.filter(isToolResult), ...others] }
+}
+
+/** Returns the turn without thinking blocks. */
+export function withoutThinking(turn: Turn): Turn {
+  return { ...turn, content: turn.content.filter((block) => !isThinking(block)) }
+}
+
+/**
+ * True where thinking with a budget can continue: the first assistant turn of the current tool loop, or a prefilled
+ * assistant turn, must begin with a thinking block.
+ */
+export function canContinueThinking(turns: readonly Turn[]): boolean {
+  const lastInput = turns.findLastIndex((turn) => turn.role === 'user' && !turn.content.some(isToolResult))
+  const reply = turns.slice(lastInput + 1).find((turn) => turn.role === 'assistant')
+  return reply?.content[0] === undefined || isThinking(reply.content[0])
+}
+
+function isToolResult(block: Block): boolean {
+  return block.type === 'tool_result'
+}
+
+function isThinking(block: Block): boolean {
+  return block.type === 'thinking' || block.type === 'redacted_thinking'
 }

@@ -1,9 +1,10 @@
 import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
-import { fieldsOf, textOf } from '../../../lib/json/json.ts'
+import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
-import { withCacheControl, withoutCacheControl } from './cache-control.ts'
-import type { Block } from './turns.ts'
-import { warnUnsupportedProperties } from './unsupported.ts'
+import { parseDataUrl, warnOfFields } from '../rendering.ts'
+
+/** A content block of a turn: text, an image, a tool call, a tool result, thinking. */
+export type Block = { readonly type: string; readonly [field: string]: unknown }
 
 /** Renders the parts of a user message or a tool result. Blank text is omitted: Anthropic rejects it. */
 export function renderParts(parts: readonly Part[], warn: Warn): Block[] {
@@ -23,7 +24,7 @@ export function renderTextParts(parts: readonly Part[], warn: Warn): Block[] {
 
 function renderPart(part: Part, warn: Warn): Block[] {
   if (part.type === 'foreign') return renderForeign(part, warn)
-  warnUnsupportedProperties('messages[].content[].', withoutCacheControl(part.extras), warn)
+  warnOfProperties('messages[].content[].', withoutCacheControl(part.extras), warn)
   const blocks = part.type === 'text' ? renderText(part.text) : [renderImage(part, warn)]
   return blocks.map((block) => withCacheControl(block, part.extras))
 }
@@ -34,7 +35,7 @@ function renderText(text: string): Block[] {
 
 function renderImage({ url, detail }: ImagePart, warn: Warn): Block {
   if (detail !== undefined && detail !== 'auto')
-    warnUnsupportedProperties('messages[].content[].image_url.', { detail }, warn)
+    warnOfProperties('messages[].content[].image_url.', { detail }, warn)
   return { type: 'image', source: renderSource(url) }
 }
 
@@ -74,27 +75,51 @@ type Source =
 
 /** The source for a data URL or any other URL. */
 function renderSource(url: string): Source {
-  const [, head, data] = /^data:([^,]*),(.*)$/is.exec(url) ?? []
-  if (head === undefined || data === undefined) return { type: 'url', url }
-  const [type = '', ...attributes] = head.toLowerCase().split(';')
-  const encoded = attributes.some((attribute) => attribute.trim() === 'base64')
-  return { type: 'base64', media_type: mediaType(type), data: encoded ? data : toBase64(data) }
+  const content = parseDataUrl(url)
+  if (content === undefined) return { type: 'url', url }
+  // A common wrong type, which Anthropic rejects.
+  const media_type = content.mediaType === 'image/jpg' ? 'image/jpeg' : content.mediaType
+  return { type: 'base64', media_type, data: content.data }
 }
 
-/** Corrects a common wrong media type that Anthropic rejects. */
-function mediaType(type: string): string {
-  const name = type.trim()
-  return name === 'image/jpg' ? 'image/jpeg' : name
+/** The block with the `cache_control` of the request: Claude caches only on request. */
+function withCacheControl<AnyBlock extends Block>(block: AnyBlock, extras: Fields | undefined): AnyBlock {
+  return hasCacheControl(extras) ? { ...block, cache_control: extras.cache_control } : block
 }
 
-function toBase64(data: string): string {
-  return Buffer.from(percentDecoded(data)).toString('base64')
+/** The properties without a valid `cache_control`. */
+function withoutCacheControl(extras: Fields | undefined): Fields | undefined {
+  if (!hasCacheControl(extras)) return extras
+  const { cache_control: _, ...others } = extras
+  return others
 }
 
-function percentDecoded(data: string): string {
-  try {
-    return decodeURIComponent(data)
-  } catch {
-    return data
-  }
+/** Blocks without `cache_control`, and the last one of it, for a container that supports only one. */
+type DetachedBlocks = { readonly blocks: readonly Block[]; readonly cacheControl: Fields }
+
+/** Separates `cache_control` from the blocks. */
+export function detachCacheControl(blocks: readonly Block[]): DetachedBlocks {
+  const last = blocks.findLast(hasCacheControl)
+  if (!last) return { blocks, cacheControl: {} }
+  return { blocks: blocks.map(withoutOwn), cacheControl: { cache_control: last.cache_control } }
+}
+
+function withoutOwn(block: Block): Block {
+  const { cache_control: _, ...others } = block
+  return others
+}
+
+function hasCacheControl(fields: Fields | undefined): fields is Fields {
+  return isObject(fields?.cache_control) && fields.cache_control.type === 'ephemeral'
+}
+
+/** Warns of the extra properties of a message or a part; `within` is their path. */
+export function warnOfProperties(within: string, extras: Fields | undefined, warn: Warn): void {
+  if (extras) warnOfFields(withoutEmptyLists(extras), { what: 'Property', within, by: 'anthropic' }, warn)
+}
+
+/** Clients send messages back with the empty lists that they received. */
+export function withoutEmptyLists(fields: Fields): Fields {
+  const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)))
 }

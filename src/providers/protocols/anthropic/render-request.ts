@@ -1,19 +1,24 @@
 import type { Generation } from '../../../domain/generation/request.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
-import type { Traits } from './models.ts'
-import { type Conversation, renderConversation } from './render-messages.ts'
-import { forcesCall, renderTools } from './render-tools.ts'
-import { type FormatPlan, planFormat } from './response-format.ts'
-import { renderThinking } from './thinking.ts'
-import { type Block, canContinueThinking, type Turn, withoutThinking } from './turns.ts'
-import { warnUnsupported } from './unsupported.ts'
+import { renderMaxTokens, warnOfFields, warnOfUsed } from '../rendering.ts'
+import { renderThinking, type Traits } from './models.ts'
+import {
+  canContinueThinking,
+  type Conversation,
+  renderConversation,
+  type Turn,
+  withoutThinking,
+} from './render-messages.ts'
+import { type Block, withoutEmptyLists } from './render-parts.ts'
+import { forcesCall, type FormatPlan, planFormat, renderTools } from './render-tools.ts'
 
 /** Renders the body of a Messages request to a model with these traits. */
 export function renderRequest(traits: Traits, generation: Generation, target: Target, warn: Warn): Body {
   const plan = planFormat(generation, traits, target, warn)
   const conversation = renderConversation(generation.messages, warn)
   const tools = renderTools(generation, plan, traits, target, warn)
-  const maxTokens = renderMaxTokens(generation, traits, target, warn)
+  const limit = target.maxOutputTokens ?? traits.maxTokens
+  const maxTokens = renderMaxTokens(generation.maxTokens, limit, target, warn) ?? limit ?? defaultMaxTokens
   const canContinue = canContinueThinking(conversation.turns)
   const context = { model: target.model, maxTokens, callForced: forcesCall(tools), canContinue }
   const { thinking, effort, enabled } = renderThinking(generation.effort, traits, context, warn)
@@ -37,14 +42,6 @@ export function renderRequest(traits: Traits, generation: Generation, target: Ta
 
 /** The limit where neither the request nor the catalog has one. */
 const defaultMaxTokens = 8192
-
-function renderMaxTokens({ maxTokens }: Generation, traits: Traits, target: Target, warn: Warn): number {
-  const limit = target.maxOutputTokens ?? traits.maxTokens
-  if (maxTokens === undefined) return limit ?? defaultMaxTokens
-  if (limit === undefined || maxTokens <= limit) return maxTokens
-  warn(`\`max_tokens\` was lowered to ${limit}, the maximum of ${target.model}.`)
-  return limit
-}
 
 /** One text, unless some of its blocks have `cache_control`. */
 function renderSystem({ system }: Conversation, plan: FormatPlan): string | readonly Block[] | undefined {
@@ -107,4 +104,19 @@ function renderTemperature(temperature: number, warn: Warn): number {
   if (temperature <= 1) return temperature
   warn('`temperature` was lowered to 1, the maximum of anthropic.')
   return 1
+}
+
+/** Warns of the parameters of the request that Anthropic does not support. */
+function warnUnsupported(generation: Generation, warn: Warn): void {
+  const { choices = 1, logitBias = {}, frequencyPenalty = 0, presencePenalty = 0 } = generation
+  const used = {
+    n: choices > 1,
+    seed: generation.seed !== undefined,
+    logit_bias: Object.keys(logitBias).length > 0,
+    frequency_penalty: frequencyPenalty !== 0,
+    presence_penalty: presencePenalty !== 0,
+    logprobs: generation.logprobs !== undefined,
+  }
+  warnOfUsed(used, 'anthropic', warn)
+  warnOfFields(withoutEmptyLists(generation.extras), { what: 'Parameter', by: 'anthropic' }, warn)
 }

@@ -1,12 +1,20 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
-import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
+import type { FinishReason, GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
+import type { ProviderError } from '../../../domain/generation/provider-error.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  type Json,
+  listOf,
+  parseJson,
+  textOf,
+} from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { hasError } from '../error.ts'
+import { choiceIndex, emitText, emitUsage, failure, finishWith, incomplete, stepInvalid } from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
-import { type Candidate, candidateIndex, emptyCandidate, readCandidate, toFinish } from './candidate.ts'
-import { parseError, hasError } from './error.ts'
-import { blockedPrompt, candidateError } from './finish.ts'
-import { parseTier, parseUsage } from './usage.ts'
+import { callIdFor, emitCompleteCall } from '../tool-call.ts'
+import { parseError, parseTier, parseUsage } from './metadata.ts'
 
 /** The events of a response that was not streamed: a stream of one chunk, which needs no finish reason. */
 export function parseResponse(body: unknown): GenerationEvent[] {
@@ -37,15 +45,8 @@ export const streamParser: StreamParser<StreamState> = {
 function step(state: StreamState, event: SseEvent): Step<StreamState> {
   if (state.finished) return { state, events: [], done: true }
   const chunk = parseJson(event.data)
-  if (!isObject(chunk)) return stepInvalid(state, event)
-  return event.event === 'error' ? failWith(state, [], parseError(chunk)) : readChunk(state, chunk)
-}
-
-/** Data that is not an object: empty data and events of unknown types are ignored, a broken chunk is a failure. */
-function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
-  if (event === 'error') return failWith(state, [], parseError(data))
-  if (event !== '' || data.trim() === '') return { state, events: [] }
-  return failWith(state, [], invalidData)
+  if (!isObject(chunk)) return stepInvalid(state, event, parseError)
+  return event.event === 'error' ? finishWith(state, [failure(parseError(chunk))]) : readChunk(state, chunk)
 }
 
 /** Reads a chunk; a response that was not streamed is one chunk. */
@@ -61,9 +62,8 @@ function readChunk(state: StreamState, chunk: Fields): Step<StreamState> {
   }
   if (next.candidates.length === 0 && textOf(fieldsOf(chunk.promptFeedback).blockReason) !== undefined)
     next = { ...next, candidates: [{ callIds: [], finish: blockedPrompt }] }
-  const usage = parseUsage(metadata)
-  if (usage) events.push({ type: 'usage', usage })
-  return error ? failWith(next, events, error) : { state: next, events }
+  emitUsage(parseUsage(metadata), events)
+  return error ? finishWith(next, [...events, failure(error)]) : { state: next, events }
 }
 
 /** Every chunk repeats the service tier; it is emitted only when it changes. */
@@ -75,7 +75,7 @@ function readTier(state: StreamState, metadata: Fields, events: GenerationEvent[
 }
 
 function readPiece(state: StreamState, piece: Fields, events: GenerationEvent[]): StreamState {
-  const index = candidateIndex(piece.index)
+  const index = choiceIndex(piece.index)
   const previous = state.candidates[index]
   const candidate = readCandidate(previous ?? emptyCandidate, piece, index, events)
   if (candidate === previous) return state
@@ -99,20 +99,96 @@ function conclude(state: StreamState, defaultReason?: string): GenerationEvent[]
   return finishes.length === 0 ? [incomplete] : finishes
 }
 
-const incomplete = failure(endedEarly)
-
-function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', error: error }
+/** The part of a candidate that has been received so far and is still needed. */
+type Candidate = {
+  /** The ids of its tool calls. */
+  readonly callIds: readonly string[]
+  /** Gemini's finish reason. */
+  readonly finish?: string
 }
 
-function failWith(
-  state: StreamState,
-  events: readonly GenerationEvent[],
-  error: ProviderError,
-): Step<StreamState> {
-  return {
-    state: { ...state, finished: true },
-    events: [...events, failure(error)],
-    done: true,
+/** A candidate before its first chunk. */
+const emptyCandidate: Candidate = { callIds: [] }
+
+/** Emits the content of a chunk of the candidate. Returns the candidate, the same object where nothing changed. */
+function readCandidate(
+  previous: Candidate,
+  piece: Fields,
+  choice: number,
+  events: GenerationEvent[],
+): Candidate {
+  let callIds = previous.callIds
+  for (const item of listOf(fieldsOf(piece.content).parts)) {
+    const part = fieldsOf(item)
+    emitText(part.thought === true ? 'reasoning' : 'text', part.text, choice, events)
+    if (!isObject(part.functionCall)) continue
+    const state = stateOf(part)
+    const call = toCall(part.functionCall, state, callIds)
+    if (!call) continue
+    emitCompleteCall(call, state, { choice, index: callIds.length }, events)
+    callIds = [...callIds, call.id]
   }
+  const finish = textOf(piece.finishReason) ?? previous.finish
+  return callIds === previous.callIds && finish === previous.finish ? previous : { callIds, finish }
 }
+
+/** The `finish` event of a candidate. */
+function toFinish({ callIds }: Candidate, choice: number, reason: string): GenerationEvent {
+  return { type: 'finish', choice, reason: finishFor(reason, callIds.length > 0) }
+}
+
+/** Calls are received complete. Many models send no id, or the same id for two calls; those get a new one. */
+function toCall(
+  functionCall: Fields,
+  state: Json | undefined,
+  taken: readonly string[],
+): ToolCall | undefined {
+  const name = textOf(functionCall.name)
+  if (name === undefined) return undefined
+  const providerId = textOf(functionCall.id)
+  const freeId = providerId === undefined || taken.includes(providerId) ? undefined : providerId
+  const id = callIdFor(freeId, name, state !== undefined)
+  return { id, name, arguments: JSON.stringify(functionCall.args ?? {}) }
+}
+
+function stateOf(part: Fields): Json | undefined {
+  const thoughtSignature = textOf(part.thoughtSignature)
+  return thoughtSignature === undefined ? undefined : { thoughtSignature }
+}
+
+/** The finish reason of a prompt that was blocked. */
+const blockedPrompt = 'PROHIBITED_CONTENT'
+
+/** Our finish reason for Gemini's, which does not distinguish responses with tool calls. */
+function finishFor(reason: string, hasToolCalls: boolean): FinishReason {
+  if (reason === 'MAX_TOKENS') return 'length'
+  if (filterReasons.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'
+  return hasToolCalls ? 'tool_calls' : 'stop'
+}
+
+/** The error of a candidate that ended without content: Gemini reports it only by the finish reason. */
+function candidateError(candidate: Fields): ProviderError | undefined {
+  const reason = textOf(candidate.finishReason)
+  if (reason === undefined || !errorReasons.has(reason)) return undefined
+  return { message: `the model ended its response with ${reason}`, code: reason, detected: true }
+}
+
+const filterReasons = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'LANGUAGE',
+  'MODEL_ARMOR',
+  // For policies without a reason of their own.
+  'OTHER',
+])
+
+const errorReasons = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+  'MISSING_THOUGHT_SIGNATURE',
+])

@@ -7,11 +7,10 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
-import { parseBounded } from '../parse-bounded.ts'
 import type { Body, Warn } from '../protocol.ts'
-import type { Dialect } from './dialect.ts'
-import { renderParts, renderTexts } from './render-parts.ts'
-import { warnUnsupportedProperties } from './unsupported.ts'
+import { parseBounded } from '../rendering.ts'
+import type { Dialect } from './models.ts'
+import { renderParts, renderTexts, warnOfProperties } from './render-parts.ts'
 
 /** The consecutive messages of one role. */
 export type Turn = { readonly role: 'user' | 'model'; readonly parts: readonly Body[] }
@@ -26,7 +25,7 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
   const instructions: Body[] = []
   const turns: GrowingTurn[] = []
   for (const message of messages) {
-    warnUnsupportedMessageFields(message, dialect, warn)
+    warnOfProperties({ name: message.name, ...message.extras }, 'messages[].', dialect, warn)
     if (isInstruction(message)) {
       if (turns.length > 0)
         warn(
@@ -45,11 +44,6 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
 type GrowingTurn = { readonly role: Turn['role']; readonly parts: Body[] }
 
 const placeholderTurn: Turn = { role: 'user', parts: [{ text: '…' }] }
-
-function warnUnsupportedMessageFields(message: Message, dialect: Dialect, warn: Warn): void {
-  warnUnsupportedProperties({ name: message.name }, 'messages[].', dialect, warn)
-  warnUnsupportedProperties(message.extras, 'messages[].', dialect, warn)
-}
 
 function isInstruction(message: Message): message is SystemMessage {
   return message.role === 'system' || message.role === 'developer'

@@ -1,8 +1,8 @@
 import type { ForeignPart, ImagePart, Part } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, textOf } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
-import type { Dialect } from './dialect.ts'
-import { warnUnsupportedProperties } from './unsupported.ts'
+import { parseDataUrl, warnOfFields } from '../rendering.ts'
+import type { Dialect } from './models.ts'
 
 /** Renders the parts, without those that Gemini does not support. */
 export function renderParts(parts: readonly Part[], dialect: Dialect, warn: Warn): Body[] {
@@ -22,7 +22,7 @@ export function renderTexts(parts: readonly Part[], dialect: Dialect, warn: Warn
 
 function renderPart(part: Part, dialect: Dialect, warn: Warn): Body | undefined {
   if (part.type === 'foreign') return renderForeign(part, dialect, warn)
-  warnUnsupportedProperties(part.extras, 'messages[].content[].', dialect, warn)
+  warnOfProperties(part.extras, 'messages[].content[].', dialect, warn)
   if (part.type === 'image') return renderImage(part, dialect, warn)
   // Gemini rejects an empty text.
   return part.text === '' ? undefined : { text: part.text }
@@ -30,13 +30,13 @@ function renderPart(part: Part, dialect: Dialect, warn: Warn): Body | undefined 
 
 function renderImage({ url, detail }: ImagePart, dialect: Dialect, warn: Warn): Body {
   if (detail !== undefined && detail !== 'auto')
-    warnUnsupportedProperties({ detail }, 'messages[].content[].image_url.', dialect, warn)
+    warnOfProperties({ detail }, 'messages[].content[].image_url.', dialect, warn)
   return renderMedia(url) ?? { fileData: { fileUri: url } }
 }
 
 function renderMedia(url: string): Body | undefined {
-  const inlineData = parseDataUrl(url)
-  return inlineData && { inlineData }
+  const content = parseDataUrl(url)
+  return content && { inlineData: { mimeType: content.mediaType || 'text/plain', data: content.data } }
 }
 
 /** Renders inline files and audio, and a refusal as text. */
@@ -56,28 +56,12 @@ function renderKnown(value: Fields): Body | undefined {
   return { inlineData: { mimeType: `audio/${String(format)}`, data } }
 }
 
-/** The content of a data URL; `data` is base64. */
-type InlineData = { readonly mimeType: string; readonly data: string }
-
-/** The content of a data URL; undefined for any other URL. */
-function parseDataUrl(url: string): InlineData | undefined {
-  const comma = url.indexOf(',')
-  if (comma < 0 || !/^data:/i.test(url)) return undefined
-  const [mimeType = '', ...attributes] = url.slice(5, comma).split(';')
-  const encoded = attributes.some((attribute) => attribute.trim().toLowerCase() === 'base64')
-  const text = percentDecoded(url.slice(comma + 1))
-  if (text === undefined) return undefined
-  return {
-    mimeType: mimeType.trim().toLowerCase() || 'text/plain',
-    data: encoded ? text : Buffer.from(text).toString('base64'),
-  }
-}
-
-function percentDecoded(text: string): string | undefined {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
+/** Warns of the extra properties of a message or a part; `within` is their path. */
+export function warnOfProperties(
+  fields: Fields | undefined,
+  within: string,
+  dialect: Dialect,
+  warn: Warn,
+): void {
+  warnOfFields(fields, { what: 'Property', within, by: dialect.name }, warn)
 }

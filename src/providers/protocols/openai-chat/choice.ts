@@ -1,9 +1,10 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, type Json, listOf, textOf } from '../../../lib/json/json.ts'
+import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
+import type { ProviderError } from '../../../domain/generation/provider-error.ts'
+import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
+import { hasError, parseError } from '../error.ts'
+import { emitText, noEvents } from '../parsing.ts'
 import type { Dialect, StateField } from './dialect.ts'
-import { finishFor } from './finish.ts'
-import { appendState } from './tool-call-state.ts'
-import { addPiece, isComplete, endOpenCall, noCalls, type ToolCalls } from './tool-calls.ts'
+import { addPiece, appendState, endOpenCall, isComplete, noCalls, type ToolCalls } from './tool-calls.ts'
 
 /** The part of a choice that has been received so far and is still needed. */
 export type Choice = {
@@ -18,13 +19,6 @@ export type Choice = {
 
 /** A choice before its first chunk. */
 export const emptyChoice: Choice = { calls: noCalls, endedCalls: 0 }
-
-/**
- * The index of a choice, below 128: no provider returns more choices, and an invalid index must not make a huge list.
- */
-export function choiceIndex(index: unknown): number {
-  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < 128 ? index : 0
-}
 
 /**
  * Returns the choice after a delta of its message, or the same object where nothing changed. Emits the begin and the
@@ -91,22 +85,53 @@ function messageState(choice: Choice, dialect: Dialect): Json | undefined {
 export function readContent(message: Fields, choice: number, events: GenerationEvent[]): void {
   const { content } = message
   // Where both fields are set, they have the same content.
-  addReasoning(textOf(message.reasoning_content) ?? textOf(message.reasoning), choice, events)
-  if (typeof content === 'string') addText(content, choice, events)
+  emitText('reasoning', textOf(message.reasoning_content) ?? textOf(message.reasoning), choice, events)
+  if (typeof content === 'string') emitText('text', content, choice, events)
   else if (Array.isArray(content)) for (const part of content) readPart(fieldsOf(part), choice, events)
-  addText(message.refusal, choice, events)
+  emitText('text', message.refusal, choice, events)
 }
 
 function readPart(part: Fields, choice: number, events: GenerationEvent[]): void {
-  if (part.type !== 'thinking') return addText(part.text, choice, events)
-  addReasoning(part.thinking, choice, events)
-  for (const piece of listOf(part.thinking)) addReasoning(fieldsOf(piece).text, choice, events)
+  if (part.type !== 'thinking') return emitText('text', part.text, choice, events)
+  emitText('reasoning', part.thinking, choice, events)
+  for (const piece of listOf(part.thinking)) emitText('reasoning', fieldsOf(piece).text, choice, events)
 }
 
-function addText(text: unknown, choice: number, events: GenerationEvent[]): void {
-  if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text })
+/** Our finish reason for a provider's. A response with tool calls that ends normally has the reason `tool_calls`. */
+export function finishFor(reason: string, hasToolCalls: boolean): FinishReason {
+  const finishReason = finishReasons.get(reason.toLowerCase()) ?? 'stop'
+  if (finishReason === 'length' || finishReason === 'content_filter') return finishReason
+  return hasToolCalls ? 'tool_calls' : 'stop'
 }
 
-function addReasoning(text: unknown, choice: number, events: GenerationEvent[]): void {
-  if (typeof text === 'string' && text !== '') events.push({ type: 'reasoning', choice, text })
+/** The error inside a choice, where the provider reports there that it aborted the response. */
+export function choiceError(entry: Fields): ProviderError | undefined {
+  if (hasError(entry)) return parseError(entry)
+  const reason = textOf(entry.finish_reason)
+  if (reason === undefined || !errorReasons.has(reason.toLowerCase())) return undefined
+  return { message: `it ended its response with ${reason.toLowerCase()}`, detected: true }
+}
+
+const finishReasons = new Map<string, FinishReason>([
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['content_filter', 'content_filter'],
+  ['refusal', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['sensitive', 'content_filter'],
+])
+
+const errorReasons = new Set(['error', 'abort', 'insufficient_system_resource', 'network_error'])
+
+/** The log probabilities of a choice or of its chunk; none where the provider sends none. */
+export function logprobsEvents({ logprobs }: Fields, choice: number): readonly GenerationEvent[] {
+  if (!isObject(logprobs) || Object.values(logprobs).every(isEmpty)) return noEvents
+  // The body was parsed from JSON.
+  return [{ type: 'logprobs', choice, logprobs: logprobs as Json }]
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0)
 }

@@ -1,23 +1,31 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { endedEarly, invalidData, type ProviderError } from '../../../domain/generation/provider-error.ts'
+import type { Usage } from '../../../domain/generation/usage.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { hasError, parseError } from '../error.ts'
+import {
+  choiceIndex,
+  countOf,
+  emitUsage,
+  failure,
+  finishWith,
+  incomplete,
+  noEvents,
+  stepInvalid,
+} from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import {
   addFinish,
   addMessage,
   type Choice,
-  choiceIndex,
+  choiceError,
   emptyChoice,
   endCalls,
+  logprobsEvents,
   readContent,
   toFinish,
 } from './choice.ts'
 import type { Dialect } from './dialect.ts'
-import { parseError, hasError } from './error.ts'
-import { choiceError } from './finish.ts'
-import { logprobsEvents } from './logprobs.ts'
-import { parseTier, parseUsage } from './usage.ts'
 
 /** The events of a chat completion that was not streamed. */
 export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[] {
@@ -34,8 +42,7 @@ export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[
     if (error) return [...events, failure(error)]
     finishes.push(readCompleteChoice(dialect, entry, events))
   }
-  const usage = parseUsage(body)
-  if (usage) events.push({ type: 'usage', usage })
+  emitUsage(parseUsage(body), events)
   events.push(...finishes)
   return events
 }
@@ -61,30 +68,31 @@ export type StreamState = {
   readonly finished: boolean
 }
 
-/** The parser of a streamed chat completion. */
-export function streamParser(dialect: Dialect): StreamParser<StreamState> {
+/** The parser of a streamed chat completion, or of chunks that `toChat` converts to those of one. */
+export function streamParser(
+  dialect: Dialect,
+  toChat: (chunk: Fields) => Fields = (chunk) => chunk,
+): StreamParser<StreamState> {
   return {
     initial: () => ({ choices: [], finished: false }),
-    step: (state, event) => step(dialect, state, event),
+    step: (state, event) => step(dialect, state, event, toChat),
     end: (state) => (state.finished ? [] : conclude(dialect, state, false)),
   }
 }
 
-function step(dialect: Dialect, state: StreamState, event: SseEvent): Step<StreamState> {
+function step(
+  dialect: Dialect,
+  state: StreamState,
+  event: SseEvent,
+  toChat: (chunk: Fields) => Fields,
+): Step<StreamState> {
   if (state.finished) return { state, events: [], done: true }
   if (event.data === '[DONE]') return finishWith(state, conclude(dialect, state, true))
   const chunk = parseJson(event.data)
-  if (!isObject(chunk)) return stepInvalid(state, event)
+  if (!isObject(chunk)) return stepInvalid(state, event, parseError)
   if (hasError(chunk) || event.event === 'error')
     return finishWith(state, [...usageIn(chunk), failure(parseError(chunk))])
-  return readChunk(dialect, state, chunk)
-}
-
-/** Data that is not an object: empty data and events of unknown types are ignored, a broken chunk is a failure. */
-function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
-  if (event === 'error') return finishWith(state, [failure(parseError(data))])
-  if (event !== '' || data.trim() === '') return { state, events: [] }
-  return finishWith(state, [failure(invalidData)])
+  return readChunk(dialect, state, toChat(chunk))
 }
 
 function readChunk(dialect: Dialect, state: StreamState, chunk: Fields): Step<StreamState> {
@@ -105,8 +113,6 @@ function usageIn(chunk: Fields): readonly GenerationEvent[] {
   const usage = parseUsage(chunk)
   return usage ? [{ type: 'usage', usage }] : noEvents
 }
-
-const noEvents: readonly GenerationEvent[] = []
 
 /** Every chunk repeats the service tier; it is emitted only when it changes. */
 function readTier(state: StreamState, reason: string, events: GenerationEvent[]): StreamState {
@@ -153,12 +159,41 @@ function conclude(dialect: Dialect, state: StreamState, done: boolean): Generati
   return finishes.length === 0 ? [incomplete] : [...events, ...finishes]
 }
 
-const incomplete = failure(endedEarly)
-
-function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', error: error }
+/** The usage of a response or a chunk; undefined where it has none, or only zeros. */
+export function parseUsage(response: Fields): Usage | undefined {
+  const counts = isObject(response.usage)
+    ? response.usage
+    : isObject(response.x_groq) && response.x_groq.usage
+  if (!isObject(counts)) return undefined
+  const promptTokens = countOf(counts.prompt_tokens) ?? 0
+  const total = countOf(counts.total_tokens) ?? 0
+  // Some providers count reasoning in the total, but not in the completion.
+  const completionTokens = Math.max(countOf(counts.completion_tokens) ?? 0, total - promptTokens)
+  if (promptTokens + completionTokens === 0) return undefined
+  const prompt = fieldsOf(counts.prompt_tokens_details)
+  const completion = fieldsOf(counts.completion_tokens_details)
+  const cachedTokens = parseCached(counts, prompt, promptTokens)
+  // Each part is limited to the total: providers have reported more.
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    cacheWriteTokens: countOf(prompt.cache_write_tokens, promptTokens - (cachedTokens ?? 0)),
+    promptAudioTokens: countOf(prompt.audio_tokens, promptTokens),
+    reasoningTokens: countOf(completion.reasoning_tokens, completionTokens),
+    completionAudioTokens: countOf(completion.audio_tokens, completionTokens),
+  }
 }
 
-function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
-  return { state: { ...state, finished: true }, events, done: true }
+function parseCached(counts: Fields, details: Fields, promptTokens: number): number | undefined {
+  return (
+    countOf(details.cached_tokens, promptTokens) ??
+    countOf(counts.prompt_cache_hit_tokens, promptTokens) ??
+    countOf(counts.cached_tokens, promptTokens)
+  )
+}
+
+/** The service tier of our API for a provider's tier; null for one that our API does not know. */
+export function parseTier(tier: string): 'default' | 'priority' | null {
+  return tier === 'default' || tier === 'priority' ? tier : null
 }

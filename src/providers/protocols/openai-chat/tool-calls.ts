@@ -1,18 +1,28 @@
+import { appendBlock } from '../../../domain/generation/answer-limits.ts'
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
 import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-scan.ts'
-import { type Fields, fieldsOf, type Json, numberOf, textOf } from '../../../lib/json/json.ts'
+import {
+  asJson,
+  type Fields,
+  fieldsOf,
+  type Json,
+  listOf,
+  numberOf,
+  textOf,
+  withoutEmpty,
+} from '../../../lib/json/json.ts'
 import {
   addFragment,
+  argumentsText,
   beginCall,
   type CallArguments,
+  callIdFor,
   type CallPosition,
-  endCall,
-  newCallId,
   emptyArguments,
+  endCall,
   isCounterId,
 } from '../tool-call.ts'
 import type { StateField } from './dialect.ts'
-import { renameCallInState } from './tool-call-state.ts'
 
 /** The tool calls of a choice that have been received so far. */
 export type ToolCalls = {
@@ -23,7 +33,7 @@ export type ToolCalls = {
 }
 
 /** A tool call that has begun; its id and its name are final. */
-export type PartialToolCall = Omit<ToolCall, 'arguments'> & {
+type PartialToolCall = Omit<ToolCall, 'arguments'> & {
   /** The provider's `index`, which may be missing, or shared by several calls. */
   readonly providerIndex?: number
   /** The provider's id; empty where it sent none, or one that another call has. */
@@ -39,7 +49,7 @@ type UnnamedCall = Pick<PartialToolCall, 'providerIndex' | 'providerId' | 'state
 }
 
 /** The choice that the pieces belong to. */
-export type CallContext = {
+type CallContext = {
   readonly choice: number
   /** The number of calls that have ended: later pieces of those are ignored. */
   readonly endedCalls: number
@@ -150,19 +160,13 @@ function openCall(
   const name = textOf(fieldsOf(piece.function).name)
   if (name === undefined) return { begun, unnamed: { providerIndex, providerId, arguments: text, state } }
   const index = begun.length
-  const id = idFor(providerId, name, stateField?.on === 'message' ? index === 0 : state !== undefined)
+  // The state of a message belongs to its first call, and may be received after it.
+  const mayHaveState = stateField?.on === 'message' ? index === 0 : state !== undefined
+  const id = callIdFor(providerId, name, mayHaveState)
   beginCall({ type: 'tool-call-begin', choice, index, id, name }, events)
   const call = { providerIndex, providerId, id, name, arguments: emptyArguments, scan: emptyScan, state }
   const opened = withArguments(call, text, { choice, index }, events)
   return { begun: [...begun, opened], unnamed: previous ? undefined : calls.unnamed }
-}
-
-/**
- * The id under which the call begins. The state of a message belongs to its first call, and may be received after it.
- */
-function idFor(providerId: string, name: string, mayHaveState: boolean): string {
-  if (providerId === '') return newCallId()
-  return mayHaveState && isCounterId({ id: providerId, name }) ? newCallId() : providerId
 }
 
 function withArguments(
@@ -182,13 +186,41 @@ function freeId(begun: readonly PartialToolCall[], piece: Fields): string {
 }
 
 function argumentsIn(piece: Fields): string {
-  const { arguments: value } = fieldsOf(piece.function)
-  if (typeof value === 'string') return value
-  return value === undefined || value === null ? '' : JSON.stringify(value)
+  return argumentsText(fieldsOf(piece.function).arguments)
 }
 
 /** The cast is safe: the value was parsed from JSON. */
 function stateOf(piece: Fields, stateField: StateField | undefined): Json | undefined {
   if (stateField?.on !== 'call' || piece[stateField.field] === undefined) return undefined
   return { [stateField.field]: piece[stateField.field] as Json }
+}
+
+/** Returns the state of a turn's tool calls with one more piece of it: text, or a list of reasoning details. */
+export function appendState(state: Json | undefined, piece: unknown): Json | undefined {
+  if (typeof piece === 'string')
+    return piece === '' ? state : (typeof state === 'string' ? state : '') + piece
+  if (!Array.isArray(piece)) return state
+  return piece.reduce(appendDetail, Array.isArray(state) ? state : [])
+}
+
+/** Returns the state with the new id of its call: reasoning details may refer to their call by its id. */
+function renameCallInState(callState: Json, from: string, to: string): Json {
+  const fields = Object.entries(fieldsOf(callState)).map(([field, state]) => {
+    const details = listOf(state).map((detail) =>
+      fieldsOf(detail).id === from ? { ...fieldsOf(detail), id: to } : detail,
+    )
+    return [field, Array.isArray(state) ? details : state]
+  })
+  return asJson(Object.fromEntries(fields))
+}
+
+/** Fragments of one detail are sent back joined; encrypted details are received complete. */
+function appendDetail(details: readonly Json[], piece: Fields): readonly Json[] {
+  const last = fieldsOf(details.at(-1))
+  const field = typeof last.text === 'string' ? 'text' : 'summary'
+  const text = last[field]
+  const isSame = last.type === piece.type && last.index === piece.index && typeof text === 'string'
+  if (!isSame) return appendBlock(details, asJson(piece))
+  const merged = { ...last, ...withoutEmpty(piece), [field]: text + (textOf(piece[field]) ?? '') }
+  return [...details.slice(0, -1), asJson(merged)]
 }

@@ -1,11 +1,10 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { endedEarly, invalidData } from '../../../domain/generation/provider-error.ts'
 import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { hasError } from '../openai-chat/error.ts'
+import { hasError } from '../error.ts'
+import { failure, finishWith, incomplete, noEvents, stepInvalid } from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
-import { parseError } from './error.ts'
-import { type StreamState, initialState, conclude, failure, readTier } from './stream-state.ts'
+import { conclude, initialState, parseError, readTier, type StreamState } from './stream-state.ts'
 import { addArguments, closeItem, type ItemPosition, openItem, type Turn } from './turn.ts'
 
 /** The events of a response that was not streamed: those at the end of a stream without deltas. */
@@ -21,11 +20,14 @@ export const streamParser: StreamParser<StreamState> = {
   end: (state) => (state.finished ? [] : [incomplete]),
 }
 
+/** The names of the events of the Responses API, and events without one. */
+const ownEvents = /^$|^response\./
+
 function step(state: StreamState, event: SseEvent): Step<StreamState> {
   if (state.finished) return { state, events: noEvents, done: true }
   if (event.data === '[DONE]') return finishWith(state, [incomplete])
   const data = parseJson(event.data)
-  if (!isObject(data)) return stepInvalid(state, event)
+  if (!isObject(data)) return stepInvalid(state, event, parseError, ownEvents)
   const type = textOf(data.type) ?? event.event
   if (type === 'error' || hasError(data)) return finishWith(state, [failure(parseError(data))])
   return readEvent(state, type, data)
@@ -56,8 +58,6 @@ function readEvent(state: StreamState, type: string, data: Fields): Step<StreamS
       return endings.has(type) ? readEnd(state, type, fieldsOf(data.response)) : unchanged(state)
   }
 }
-
-const noEvents: readonly GenerationEvent[] = []
 
 function unchanged(state: StreamState): Step<StreamState> {
   return { state, events: noEvents }
@@ -111,18 +111,4 @@ const endings = new Map([
 
 function readEnd(state: StreamState, type: string, response: Fields): Step<StreamState> {
   return finishWith(state, conclude(state, response, endings.get(type) ?? type))
-}
-
-/** Data that is not an object: empty data and events of unknown types are ignored, a broken event is a failure. */
-function stepInvalid(state: StreamState, { event, data }: SseEvent): Step<StreamState> {
-  if (event === 'error') return finishWith(state, [failure(parseError(data))])
-  const isOwnEvent = event === '' || event.startsWith('response.')
-  if (!isOwnEvent || data.trim() === '') return unchanged(state)
-  return finishWith(state, [failure(invalidData)])
-}
-
-const incomplete = failure(endedEarly)
-
-function finishWith(state: StreamState, events: readonly GenerationEvent[]): Step<StreamState> {
-  return { state: { ...state, finished: true }, events, done: true }
 }

@@ -1,11 +1,11 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { endedEarly, type ProviderError } from '../../../domain/generation/provider-error.ts'
-import { type Fields, fieldsOf, listOf, textOf, isObject } from '../../../lib/json/json.ts'
-import { hasError } from '../openai-chat/error.ts'
-import { parseTier, parseUsage as parseChatUsage } from '../openai-chat/usage.ts'
-import { parseError } from './error.ts'
-import { closeItem, emptyTurn, type Turn } from './turn.ts'
+import type { ProviderError } from '../../../domain/generation/provider-error.ts'
 import type { Usage } from '../../../domain/generation/usage.ts'
+import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
+import { hasError, parseError as parseChatError } from '../error.ts'
+import { parseTier, parseUsage as parseChatUsage } from '../openai-chat/parse-response.ts'
+import { emitUsage, failure, incomplete } from '../parsing.ts'
+import { closeItem, emptyTurn, type Turn } from './turn.ts'
 
 /** The state between two events of a stream. */
 export type StreamState = {
@@ -28,8 +28,7 @@ export function conclude(state: StreamState, response: Fields, defaultStatus: st
   const events: GenerationEvent[] = []
   const { turn } = emitMissing(state, listOf(response.output), events)
   readTier(state, response, events)
-  const usage = parseUsage(response)
-  if (usage) events.push({ type: 'usage', usage })
+  emitUsage(parseUsage(response), events)
   events.push(endOf(response, status, turn.endedCalls > 0))
   return events
 }
@@ -94,18 +93,13 @@ function endOf(response: Fields, status: string, hasToolCalls: boolean): Generat
   if (status === 'completed')
     return { type: 'finish', choice: 0, reason: hasToolCalls ? 'tool_calls' : 'stop' }
   if (status === 'incomplete') return incompleteEnd(textOf(fieldsOf(response.incomplete_details).reason))
-  return failure(endedEarly)
-}
-
-/** A `failure` event with this error. */
-export function failure(error: ProviderError): GenerationEvent {
-  return { type: 'failure', error: error }
+  return incomplete
 }
 
 function incompleteEnd(reason: string = 'max_output_tokens'): GenerationEvent {
   if (/token|length/.test(reason)) return { type: 'finish', choice: 0, reason: 'length' }
   if (/filter|safety/.test(reason)) return { type: 'finish', choice: 0, reason: 'content_filter' }
-  return failure(endedEarly)
+  return incomplete
 }
 
 /** The usage of a response: the counts of chat completions under other names. */
@@ -120,4 +114,27 @@ function parseUsage({ usage }: Fields): Usage | undefined {
       completion_tokens_details: usage.output_tokens_details,
     },
   })
+}
+
+/**
+ * Parses an error: a body as of chat completions, an `error` event with nested or flat fields, or a failed response.
+ * Inside a stream, only the code and the type imply an HTTP status.
+ */
+export function parseError(body: unknown): ProviderError {
+  const error = parseChatError(body)
+  return { ...error, status: error.status ?? statusFor(`${error.code} ${error.type}`) }
+}
+
+/** The first match applies. */
+const statuses: readonly (readonly [RegExp, number])[] = [
+  [/rate_limit|too_many_requests|quota|billing/, 429],
+  [/api_key|authentication/, 401],
+  [/permission/, 403],
+  [/model_not_found/, 404],
+  [/server_error|timeout|overloaded|unavailable/, 500],
+  [/context_length|invalid|image|content_policy|content_filter|unsupported/, 400],
+]
+
+function statusFor(identifiers: string): number | undefined {
+  return statuses.find(([pattern]) => pattern.test(identifiers))?.[1]
 }

@@ -1,17 +1,26 @@
 import { appendBlock } from '../../../domain/generation/answer-limits.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, type Json, textOf } from '../../../lib/json/json.ts'
+import type { PastToolCall } from '../../../domain/generation/request.ts'
+import {
+  asJson,
+  type Fields,
+  fieldsOf,
+  isObject,
+  type Json,
+  listOf,
+  textOf,
+  withoutEmpty,
+} from '../../../lib/json/json.ts'
 import {
   addFragment,
+  argumentsText,
   beginCall,
   type CallArguments,
+  callIdFor,
   type CallPosition,
-  endCall,
-  newCallId,
   emptyArguments,
-  isCounterId,
+  endCall,
 } from '../tool-call.ts'
-import { toReasoningState, toCallState } from './call-state.ts'
 
 /** The output items that have been received, as far as later items depend on them. */
 export type Turn = {
@@ -46,7 +55,7 @@ export function openItem(turn: Turn, item: Fields, position: ItemPosition, event
   if (item.type !== 'function_call' || name === undefined) return turn
   const { callIds } = turn
   const providerId = textOf(item.call_id) ?? ''
-  const id = isCounterId({ id: providerId, name }) || callIds.includes(providerId) ? newCallId() : providerId
+  const id = callIdFor(callIds.includes(providerId) ? undefined : providerId, name, true)
   const index = callIds.length
   beginCall({ type: 'tool-call-begin', choice: 0, index, id, name }, events)
   const open = { ...position, index, id, name, arguments: emptyArguments }
@@ -93,7 +102,7 @@ function closeCall(turn: Turn, item: Fields, position: ItemPosition, events: Gen
   if (!call) return turn
   const { callIds, open } = begun
   const state = toCallState(turn.reasoning, turn.phase)
-  endCall({ ...call, state }, call.arguments, argumentsOf(item), callPosition(call), events)
+  endCall({ ...call, state }, call.arguments, argumentsText(item.arguments), callPosition(call), events)
   return {
     callIds,
     open: open.filter((other) => other !== call),
@@ -114,8 +123,36 @@ function callPosition({ index }: OpenCall): CallPosition {
   return { choice: 0, index }
 }
 
-function argumentsOf(item: Fields): string {
-  const { arguments: value } = item
-  if (typeof value === 'string') return value
-  return value === undefined || value === null ? '' : JSON.stringify(value)
+/** The state that is sent back with a tool call: the reasoning items and the phase of the text before it. */
+export type CallState = { readonly reasoning: readonly Fields[]; readonly phase?: string }
+
+/**
+ * The state of a call of an earlier turn; empty where it is unknown or of another protocol. A caller can write a state:
+ * items without reasoning are not sent back.
+ */
+export function callStateOf(call: PastToolCall | undefined): CallState {
+  const { reasoning, phase } = fieldsOf(call?.state)
+  const items = listOf(reasoning).filter(isReasoningItem)
+  return { reasoning: items.filter((item) => toReasoningState(item) !== undefined), phase: textOf(phase) }
+}
+
+function isReasoningItem(item: unknown): item is Fields {
+  return isObject(item) && item.type === 'reasoning'
+}
+
+/** The state to store with a call; undefined where there is none. */
+function toCallState(reasoning: readonly Json[], phase: string | undefined): Json | undefined {
+  if (reasoning.length === 0 && phase === undefined) return undefined
+  return { ...(reasoning.length > 0 ? { reasoning } : {}), ...(phase === undefined ? {} : { phase }) }
+}
+
+/**
+ * A reasoning item in the form in which it can be sent back: without empty fields, except for the required summary.
+ * Undefined for an item without reasoning: it refers to an item that the provider has not stored, and would be
+ * rejected.
+ */
+function toReasoningState(item: Fields): Json | undefined {
+  const content = listOf(item.content)
+  if (textOf(item.encrypted_content) === undefined && content.length === 0) return undefined
+  return asJson(withoutEmpty({ ...item, content: content.length > 0 ? content : undefined }))
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { ToolCallEvent } from '../../../../src/domain/generation/events.ts'
-import { newCallId, isCounterId } from '../../../../src/providers/protocols/tool-call.ts'
+import { callIdFor, isCounterId } from '../../../../src/providers/protocols/tool-call.ts'
 import { delta, eventsOf, protocolNamed } from './support/chunks.ts'
 
 test('a new call id is long, random and in the format that every provider accepts', () => {
-  expect(newCallId()).toMatch(/^call_[A-Za-z0-9]{24}$/)
-  expect(newCallId()).not.toBe(newCallId())
+  expect(callIdFor(undefined, 'search', false)).toMatch(/^call_[A-Za-z0-9]{24}$/)
+  expect(callIdFor(undefined, 'search', false)).not.toBe(callIdFor(undefined, 'search', false))
 })
 
 test.each([

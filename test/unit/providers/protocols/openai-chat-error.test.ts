@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { ProviderError } from '../../../../src/domain/generation/provider-error.ts'
-import { parseError } from '../../../../src/providers/protocols/openai-chat/error.ts'
+import { parseError } from '../../../../src/providers/protocols/error.ts'
 
 const extra = { type: 'extra_forbidden', loc: ['body', 'n'], msg: 'Extra inputs are not permitted' }
 const raw = '{"error":{"message":"The engine is full."}}'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openaiCompletions } from '../../../../src/providers/protocols/openai-completions/protocol.ts'
+import { openaiCompletions } from '../../../../src/providers/protocols/openai-completions.ts'
 import { readStream } from './support/parsed-reply.ts'
 import { cutsOf, randomFrom } from './support/random.ts'
 

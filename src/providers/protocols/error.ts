@@ -1,13 +1,5 @@
-import { type ProviderError, noReasonMessage } from '../../../domain/generation/provider-error.ts'
-import {
-  type Fields,
-  fieldsOf,
-  isObject,
-  listOf,
-  numberOf,
-  parseJson,
-  textOf,
-} from '../../../lib/json/json.ts'
+import { noReasonMessage, type ProviderError } from '../../domain/generation/provider-error.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
 
 /** Parses an error body in any of the shapes that providers of chat completions use. */
 export function parseError(body: unknown): ProviderError {

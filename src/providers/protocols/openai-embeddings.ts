@@ -1,12 +1,12 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import type { Generation } from '../../../domain/generation/request.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
-import { noStream, type ReceivedEmbedding, readEmbeddings } from '../embeddings/read-embeddings.ts'
-import type { Dialect } from '../openai-chat/dialect.ts'
-import { hasError, parseError } from '../openai-chat/error.ts'
-import { dropUnsupported } from '../openai-chat/unsupported.ts'
-import { fieldNames, withoutWithheld } from '../openai-chat/withheld.ts'
-import { type Body, collectWarnings, type Protocol, type Target, type Warn } from '../protocol.ts'
+import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import { type Fields, fieldsOf, isObject, listOf } from '../../lib/json/json.ts'
+import { noStream, readEmbeddings, type ReceivedEmbedding } from './embeddings.ts'
+import { hasError, parseError } from './error.ts'
+import { type Dialect, dropUnsupported } from './openai-chat/dialect.ts'
+import { fieldNames, withoutWithheld } from './openai-chat/withheld.ts'
+import { countOf, failure } from './parsing.ts'
+import { type Body, collectWarnings, type Protocol, type Target, type Warn } from './protocol.ts'
 
 /** The differences between one provider's embeddings and those of OpenAI. */
 export type EmbeddingsDialect = Pick<Dialect, 'name' | 'renames' | 'supported'> & {
@@ -66,12 +66,11 @@ function formatFor({ format }: EmbeddingsDialect, source: Fields): unknown {
 }
 
 function parseResponse(body: unknown, generation?: Generation): GenerationEvent[] {
-  if (!isObject(body) || hasError(body) || !Array.isArray(body.data))
-    return [{ type: 'failure', error: parseError(body) }]
+  if (!isObject(body) || hasError(body) || !Array.isArray(body.data)) return [failure(parseError(body))]
   const { prompt_tokens, total_tokens } = fieldsOf(body.usage)
   return readEmbeddings(
     listOf(body.data).map(toReceived),
-    countOf(prompt_tokens) ?? countOf(total_tokens),
+    countOf(prompt_tokens) || countOf(total_tokens),
     generation,
   )
 }
@@ -79,9 +78,4 @@ function parseResponse(body: unknown, generation?: Generation): GenerationEvent[
 function toReceived(item: unknown): ReceivedEmbedding {
   const { index, embedding } = fieldsOf(item)
   return { index, embedding }
-}
-
-/** Undefined for zero: a provider that reports it has not counted. */
-function countOf(value: unknown): number | undefined {
-  return Math.max(0, Math.trunc(numberOf(value) ?? 0)) || undefined
 }

@@ -1,7 +1,42 @@
-import type { Generation } from '../../../domain/generation/request.ts'
-import type { Fields } from '../../../lib/json/json.ts'
-import { fieldNames, withoutWithheld } from '../openai-chat/withheld.ts'
-import type { Body, Target, Warn } from '../protocol.ts'
+import { parameters } from '../../domain/generation/parameters.ts'
+import type { Generation } from '../../domain/generation/request.ts'
+import { type Fields, fieldsOf, isObject, withoutEmpty } from '../../lib/json/json.ts'
+import { parseError } from './error.ts'
+import type { Dialect } from './openai-chat/dialect.ts'
+import { parseResponse, streamParser, type StreamState } from './openai-chat/parse-response.ts'
+import { fieldNames, withoutWithheld } from './openai-chat/withheld.ts'
+import { type Body, collectWarnings, type Protocol, type Target, type Warn } from './protocol.ts'
+
+const conversationParameters: ReadonlySet<string> = new Set([
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+])
+
+/** The responses are those of chat completions, but for the text of a choice. */
+const dialect: Dialect = { name: 'completions' }
+
+/** The protocol of text completions, which continue a prompt instead of a conversation. */
+export const openaiCompletions: Protocol<StreamState> = {
+  name: 'openai-completions',
+  parameters: new Set(parameters.filter((name) => !conversationParameters.has(name))),
+  render: collectWarnings(renderRequest),
+  parse: (body) => parseResponse(dialect, isObject(body) ? toChat(body) : body),
+  stream: streamParser(dialect, toChat),
+  parseError,
+}
+
+/** A response or a chunk in the form of chat completions. Its service tier is not known to the API of completions. */
+function toChat(body: Fields): Fields {
+  if (!Array.isArray(body.choices)) return body
+  const choices = body.choices.map((item) => {
+    const { text, ...entry } = fieldsOf(item)
+    return { ...entry, message: { content: text }, delta: { content: text } }
+  })
+  return { ...body, choices, service_tier: undefined }
+}
 
 /** Fields that only the gateway sets, in any case of their letters; a prompt of another form would not be counted. */
 const gatewayFields = fieldNames(
@@ -24,7 +59,7 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
 }
 
 /** Renders the body of a completions request: as the caller wrote it, except for what the gateway sets or has removed. */
-export function renderRequest(generation: Generation, target: Target, warn: Warn): Body {
+function renderRequest(generation: Generation, target: Target, warn: Warn): Body {
   const source = generation.source?.body ?? {}
   const { prompt, suffix, echo, logprobs } = source
   return withoutEmpty({
@@ -50,8 +85,4 @@ function unwrapped(prompt: unknown): unknown {
 function sentFields(source: Fields, generation: Generation): Body {
   const sent = Object.entries(generationFields).filter(([, field]) => generation[field] !== undefined)
   return Object.fromEntries(sent.map(([name]) => [name, source[name]]))
-}
-
-function withoutEmpty(body: Body): Body {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== null))
 }
