@@ -2,8 +2,7 @@ import type { LoadedSettings } from '../config/load.ts'
 import { createModelRegistry } from '../gateway/models/model-registry.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { Log } from '../lib/log.ts'
-import { configureProviders } from '../providers/config/configure-providers.ts'
-import { localEngines } from '../providers/config/local-engines.ts'
+import { configureProviders, localEngines } from '../providers/config/configure-providers.ts'
 import type { CliContext } from './context.ts'
 
 /** Returns the models that `weir serve` would have with these settings, including those that providers list now. */

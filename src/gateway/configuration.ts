@@ -2,8 +2,11 @@ import { SettingsError } from '../config/problem.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
 import { baseUrlWarnings } from '../providers/config/base-url.ts'
-import { configureProviders, type ProviderSet } from '../providers/config/configure-providers.ts'
-import { localEngines } from '../providers/config/local-engines.ts'
+import {
+  configureProviders,
+  localEngines,
+  type ProviderSet,
+} from '../providers/config/configure-providers.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 
 /** Valid settings, with the providers and models that they configure. */

@@ -1,32 +1,5 @@
 import { fieldsOf, isObject, numberOf, textOf } from '../lib/json/json.ts'
-import type { Address } from './address.ts'
-
-/** A model in the list of a provider. */
-export type ListedModel = {
-  /** The provider's id of the model. */
-  readonly id: string
-  /** In tokens, where the list contains it. */
-  readonly contextWindow?: number
-}
-
-/** Where a provider lists its models, and in which format. */
-export type ModelListing = {
-  /** The path below the base URL; undefined where the provider has no list. */
-  path(address: Address): string | undefined
-  /** Parses the list; a model without a name has no id. Undefined where the body is not a list. */
-  models(body: unknown): readonly Partial<ListedModel>[] | undefined
-  /** A further request for each model, where the list lacks the context window. */
-  readonly details?: ModelDetails
-}
-
-/** A further request for each model of a list. */
-export type ModelDetails = {
-  /** Undefined where the base URL does not reveal it. */
-  url(address: Address): string | undefined
-  /** The body of the POST request. */
-  body(id: string): object
-  contextWindow(body: unknown): number | undefined
-}
+import type { ListedModel, ModelListing } from './provider.ts'
 
 /** The list of most providers; some send it without an object around it. */
 export const defaultListing: ModelListing = listingAt('/models')

@@ -4,8 +4,6 @@ import type { Generation } from '../domain/generation/request.ts'
 import type { Operation } from '../domain/generation/source-request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { Address } from './address.ts'
-import type { ModelListing } from './model-listing.ts'
 import type { Body, Protocol, Target } from './protocols/protocol.ts'
 
 /** A configured provider: its URL, its key and its kind, as data. */
@@ -82,4 +80,43 @@ export type LocalKind = {
   readonly name: string
   readonly parameters: ReadonlySet<Parameter>
   generate(generation: Generation, signal: AbortLike): AsyncGenerator<readonly GenerationEvent[]>
+}
+
+/** What of a provider's configuration the path of a request depends on. */
+export type Address = {
+  readonly baseUrl: string
+  /** Azure: the api-version of its older URLs. */
+  readonly apiVersion?: string
+}
+
+/** A model in the list of a provider. */
+export type ListedModel = {
+  /** The provider's id of the model. */
+  readonly id: string
+  /** In tokens, where the list contains it. */
+  readonly contextWindow?: number
+}
+
+/** Where a provider lists its models, and in which format. */
+export type ModelListing = {
+  /** The path below the base URL; undefined where the provider has no list. */
+  path(address: Address): string | undefined
+  /** Parses the list; a model without a name has no id. Undefined where the body is not a list. */
+  models(body: unknown): readonly Partial<ListedModel>[] | undefined
+  /** A further request for each model, where the list lacks the context window. */
+  readonly details?: ListingDetails
+}
+
+/** A further request for each model of a list. */
+export type ListingDetails = {
+  /** Undefined where the base URL does not reveal it. */
+  url(address: Address): string | undefined
+  /** The body of the POST request. */
+  body(id: string): object
+  contextWindow(body: unknown): number | undefined
+}
+
+/** The header with the key as a bearer token, which most providers take. */
+export function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` }
 }

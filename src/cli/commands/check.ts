@@ -6,8 +6,11 @@ import type { Models, RegisteredModels } from '../../gateway/models/models.ts'
 import type { Log } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
-import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
-import { localEngines } from '../../providers/config/local-engines.ts'
+import {
+  configureProviders,
+  type ProviderSet,
+  localEngines,
+} from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { databaseLabel } from '../../storage/postgres/connection/database-url.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'

@@ -1,7 +1,6 @@
 import { causeOf, type Log } from '../../lib/log.ts'
 import { wait } from '../../lib/time.ts'
-import type { ListedModel } from '../../providers/model-listing.ts'
-import type { Provider } from '../../providers/provider.ts'
+import type { ListedModel, Provider } from '../../providers/provider.ts'
 import { createProviderList, type ProviderList } from './provider-list.ts'
 
 /** Lists the models of providers in the background. */

@@ -1,7 +1,6 @@
 import { parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
-import type { ListedModel, ModelDetails } from '../../providers/model-listing.ts'
-import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import type { ListedModel, ListingDetails, Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 
 /** Bytes. */
@@ -14,7 +13,7 @@ const maxModels = 200
 type DetailsInput = {
   readonly provider: Provider
   readonly kind: RemoteKind
-  readonly details: ModelDetails
+  readonly details: ListingDetails
   /** The models of the last list. */
   readonly known: readonly ListedModel[]
   readonly signal: AbortSignal

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json/json.ts'
 import { readText, TooLongError } from '../../lib/read-text.ts'
-import { type ListedModel, defaultListing } from '../../providers/model-listing.ts'
-import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import { defaultListing } from '../../providers/model-listing.ts'
+import type { ListedModel, Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 import { withDetails } from './model-details.ts'
 

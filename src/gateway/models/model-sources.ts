@@ -1,6 +1,6 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
-import type { ListedModel } from '../../providers/model-listing.ts'
+import type { ListedModel } from '../../providers/provider.ts'
 import { echoFacts, echoReplaced } from './echo-model.ts'
 
 /** What all sources together know of a model. */

@@ -1,6 +1,5 @@
 import { causeOf, type Log } from '../../lib/log.ts'
-import type { ListedModel } from '../../providers/model-listing.ts'
-import type { Provider } from '../../providers/provider.ts'
+import type { ListedModel, Provider } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
 
 /** The models that one provider listed. */

@@ -33,3 +33,24 @@ export function alternativeBaseUrls(baseUrl: string, kind: RemoteKind): readonly
   const bases = [base, `${plain}/v1`, plain, `${origin}/v1`, `${origin}/api/v1`, origin]
   return [...new Set(bases)].filter((other) => other !== baseUrl)
 }
+
+/** The base URL without trailing slashes: every path below it begins with one. */
+export function normalizeBaseUrl(text: string): string {
+  return text.trim().replace(/\/+$/, '')
+}
+
+/** The problems of a text that is not usable as a base URL. */
+export function baseUrlProblems(text: string, path: string): SettingsProblem[] {
+  const message = problemOf(text.trim())
+  return message === undefined ? [] : [{ path, message }]
+}
+
+function problemOf(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return 'must be a URL that begins with http:// or https://.'
+  if (url.username !== '' || url.password !== '')
+    return 'must not contain a user name or password. Use api_key instead.'
+  if (/[?#]/.test(text)) return 'must not contain “?” or “#”, because paths are appended to it.'
+  return undefined
+}

@@ -2,9 +2,8 @@ import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { Settings } from '../../config/settings.ts'
 import { kinds } from '../kinds/kinds.ts'
 import type { Kind, Provider } from '../provider.ts'
-import { keyFromEnvironment, missingKey } from './key.ts'
-import type { Environment } from './provider-config-input.ts'
 import { type ConfigOutcome, configureProvider } from './provider-config.ts'
+import { type Environment, keyFromEnvironment, missingKey } from './provider-entry.ts'
 
 /** The configured providers, and what the others need. */
 export type ProviderSet = {
@@ -60,4 +59,32 @@ function collect(outcomes: ReadonlyMap<string, ConfigOutcome>): ProviderSet {
     problems.push(...(outcome.problems ?? []))
   }
   return { configured, missing, problems }
+}
+
+/**
+ * The engines of this machine that need no configuration: Ollama at its default port or at `OLLAMA_HOST`, unless the
+ * settings configure an Ollama provider. They may not be running.
+ */
+export function localEngines(
+  { providers }: Pick<Settings, 'providers'>,
+  environment: Environment,
+): Provider[] {
+  if (Object.entries(providers).some(([name, { kind = name }]) => kind === 'ollama')) return []
+  const address = loopbackAddress(environment.OLLAMA_HOST?.trim() || '127.0.0.1')
+  if (address === undefined) return []
+  const entry = { base_url: `${address}/v1`, discover: true }
+  const { provider } = configureProvider({ name: 'ollama', entry, path: 'providers.ollama', environment })
+  return provider ? [provider] : []
+}
+
+const defaultPort = '11434'
+
+/** `OLLAMA_HOST` is a host, a colon and a port, both, or a URL; a server that listens on all addresses is local too. */
+function loopbackAddress(host: string): string | undefined {
+  const withHost = host.startsWith(':') ? `127.0.0.1${host}` : host
+  const url = URL.parse(withHost.includes('://') ? withHost : `http://${withHost}`)
+  if (url === null) return undefined
+  const hostname = ['0.0.0.0', '[::]'].includes(url.hostname) ? '127.0.0.1' : url.hostname
+  if (!/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return undefined
+  return `${url.protocol}//${hostname}:${url.port || defaultPort}`
 }

@@ -1,17 +1,15 @@
 import { defaultProviderSettings } from '../../config/defaults.ts'
-import { millisecondsOf } from '../../config/units.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
+import { millisecondsOf } from '../../config/units.ts'
 import { nearMatch } from '../../lib/near-match.ts'
-import { baseUrlProblems, normalizeBaseUrl } from '../address.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'
 import type { Kind, LocalKind, Provider, RemoteKind, Timeouts } from '../provider.ts'
-import { type GoogleCloudConfig, configureGoogleCloud } from '../vertex/cloud.ts'
-import { headerProblems, lowerCaseHeaders } from './headers.ts'
-import { findKey, keyProblems, missingKey } from './key.ts'
-import type { ProviderConfigInput } from './provider-config-input.ts'
-import { settingProblems } from './setting-problems.ts'
+import { baseUrlProblems, normalizeBaseUrl } from './base-url.ts'
+import { configureGoogleCloud, type GoogleCloudConfig } from './google-cloud.ts'
+import { findKey, keyProblems, missingKey, type ProviderConfigInput } from './provider-entry.ts'
+import { headerProblems, lowerCaseHeaders, settingProblems } from './setting-problems.ts'
 
 /** The provider of an entry, or the sentence that says what it needs. */
 export type ConfigOutcome = {

@@ -1,8 +1,7 @@
 import { listingAt, noListing } from '../model-listing.ts'
 import { anthropicMessages, vertexMessages } from '../protocols/anthropic/protocol.ts'
 import type { Body, Target } from '../protocols/protocol.ts'
-import type { RemoteKind } from '../provider.ts'
-import { bearer } from './bearer.ts'
+import { bearer, type RemoteKind } from '../provider.ts'
 import { googleCloudSettings } from './gemini.ts'
 
 /** Claude at Anthropic, and other providers of the Messages API. */

@@ -1,10 +1,9 @@
-import type { Address } from '../address.ts'
 import { noListing } from '../model-listing.ts'
 import { openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
 import { openaiEmbeddings } from '../protocols/openai-embeddings.ts'
 import type { Target } from '../protocols/protocol.ts'
-import type { RemoteKind } from '../provider.ts'
+import type { Address, RemoteKind } from '../provider.ts'
 import { openaiImageTokens } from './openai-chat.ts'
 
 /** Azure OpenAI and Azure AI Foundry, at the URL of the resource; models are called by the name of their deployment. */

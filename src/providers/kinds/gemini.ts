@@ -1,9 +1,8 @@
 import { fieldsOf, isObject } from '../../lib/json/json.ts'
-import { listedIn, type ListedModel, noListing, tokensOf } from '../model-listing.ts'
+import { listedIn, noListing, tokensOf } from '../model-listing.ts'
 import { gemini, geminiEmbeddings } from '../protocols/gemini/protocol.ts'
 import type { Target } from '../protocols/protocol.ts'
-import type { KindSetting, RemoteKind } from '../provider.ts'
-import { bearer } from './bearer.ts'
+import { bearer, type KindSetting, type ListedModel, type RemoteKind } from '../provider.ts'
 
 /** The settings of a provider on Google Cloud: they replace the base URL and the key. */
 export const googleCloudSettings: readonly KindSetting[] = ['project', 'location', 'credentials']

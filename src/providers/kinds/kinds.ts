@@ -1,7 +1,7 @@
-import { echo } from '../echo/echo.ts'
 import type { Kind } from '../provider.ts'
 import { anthropic, vertexAnthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
+import { echo } from './echo.ts'
 import { geminiKinds } from './gemini.ts'
 import { openaiChatKinds } from './openai-chat.ts'
 

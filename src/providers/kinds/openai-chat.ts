@@ -1,5 +1,5 @@
 import { fieldsOf, textOf } from '../../lib/json/json.ts'
-import { defaultListing, type ModelListing, noListing, tokensOf } from '../model-listing.ts'
+import { defaultListing, noListing, tokensOf } from '../model-listing.ts'
 import type { Dialect } from '../protocols/openai-chat/dialect.ts'
 import { deepseek } from '../protocols/openai-chat/dialects/deepseek.ts'
 import { groq } from '../protocols/openai-chat/dialects/groq.ts'
@@ -10,10 +10,13 @@ import { cerebras, ollama, perplexity, plain, snowflake } from '../protocols/ope
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
-import { mistralEmbeddings } from '../protocols/openai-embeddings.ts'
-import type { RemoteKind } from '../provider.ts'
-import { bearer } from './bearer.ts'
-import { embeddingsWith, operationsOf } from './operations.ts'
+import { openaiCompletions } from '../protocols/openai-completions.ts'
+import {
+  type EmbeddingsDialect,
+  mistralEmbeddings,
+  openaiEmbeddings,
+} from '../protocols/openai-embeddings.ts'
+import { bearer, type KindOperation, type ModelListing, type RemoteKind } from '../provider.ts'
 
 /** Ollama's list has no context window; its own API, beside the compatible one, has it for each model. */
 const ollamaListing: ModelListing = {
@@ -119,4 +122,19 @@ function ollamaContextWindow(body: unknown): number | undefined {
   const configured = tokensOf(Number(digits))
   if (trained === undefined || configured === undefined) return trained ?? configured
   return Math.min(trained, configured)
+}
+
+type Operations = NonNullable<RemoteKind['operations']>
+
+/** The embeddings and the completions of a provider with OpenAI's paths. */
+function operationsOf(name: string, dialect: Omit<EmbeddingsDialect, 'name'> = {}): Operations {
+  return {
+    ...embeddingsWith({ ...dialect, name }),
+    completion: { protocol: openaiCompletions, path: () => '/completions' },
+  }
+}
+
+/** The embeddings of a provider with OpenAI's path. */
+function embeddingsWith(dialect: EmbeddingsDialect, facts: Pick<KindOperation, 'textOnly'> = {}): Operations {
+  return { embedding: { protocol: openaiEmbeddings(dialect), path: () => '/embeddings', ...facts } }
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { toSettings } from '../../../src/config/defaults.ts'
-import { localEngines } from '../../../src/providers/config/local-engines.ts'
+import { localEngines } from '../../../src/providers/config/configure-providers.ts'
 import { startApp } from '../../support/app.ts'
 import { readCompletion } from '../../support/chat-reply.ts'
 import { completionOf, chatOutput } from '../../support/chat-fixtures.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { fitsSchema, parseShallowJson } from '../../../src/providers/echo/fits-schema.ts'
+import { fitsSchema, parseShallowJson } from '../../../src/providers/kinds/echo-schema.ts'
 import { type App, startApp } from '../../support/app.ts'
 import { readCompletion } from '../../support/chat-reply.ts'
 

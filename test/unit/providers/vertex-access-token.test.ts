@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createCredentials } from '../../../src/providers/vertex/access-token.ts'
+import { createCredentials } from '../../../src/providers/config/service-account.ts'
 import { tokenReply, tokenServer } from '../gateway/support/token-server.ts'
 
 const timeoutMs = new AbortController().signal

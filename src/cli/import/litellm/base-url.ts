@@ -1,5 +1,4 @@
-import { baseUrlProblems, normalizeBaseUrl } from '../../../providers/address.ts'
-import { withoutEndpoint } from '../../../providers/config/base-url.ts'
+import { withoutEndpoint, baseUrlProblems, normalizeBaseUrl } from '../../../providers/config/base-url.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import { importedText } from './values.ts'
 

@@ -1,6 +1,6 @@
+import { headerProblems } from '../../../providers/config/setting-problems.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 import { looksSecret, shortText } from '../../../lib/text.ts'
-import { headerProblems } from '../../../providers/config/headers.ts'
 import type { RemoteKind } from '../../../providers/provider.ts'
 import type { Notes } from './notes.ts'
 import { importedText, type ImportedText } from './values.ts'

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
-import type { ServiceAccount } from '../../../../src/providers/vertex/service-account.ts'
+import type { ServiceAccount } from '../../../../src/providers/config/service-account.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 

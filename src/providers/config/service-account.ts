@@ -1,19 +1,57 @@
-import { sign } from 'node:crypto'
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { withAbort } from '../../lib/abort.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed } from '../../lib/errors/upstream-errors.ts'
 import { fieldsOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
-import type { ServiceAccount } from './service-account.ts'
+import type { Credentials } from '../provider.ts'
+
+/** A token is renewed this long before it expires. */
+const renewBeforeMs = 5 * 60 * 1000
+
+/**
+ * The access tokens of a service account. A token is used until shortly before it expires, and then renewed by one
+ * exchange for all callers. Callers wait for it only once the current token has expired.
+ */
+export function createCredentials(
+  account: ServiceAccount,
+  provider: string,
+  now: () => number = Date.now,
+): Credentials {
+  let current: AccessToken | undefined
+  let exchange: Promise<AccessToken> | undefined
+
+  function renew(): Promise<AccessToken> {
+    exchange ??= exchangeToken(account, provider, now)
+      .then((token) => (current = token))
+      .finally(() => (exchange = undefined))
+    return exchange
+  }
+
+  return {
+    async token(signal) {
+      const remainingMs = current ? current.expiresAt - now() : 0
+      if (current && remainingMs > renewBeforeMs) return current.text
+      const renewal = renew()
+      // An abort ends only the wait of this caller: others may need the token.
+      if (!current || remainingMs <= 0) return (await withAbort(renewal, signal)).text
+      // The next call tries again.
+      renewal.catch(() => {})
+      return current.text
+    },
+  }
+}
 
 /** `expiresAt` is in milliseconds. */
-export type AccessToken = { readonly text: string; readonly expiresAt: number }
+type AccessToken = { readonly text: string; readonly expiresAt: number }
 
 const timeoutMs = 10_000
 /** A token has some hundred bytes. */
 const maxResponseBytes = 64 * 1024
 
 /** Requests a new access token for the account; rejects with the error that the caller of the API receives. */
-export async function exchangeToken(
+async function exchangeToken(
   account: ServiceAccount,
   provider: string,
   now: () => number,
@@ -71,4 +109,48 @@ function signedAssertion(account: ServiceAccount, now: number): string {
 
 function encode(fields: object): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
+}
+
+/** A Google Cloud service account, from its key file. */
+export type ServiceAccount = {
+  readonly email: string
+  readonly key: KeyObject
+  readonly keyId?: string
+  /** The URL that exchanges a signed assertion for an access token. */
+  readonly tokenUri: string
+}
+
+/** Reads the account from the file. Returns a sentence on failure, which never contains the content of the file. */
+export function readServiceAccount(path: string): ServiceAccount | string {
+  const text = contentOf(path)
+  if (text === undefined) return 'is not a readable file.'
+  const fields = fieldsOf(parseJson(text))
+  const email = textOf(fields.client_email)
+  const key = privateKey(textOf(fields.private_key) ?? '')
+  const tokenUri = textOf(fields.token_uri) ?? 'https://oauth2.googleapis.com/token'
+  if (
+    fields.type !== 'service_account' ||
+    email === undefined ||
+    key === undefined ||
+    !URL.canParse(tokenUri)
+  )
+    return 'must be the JSON key file of a service account.'
+  return { email, key, keyId: textOf(fields.private_key_id), tokenUri }
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function privateKey(text: string): KeyObject | undefined {
+  try {
+    const key = createPrivateKey(text)
+    return key.asymmetricKeyType === 'rsa' ? key : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,10 +1,21 @@
 import type { SettingsProblem } from '../../config/problem.ts'
+import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { Secret } from '../../lib/secret.ts'
-import type { Environment, ProviderConfigInput } from './provider-config-input.ts'
 import type { RemoteKind } from '../provider.ts'
 
+/** The variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** One entry of `providers` in the settings, with its name, its path and the environment. */
+export type ProviderConfigInput = {
+  readonly name: string
+  readonly entry: ProviderSettings
+  readonly path: string
+  readonly environment: Environment
+}
+
 /** The key of a provider, and its source as a path for problems. */
-export type FoundKey = { readonly key: Secret; readonly path: string }
+type FoundKey = { readonly key: Secret; readonly path: string }
 
 /** The key of the settings, or else of a variable of its kind. */
 export function findKey(

@@ -1,8 +1,7 @@
 import type { SettingsProblem } from '../../config/problem.ts'
-import type { ProviderConfigInput } from '../config/provider-config-input.ts'
 import type { Credentials } from '../provider.ts'
-import { createCredentials } from './access-token.ts'
-import { readServiceAccount } from './service-account.ts'
+import type { ProviderConfigInput } from './provider-entry.ts'
+import { createCredentials, readServiceAccount } from './service-account.ts'
 
 /** The base URL and the credentials of a provider on Google Cloud. */
 export type GoogleCloudConfig = {

@@ -6,8 +6,7 @@ import type { AbortLike } from '../../lib/abort.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject } from '../../lib/json/json.ts'
 import type { LocalKind } from '../provider.ts'
-import { fitsSchema, parseShallowJson } from './fits-schema.ts'
-import { sampleOf } from './sample.ts'
+import { fitsSchema, parseShallowJson, sampleOf } from './echo-schema.ts'
 
 /** The kind that needs no network: it streams the last message back, word by word. A word counts as a token. */
 export const echo: LocalKind = {
