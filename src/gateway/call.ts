@@ -1,19 +1,17 @@
 import type { Outcome } from '../domain/accounting/outcome.ts'
 import type { Generation } from '../domain/generation/request.ts'
-import { AbortSource } from '../lib/abort.ts'
+import { abortReason, AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { noPlace } from '../lib/transient-set.ts'
-import { abortReason } from './abort-reason.ts'
 import { logFailedSettlement } from './billing/billing.ts'
+import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
 import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { Nanos } from './billing/price.ts'
-import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
-import type { GatewayDependencies } from './gateway-dependencies.ts'
+import type { CallObserver, GatewayDependencies } from './gateway-dependencies.ts'
 import type { GenerateRequest } from './generate-request.ts'
 import { withInlineImages } from './images/remote-image.ts'
-import type { CallObserver } from './observer.ts'
 import type { Restored } from './provider-states.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
@@ -82,12 +80,11 @@ export class Call {
    * once.
    */
   inlineImages(): Promise<Generation> {
-    const hold = this.#slot?.memory.acquire
     return (this.#inlinedGeneration ??= withInlineImages(
       this.generation,
       this.abortSource,
       this.#dependencies.images,
-      hold,
+      this.acquireMemory,
     ))
   }
 

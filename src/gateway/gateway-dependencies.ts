@@ -1,8 +1,11 @@
+import type { Outcome } from '../domain/accounting/outcome.ts'
+import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { Log } from '../lib/log.ts'
+import type { Stopwatch } from '../lib/stopwatch.ts'
 import type { Billing } from './billing/billing.ts'
-import type { RouteSpeeds } from './billing/route-speeds.ts'
+import type { RouteSpeeds } from './billing/unfinished-answer.ts'
 import type { NetworkOverrides } from './images/pinned-fetch.ts'
-import type { Observer } from './observer.ts'
+import type { ModelRoute } from './models/model.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ProviderStates } from './provider-states.ts'
 import type { CircuitBreaker } from './routing/circuit-breaker.ts'
@@ -24,4 +27,30 @@ export type GatewayDependencies = {
   readonly images?: NetworkOverrides
   readonly observer?: Observer
   readonly log: Log
+}
+
+/**
+ * Observes the requests to models, for metrics, traces and the request log. It never throws and decides
+ * nothing.
+ */
+export type Observer = {
+  /** A request for a model was received, also if it is rejected. */
+  requestReceived(metadata: RequestMetadata): void
+  /** A call begins. A `reserved` call runs after its request was answered. */
+  call(metadata: RequestMetadata, reserved: boolean): CallObserver
+}
+
+/** Observes one call: its attempts, and once its end. */
+export type CallObserver = {
+  /** Runs while the call waits for a provider, over all attempts. */
+  readonly upstreamStopwatch: Stopwatch
+  /** A request to the route begins. */
+  attemptStarted(route: ModelRoute): void
+  /** The route is skipped because its circuit is open. */
+  routeSkipped(route: ModelRoute): void
+  /** The last attempt has failed with this error. */
+  attemptFailed(error: unknown): void
+  /** The caller is about to receive the first events. */
+  firstEvents(): void
+  callEnded(outcome: Outcome): void
 }

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { requireCredit } from '../gateway/billing/credit.ts'
+import { requireCredit } from '../gateway/billing/billing.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { type BodyTurn, LargeBodies, minLargeBody } from '../gateway/rate-limits/large-bodies.ts'
 import {

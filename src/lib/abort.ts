@@ -1,3 +1,5 @@
+import { ApiError, clientGone } from './errors/errors.ts'
+
 /** A signal that aborts work: an `AbortSignal` or an `AbortSource`. */
 export type AbortLike = {
   readonly aborted: boolean
@@ -65,4 +67,9 @@ export async function withAbort<Value>(promise: Promise<Value>, signal: AbortSig
   } finally {
     signal.removeEventListener('abort', onAborted)
   }
+}
+
+/** The error with which work was aborted: `client_gone`, unless the signal carries another `ApiError`. */
+export function abortReason(signal: AbortLike): ApiError {
+  return signal.reason instanceof ApiError ? signal.reason : clientGone()
 }

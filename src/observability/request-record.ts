@@ -1,7 +1,7 @@
 import type { Outcome } from '../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { CallObserver } from '../gateway/gateway-dependencies.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
-import type { CallObserver } from '../gateway/observer.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { Stopwatch } from '../lib/stopwatch.ts'
 import { loggable } from '../lib/text.ts'

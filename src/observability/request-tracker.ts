@@ -1,7 +1,7 @@
-import type { Observer } from '../gateway/observer.ts'
+import type { Observer } from '../gateway/gateway-dependencies.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import { TransientMap } from '../lib/transient-map.ts'
-import { RequestRecord, type RecordListener } from './request-record.ts'
+import { type RecordListener, RequestRecord } from './request-record.ts'
 
 /** Receives the requests that a tracker follows. */
 export type RequestListener = {

@@ -60,7 +60,7 @@ export const httpFaults: readonly Fault[] = [
   },
   {
     name: 'a message is cut before the key of the provider is removed from it',
-    file: 'src/gateway/upstream/scrub.ts',
+    file: 'src/gateway/streams/upstream-error.ts',
     original: `  let text = message
   for (const key of keys)`,
     replacement: `  let text = message.slice(0, maxLength)

@@ -1,6 +1,6 @@
 import { estimatePromptTokens } from '../../gateway/billing/estimate.ts'
 import { prepareGeneration } from '../../gateway/models/prepare-generation.ts'
-import { countUpstream } from '../../gateway/upstream/count-upstream.ts'
+import { countUpstream } from '../../gateway/streams/count-tokens.ts'
 import { lowerPrompt, type MessageHeaders } from './lower.ts'
 import type { PrepareDependencies } from './prepare-message.ts'
 import type { CountTokensRequest } from './schema.ts'

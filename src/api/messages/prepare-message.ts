@@ -1,5 +1,4 @@
-import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
-import { prepareGeneration } from '../../gateway/models/prepare-generation.ts'
+import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { selectBetas } from './betas.ts'
 import { lower, type MessageHeaders } from './lower.ts'

@@ -1,5 +1,4 @@
-import { noWrites, type Write } from '../../storage/ports/writes.ts'
-import type { BillingMode } from '../../domain/accounting/organization.ts'
+import type { BillingMode, Organization } from '../../domain/accounting/organization.ts'
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import {
@@ -12,8 +11,8 @@ import { causeOf, type Log } from '../../lib/log.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
 import { isUnavailable } from '../../storage/ports/retry-while-unavailable.ts'
+import { noWrites, type Write } from '../../storage/ports/writes.ts'
 import type { CostBound } from './cost-bound.ts'
-import { noBilling } from './credit.ts'
 
 /** Reserves and charges what requests cost. */
 export type Billing = {
@@ -32,8 +31,8 @@ export type Billing = {
    * Stores the outcome of a request and charges its cost; resolves when that, and what the writes store, is
    * on disk. The usage of a request that has reserved nothing follows a moment later; while the database is
    * unavailable, so does the outcome of any request that stores nothing. Rejects with `interrupted` for an
-   * answer that other processes have settled, because they took this one for dead: what the answer promises is
-   * not stored.
+   * answer that other processes have settled, because this instance was evicted: what the answer
+   * promises is not stored.
    */
   settle(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
   /** The same for a reserved call, retried until it is stored: resolves then, however long it takes. */
@@ -107,7 +106,7 @@ function orLater(settled: Promise<Settlement>): Promise<Settlement> {
 
 type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>
 
-/** What was settled before promises nothing, unless it was an error. */
+/** A duplicate settlement must fail a successful answer; for a failed one it is harmless. */
 const confirmRecorded: Confirm = (outcome, settled) =>
   outcome.error === undefined ? settled.then(requireRecorded) : settled
 
@@ -120,4 +119,19 @@ function requireRecorded({ recorded }: Settlement): void {
 /** Logs a settlement that could not be stored at once, where no caller depends on it. */
 export function logFailedSettlement(log: Log): (error: unknown) => void {
   return (error) => log.error('The usage of a request could not be written yet.', { cause: causeOf(error) })
+}
+
+/** An organization, and whether its balance was above zero at most a second ago. */
+type Payer = { readonly organization: Pick<Organization, 'billing'>; readonly hasCredit: boolean }
+
+/** Throws the 402 of an organization that cannot pay for any request, whatever that costs. */
+export function requireCredit({ organization: { billing }, hasCredit }: Payer): void {
+  if (billing === 'none') throw noBilling()
+  if (billing === 'prepaid' && !hasCredit)
+    throw insufficientBalance('Insufficient balance: the balance is zero or less. Add credit first.')
+}
+
+/** 402: the organization has no billing. */
+function noBilling(): ApiError {
+  return billingNotConfigured('Billing is not configured for the organization of this API key.')
 }

@@ -1,13 +1,21 @@
 import type { Pricing } from '../../config/model-facts.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
-import { callsOfModel, totalChoices } from '../../domain/generation/inputs.ts'
+import { callsOfModel, promptCount, totalChoices } from '../../domain/generation/inputs.ts'
 import type { Generation } from '../../domain/generation/request.ts'
+import type { Usage } from '../../domain/generation/usage.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Model } from '../models/model.ts'
-import { countImages } from './estimate.ts'
-import { requestsLongCache } from './long-cache.ts'
-import { costOf, hasCost, longWriteFactor, type Nanos, pricingOf, priorityPricing } from './price.ts'
-import { maxPromptTokens } from './prompt-tokens.ts'
+import { countImages, estimatePromptTokens } from './estimate.ts'
+import {
+  costOf,
+  hasCost,
+  longWriteFactor,
+  type Nanos,
+  pricingOf,
+  priorityPricing,
+  requestsLongCache,
+} from './price.ts'
+import { maxPromptTokens, type PromptModel } from './prompt-tokens.ts'
 
 /** The bounds on the cost of a call before it runs. */
 export type CostBound = {
@@ -21,10 +29,17 @@ export type CostBound = {
 /** Where neither the request nor the model bounds the answer. */
 const defaultMaxAnswerTokens = 32_768
 
-/** The maximum tokens of all choices together, reasoning included; 0 for embeddings. */
-export function maxAnswerTokens(generation: Generation, model: Pick<Model, 'maxOutputTokens'>): number {
+/**
+ * The maximum tokens of all choices together, reasoning included; 0 for embeddings. `defaultMax` is that of a choice which
+ * neither the request nor the model bounds.
+ */
+export function maxAnswerTokens(
+  generation: Generation,
+  model: Pick<Model, 'maxOutputTokens'>,
+  defaultMax: number = defaultMaxAnswerTokens,
+): number {
   if (generation.operation === 'embedding') return 0
-  const maxPerChoice = generation.maxTokens ?? model.maxOutputTokens ?? defaultMaxAnswerTokens
+  const maxPerChoice = generation.maxTokens ?? model.maxOutputTokens ?? defaultMax
   return maxPerChoice * totalChoices(generation) * callsOfModel(generation)
 }
 
@@ -95,4 +110,43 @@ type PriceName = Exclude<keyof Pricing, 'tiers'>
 function mayUseLongCache(generation: Generation): boolean {
   const { source, operation } = generation
   return (operation === undefined && source !== undefined) || requestsLongCache(generation)
+}
+
+/** What metering needs to know of a model. */
+type MeteredModel = PromptModel & Pick<Model, 'maxOutputTokens' | 'reasoning'>
+
+/** The request whose tokens are counted. */
+export type MeteredRequest = {
+  readonly generation: Generation
+  readonly model: MeteredModel
+  readonly stream: boolean
+}
+
+/** Assumed where the context window is unknown: a provider may add that much to any prompt. */
+const minContextWindow = 8192
+/** For the answer, where nothing bounds it. */
+const maxUnboundedTokens = 1_000_000
+
+/** The usage with each count clamped to the maximum that the request could use. */
+export function clampUsage(usage: Usage, generation: Generation, model: MeteredModel): Usage {
+  const maxCompletion = maxAnswerTokens(generation, model, model.contextWindow ?? maxUnboundedTokens)
+  const maxPrompt = maxPromptFor(usage.promptTokens, generation, model)
+  if (usage.promptTokens <= maxPrompt && usage.completionTokens <= maxCompletion) return usage
+  const completionTokens = Math.min(usage.completionTokens, maxCompletion)
+  return {
+    ...usage,
+    promptTokens: Math.min(usage.promptTokens, maxPrompt),
+    completionTokens,
+    reasoningTokens: usage.reasoningTokens && Math.min(usage.reasoningTokens, completionTokens),
+  }
+}
+
+/**
+ * The maximum prompt tokens. A plausible count is its own limit, so that the prompt is measured only for an
+ * implausible one.
+ */
+function maxPromptFor(reported: number, generation: Generation, model: MeteredModel): number {
+  if (model.contextWindow !== undefined) return model.contextWindow * promptCount(generation)
+  if (reported <= minContextWindow || reported <= estimatePromptTokens(generation)) return reported
+  return Math.max(minContextWindow, maxPromptTokens(generation, model))
 }

@@ -69,3 +69,66 @@ export function countImages(generation: Generation): number {
 function isImage(part: Part): boolean {
   return part.type === 'image'
 }
+
+/**
+ * The maximum tokens of a character in ordinary text, by its class; fitted to o200k_base. English comes to
+ * somewhat less than twice its tokens, and no kind of text to less than its own: a test checks both.
+ */
+const letter = 0.45
+const rareLetter = 0.75
+const capital = 0.8
+const digit = 0.85
+const symbol = 0.9
+const space = 0.15
+const newline = 0.5
+/** A letter of two bytes in UTF-8 that is common in its language, such as é, ж or ש. */
+const commonTwoBytes = 1
+/** A character of three bytes in Chinese, Japanese or Korean text, such as 中, あ or 한. */
+const commonThreeBytes = 1.5
+/** Half of a character that takes two UTF-16 units and four bytes, such as an emoji. */
+const surrogate = 2
+
+/** The ranges of the common characters, as pairs of their first and last code. No token is less than a byte of the others. */
+const commonRanges = {
+  twoBytes: [0xa0, 0x17f, 0x391, 0x3c9, 0x410, 0x451, 0x5d0, 0x5ea, 0x620, 0x64a],
+  threeBytes: [0x2010, 0x203f, 0x3000, 0x30ff, 0x4e00, 0x9fff, 0xac00, 0xd7a3, 0xff00, 0xff5e],
+}
+
+const asciiWeights = createAsciiWeights()
+
+/** Returns a conservative estimate: roughly the tokens of the least efficient tokenizer, or more. It may be fractional. */
+export function conservativeTokens(text: string): number {
+  let sum = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    sum += asciiWeights[code] ?? weightBeyondAscii(code)
+  }
+  return sum
+}
+
+function weightBeyondAscii(code: number): number {
+  if (code < 0x800) return isIn(commonRanges.twoBytes, code) ? commonTwoBytes : 2
+  if (code >= 0xd800 && code <= 0xdfff) return surrogate
+  return isIn(commonRanges.threeBytes, code) ? commonThreeBytes : 3
+}
+
+function isIn(ranges: readonly number[], code: number): boolean {
+  for (let index = 0; index < ranges.length; index += 2)
+    if (code >= (ranges[index] ?? 0) && code <= (ranges[index + 1] ?? 0)) return true
+  return false
+}
+
+function createAsciiWeights(): readonly number[] {
+  const all = Array.from({ length: 128 }, () => symbol)
+  setWeight(all, 'abcdefghijklmnopqrstuvwxyz', rareLetter)
+  setWeight(all, 'acdehilmnorstu', letter)
+  setWeight(all, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', capital)
+  setWeight(all, '0123456789', digit)
+  setWeight(all, ' ', space)
+  setWeight(all, '\n', newline)
+  return all
+}
+
+function setWeight(weights: number[], characters: string, weight: number): void {
+  for (const character of characters) weights[character.charCodeAt(0)] = weight
+}

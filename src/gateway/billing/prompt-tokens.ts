@@ -10,9 +10,8 @@ import type {
 } from '../../domain/generation/request.ts'
 import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
 import { parseBounded } from '../../providers/protocols/rendering.ts'
-import type { Model } from '../models/model.ts'
-import { conservativeTokens } from './conservative-tokens.ts'
-import { maxImageTokens } from './image-tokens.ts'
+import type { Model, ModelRoute } from '../models/model.ts'
+import { conservativeTokens } from './estimate.ts'
 
 /** What the token count of a prompt needs to know of the model. */
 export type PromptModel = Pick<Model, 'contextWindow' | 'routes'>
@@ -187,4 +186,19 @@ function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   for (const _ in value) return false
   return true
+}
+
+const gpt4oMini = 48_169
+/** The largest of open models: 12.8 megapixels in patches of 28 by 28. */
+const otherMax = 16_384
+
+/** The maximum tokens of an image on any route of the model. */
+function maxImageTokens({ routes }: Pick<Model, 'routes'>): number {
+  return routes.reduce((max, route) => Math.max(max, maxOnRoute(route)), 0) || otherMax
+}
+
+function maxOnRoute({ provider, model }: ModelRoute): number {
+  if (model.includes('4o-mini')) return gpt4oMini
+  const { kind } = provider
+  return ('protocol' in kind ? kind.maxImageTokens?.(model) : undefined) ?? otherMax
 }

@@ -1,7 +1,7 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
+import { efforts } from '../../domain/generation/request.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
-import type { ListedModel } from '../../providers/provider.ts'
-import { echoFacts, echoReplaced } from './echo-model.ts'
+import type { ListedModel, Provider } from '../../providers/provider.ts'
 
 /** What all sources together know of a model. */
 export type KnownModel = {
@@ -81,3 +81,31 @@ export type ModelsInput = {
 
 /** The configured providers, and what the others lack. */
 export type ConfiguredProviders = Pick<ProviderSet, 'configured' | 'missing'>
+
+/** Why the echo model is disabled while other providers are configured. */
+const echoReplaced =
+  'Other providers are configured. To enable it as well, add “echo: {}” to providers in weir.yaml.'
+
+/**
+ * The facts of `weir/echo`, the model inside this process. It is listed even if no such provider is
+ * configured, so that a caller learns why it is disabled.
+ */
+function echoFacts(configured: ReadonlyMap<string, Provider>): ModelFacts[] {
+  const echo = [...configured.values()].find(({ kind }) => kind.name === 'echo')
+  // The name may belong to another provider.
+  if (!echo && configured.has('echo')) return []
+  return [
+    {
+      slug: 'weir/echo',
+      display_name: 'Echo',
+      author: 'weir',
+      context_window: 1_000_000,
+      max_output_tokens: 1_000_000,
+      pricing: { input: 0, output: 0 },
+      input_modalities: ['text', 'image'],
+      output_modalities: ['text'],
+      reasoning: { supported_efforts: [...efforts], default_effort: 'none', default_enabled: false },
+      routes: [{ provider: echo?.name ?? 'echo', model: 'echo' }],
+    },
+  ]
+}

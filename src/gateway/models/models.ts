@@ -1,9 +1,9 @@
 import type { SettingsProblem } from '../../config/problem.ts'
-import { indexModels } from './model-index.ts'
-import { modelProblems } from './model-problems.ts'
-import { resolveModel } from './resolve-model.ts'
-import { gatherModels, type ModelsInput } from './model-sources.ts'
+import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
+import { hasResponsesApi } from '../../providers/kinds/responses.ts'
+import { type ConfiguredProviders, gatherModels, type KnownModel, type ModelsInput } from './model-sources.ts'
 import type { Model } from './model.ts'
+import { resolveModel } from './resolve-model.ts'
 
 /** The models, and the problems of the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
@@ -41,4 +41,131 @@ export type Models = {
   /** The enabled models, by slug. */
   readonly enabled: readonly Model[]
   readonly all: readonly Model[]
+}
+
+/** The names that resolve to a model, and the ambiguous ones. */
+type ModelIndex = {
+  readonly names: ReadonlyMap<string, Model>
+  /** The models of a bare name that several models share. */
+  readonly ambiguous: ReadonlyMap<string, readonly Model[]>
+}
+
+/**
+ * Slugs come before aliases, aliases before bare names (`gpt-5-mini`, or the last segment of a longer slug)
+ * that only one model has. Among the models that share a bare name, an enabled one takes precedence over a
+ * disabled one, and an enabled one of the catalog or the settings over those that a provider listed.
+ */
+function indexModels(models: readonly Model[]): ModelIndex {
+  const names = new Map(models.map((model) => [model.slug, model]))
+  for (const model of models)
+    for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, model)
+  const ambiguous = new Map<string, readonly Model[]>()
+  const enabled = models.filter(({ disabled }) => disabled === undefined)
+  for (const candidates of [enabled.filter(({ discovered }) => !discovered), enabled, models])
+    for (const bareName of [withoutAuthor, lastSegment])
+      addBareNames({ names, ambiguous }, candidates, bareName)
+  return { names, ambiguous }
+}
+
+/** The slug without its author: `gpt-5-mini`. */
+export function withoutAuthor({ slug }: Pick<Model, 'slug'>): string {
+  return slug.slice(slug.indexOf('/') + 1)
+}
+
+/** The part of the slug after its last slash. */
+export function lastSegment({ slug }: Pick<Model, 'slug'>): string {
+  return slug.slice(slug.lastIndexOf('/') + 1)
+}
+
+type Names = { readonly names: Map<string, Model>; readonly ambiguous: Map<string, readonly Model[]> }
+
+function addBareNames(
+  { names, ambiguous }: Names,
+  models: readonly Model[],
+  bareName: (model: Model) => string,
+): void {
+  for (const [name, sharing] of Map.groupBy(models, bareName)) {
+    const [only, another] = sharing
+    if (names.has(name) || ambiguous.has(name) || only === undefined) continue
+    if (another === undefined) names.set(name, only)
+    else ambiguous.set(name, sharing)
+  }
+}
+
+/** A model of the settings, with the path that a problem names. */
+type DescribedModel = KnownModel & { readonly path: string }
+
+/** The problems of the models in the settings that only the catalog and the providers reveal. */
+function modelProblems(
+  known: readonly KnownModel[],
+  names: ReadonlyMap<string, Model>,
+  providers: ConfiguredProviders,
+): SettingsProblem[] {
+  const slugs = new Set(known.map(({ facts }) => facts.slug))
+  return known.flatMap((model) => {
+    const { path } = model
+    if (path === undefined) return []
+    const described = { ...model, path }
+    return [
+      ...routeProblems(described, providers),
+      ...parameterProblems(described),
+      ...aliasProblems(described, names),
+      ...variantProblems(described, slugs),
+    ]
+  })
+}
+
+function routeProblems(
+  { facts, path, unlistedReason }: DescribedModel,
+  { configured, missing }: ConfiguredProviders,
+): SettingsProblem[] {
+  if (!facts.routes && unlistedReason === undefined)
+    return [{ path, message: `must have routes, because ${facts.slug} is not in the built-in catalog.` }]
+  return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
+    const kind = configured.get(provider)?.kind
+    if (api && kind !== undefined && !hasResponsesApi(kind)) {
+      return [
+        {
+          path: `${path}.routes[${index}].api`,
+          message: `is not supported by providers of kind ${kind.name}.`,
+        },
+      ]
+    }
+    if (kind !== undefined || missing.has(provider)) return []
+    return [
+      { path: `${path}.routes[${index}].provider`, message: `“${provider}” is not a configured provider.` },
+    ]
+  })
+}
+
+function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
+  const known: ReadonlySet<string> = new Set([...parameters, ...ignoredParameterNames])
+  return (facts.supported_parameters ?? []).flatMap((parameter, index) => {
+    if (known.has(parameter)) return []
+    const message = `“${parameter}” is not a known parameter. Known parameters: ${parameters.join(', ')}.`
+    return [{ path: `${path}.supported_parameters[${index}]`, message }]
+  })
+}
+
+function aliasProblems(
+  { facts, path }: DescribedModel,
+  names: ReadonlyMap<string, Model>,
+): SettingsProblem[] {
+  return (facts.aliases ?? []).flatMap((alias, index) => {
+    const owner = names.get(alias)?.slug
+    if (owner === undefined || owner === facts.slug) return []
+    return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” is already a name of ${owner}.` }]
+  })
+}
+
+function variantProblems({ facts, path }: DescribedModel, slugs: ReadonlySet<string>): SettingsProblem[] {
+  const target = facts.fast?.strategy === 'model_variant' ? facts.fast.target_slug : undefined
+  return [
+    ...unknownModel(slugs, target, `${path}.fast.target_slug`),
+    ...unknownModel(slugs, facts.variant_of, `${path}.variant_of`),
+  ]
+}
+
+function unknownModel(slugs: ReadonlySet<string>, slug: string | undefined, path: string): SettingsProblem[] {
+  return slug === undefined || slugs.has(slug) ? [] : [{ path, message: `“${slug}” is not a known model.` }]
 }

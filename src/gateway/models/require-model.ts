@@ -1,9 +1,9 @@
 import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
-import { joinChoices } from '../../lib/validation/problem.ts'
+import { nearMatches } from '../../lib/near-match.ts'
 import { shortText } from '../../lib/text.ts'
+import { joinChoices } from '../../lib/validation/problem.ts'
 import type { Model } from './model.ts'
-import type { Models } from './models.ts'
-import { suggestModels } from './suggest-models.ts'
+import { lastSegment, type Models, withoutAuthor } from './models.ts'
 
 /** Returns the enabled model of that name; throws the 404 with the reason if there is none. */
 export function requireModel(models: Models, name: string): Model {
@@ -38,4 +38,76 @@ function describeCandidates(models: readonly Model[]): string {
   const text = `it matches ${joinChoices(others > 0 ? [...slugs, `${others} others`] : slugs, 'and')}`
   const enabled = models.some(({ disabled }) => disabled === undefined)
   return enabled ? `${text}. Use the full name.` : `${text}, which are all disabled.`
+}
+
+/** The maximum number of suggestions. */
+const maxSuggested = 3
+/** No model has a longer name. */
+const maxLength = 100
+/** Only so many enabled models are compared letter by letter. */
+const maxCompared = 2000
+
+/**
+ * The slugs of the enabled models that an unknown name may mean: those that differ only in the author or in
+ * letter case, then those that begin with it, those that it misspells, and those that are a prefix of it.
+ * Each step is linear in the number of models.
+ */
+function suggestModels({ enabled }: Pick<Models, 'enabled'>, name: string): readonly string[] {
+  const requested = name.trim().toLowerCase()
+  if (requested === '' || name.length > maxLength) return []
+  const bare = lastSegment({ slug: requested })
+  const found = new Set<string>()
+  const steps = [
+    () => matching(enabled, (known) => known === requested || known === bare),
+    // `llama3.2` for `llama3.2:latest`.
+    () => matching(enabled, (known) => bare.length >= minPrefix && known.startsWith(bare)),
+    () => misspelled(enabled, requested, bare),
+    // `gpt-4o-2024-08-06` for `gpt-4o`.
+    () => matching(enabled, (known) => hasSuffixAfter(bare, known) || hasSuffixAfter(requested, known)),
+  ]
+  for (const step of steps) {
+    for (const slug of step()) found.add(slug)
+    if (found.size > 0) break
+  }
+  return [...found].slice(0, maxSuggested)
+}
+
+/** A shorter prefix matches too many models. */
+const minPrefix = 3
+
+/** The slugs of the models with a matching name, the shortest first. */
+function matching(models: readonly Model[], matches: (name: string) => boolean): readonly string[] {
+  const slugs = models.filter((model) => namesOf(model).some(matches)).map(({ slug }) => slug)
+  return slugs.toSorted((a, b) => a.length - b.length)
+}
+
+/** Whether the requested name is the known one with a date, a tag or the like after it. */
+function hasSuffixAfter(requested: string, known: string): boolean {
+  return (
+    known.length >= minPrefix && requested.startsWith(known) && /[-:@.]/.test(requested.charAt(known.length))
+  )
+}
+
+function misspelled(models: readonly Model[], requested: string, bare: string): readonly string[] {
+  const compared = models.slice(0, maxCompared)
+  const bySlug = compared.map(({ slug }) => [slug, slug] as const)
+  const byName = compared.flatMap((model) =>
+    [lastSegment(model), ...model.aliases].map((name) => [name, model.slug] as const),
+  )
+  return [...(requested === bare ? [] : nearSlugs(requested, bySlug)), ...nearSlugs(bare, byName)]
+}
+
+/** The slugs of the nearest names. */
+function nearSlugs(
+  name: string,
+  slugsByName: readonly (readonly [name: string, slug: string])[],
+): readonly string[] {
+  const slugs = new Map(slugsByName)
+  return nearMatches(name, slugs.keys(), maxSuggested).flatMap((name) => slugs.get(name) ?? [])
+}
+
+function namesOf(model: Model): readonly string[] {
+  return [model.slug, withoutAuthor(model), lastSegment(model), ...model.aliases].map((name) =>
+    name.toLowerCase(),
+  )
 }

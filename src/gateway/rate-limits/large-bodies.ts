@@ -1,8 +1,7 @@
 import type { Organization } from '../../domain/accounting/organization.ts'
-import { onAbort, type AbortLike } from '../../lib/abort.ts'
+import { onAbort, type AbortLike, abortReason } from '../../lib/abort.ts'
 import { monotonicNow, nextTurn } from '../../lib/time.ts'
 import { TokenBucket } from '../../lib/token-bucket.ts'
-import { abortReason } from '../abort-reason.ts'
 import { tooManyBodyBytes, tooManyLargeBodies } from './limit-errors.ts'
 import { createLimiterCache } from './limiter-cache.ts'
 

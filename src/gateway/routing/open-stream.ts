@@ -1,15 +1,16 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import { fromGenerator, type OpenableStream } from '../../lib/push-stream.ts'
 import type { Provider } from '../../providers/provider.ts'
-import type { CircuitBreaker } from './circuit-breaker.ts'
-import { MeteredStream } from '../streams/metered-stream.ts'
 import type { Call } from '../call.ts'
-import type { GenerationStream } from '../generate-request.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
+import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
-import { FirstEventTimeout } from '../streams/first-event-timeout.ts'
+import { kindFor } from '../models/serving-routes.ts'
 import { withStatesOf } from '../provider-states.ts'
+import { MeteredStream } from '../streams/metered-stream.ts'
+import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 import { isClientError, isRouteFailure, isTimeout, isUnreachable } from './retry.ts'
-import { sendUpstream } from '../upstream/send-upstream.ts'
 
 /** Sends the call to the route once; resolves when its response begins, or rejects with its failure. */
 export async function openStream(
@@ -82,3 +83,42 @@ function needsInlineImages({ kind }: Provider): boolean {
 }
 
 type Batch = readonly GenerationEvent[]
+
+/**
+ * Sends the request to the provider and returns its events in batches. Every failure is thrown as the error
+ * for the caller, after the events before it. Closing the stream, or aborting the signal, ends the upstream
+ * request.
+ */
+function sendUpstream(request: UpstreamRequest): OpenableStream<readonly GenerationEvent[]> {
+  const { kind } = request.provider
+  if (!('generate' in kind)) return new UpstreamStream(request, kindFor(kind, request.generation))
+  request.onAccepted?.()
+  return fromGenerator(kind.generate(request.generation, request.signal))
+}
+
+/** Bounds how long an accepted stream may be silent before the caller gets it without its first event. */
+class FirstEventTimeout {
+  readonly #timeoutMs: number
+  readonly #expired = Promise.withResolvers<void>()
+  #timer: Timer | undefined
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** The provider has accepted the call; the timeout starts. */
+  readonly start = (): void => {
+    this.#timer = setTimeout(this.#expired.resolve, this.#timeoutMs)
+  }
+
+  /** Resolves with the first event or after the timeout; rejects if the stream fails before. */
+  async waitFor(first: Promise<unknown>): Promise<void> {
+    try {
+      await Promise.race([first, this.#expired.promise])
+    } finally {
+      clearTimeout(this.#timer)
+      // The reader of the stream gets its failure; until then it must not count as an unhandled rejection.
+      first.catch(() => {})
+    }
+  }
+}

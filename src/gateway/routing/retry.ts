@@ -1,5 +1,5 @@
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
-import { ConnectionFailure } from '../upstream/upstream-error.ts'
+import { ConnectionFailure } from '../streams/upstream-error.ts'
 
 /** Whether the same route may succeed on a retry. */
 export function isRetryable(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { isReachable } from '../../lib/reachable.ts'
 import { Watchdog } from '../../lib/watchdog.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { connectionTimedOut, responseTimedOut } from '../upstream/upstream-error.ts'
+import { connectionTimedOut, responseTimedOut } from './upstream-error.ts'
 
 /**
  * The deadlines of one response: until the host accepts the connection, until the first event, and then

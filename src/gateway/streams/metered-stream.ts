@@ -1,12 +1,12 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { clientGone } from '../../lib/errors/errors.ts'
 import type { OnItem, PushStream } from '../../lib/push-stream.ts'
-import type { Call } from '../call.ts'
-import type { GenerationStream } from '../generate-request.ts'
 import type { MeteredUsage } from '../billing/meter.ts'
 import type { Nanos } from '../billing/price.ts'
+import type { Call } from '../call.ts'
+import type { GenerationStream } from '../generate-request.ts'
 import type { ProviderStates } from '../provider-states.ts'
-import { upstreamUnavailable } from '../upstream/upstream-error.ts'
+import { upstreamUnavailable } from './upstream-error.ts'
 
 type Batch = readonly GenerationEvent[]
 

@@ -11,7 +11,7 @@ import { readText } from '../../lib/read-text.ts'
 import { type SseEvent, SseParser } from '../../lib/sse.ts'
 import { isTooDeep } from '../../lib/validation/json-bounds.ts'
 import type { Protocol, StreamParser } from '../../providers/protocols/protocol.ts'
-import { readFailure } from '../upstream/upstream-error.ts'
+import { readFailure } from './upstream-error.ts'
 
 /** No model's answer is longer. */
 const maxBodyBytes = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
-import { RouteSpeeds } from '../../../src/gateway/billing/route-speeds.ts'
+import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import type { GenerationStream } from '../../../src/gateway/generate-request.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { conservativeTokens } from '../../../src/gateway/billing/conservative-tokens.ts'
+import { conservativeTokens } from '../../../src/gateway/billing/estimate.ts'
 import { conservativePromptTokens, maxPromptTokens } from '../../../src/gateway/billing/prompt-tokens.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { textsOf, tokensIn } from '../../reliability/money/support/texts.ts'

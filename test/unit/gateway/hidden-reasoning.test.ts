@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
 import { Meter } from '../../../src/gateway/billing/meter.ts'
-import { RouteSpeeds } from '../../../src/gateway/billing/route-speeds.ts'
+import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
 
 const text = (words: string): GenerationEvent => ({ type: 'text', choice: 0, text: words })

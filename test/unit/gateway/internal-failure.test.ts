@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
-import { RouteSpeeds } from '../../../src/gateway/billing/route-speeds.ts'
+import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'

@@ -5,7 +5,7 @@ import {
   retryDelayMs,
   shouldFailover,
 } from '../../../src/gateway/routing/retry.ts'
-import { parseRetryAfter } from '../../../src/gateway/upstream/headers.ts'
+import { parseRetryAfter } from '../../../src/gateway/streams/upstream-request.ts'
 import {
   type ApiError,
   badRequest,

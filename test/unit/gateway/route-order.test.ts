@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
-import { routeOrder } from '../../../src/gateway/routing/route-order.ts'
+import { routeOrder } from '../../../src/gateway/routing/failover.ts'
 import { provider } from './support/model-fixtures.ts'
 
 function routes(...weights: (number | undefined)[]) {

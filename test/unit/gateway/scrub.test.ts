@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { scrub } from '../../../src/gateway/upstream/scrub.ts'
+import { scrub } from '../../../src/gateway/streams/upstream-error.ts'
 
 const host = 'llm.internal:8000'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isTimeout, isUnreachable } from '../../../src/gateway/routing/retry.ts'
-import { connectionTimedOut, toApiError } from '../../../src/gateway/upstream/upstream-error.ts'
-import { connectionError } from '../../../src/gateway/upstream/post.ts'
+import { connectionTimedOut, toApiError } from '../../../src/gateway/streams/upstream-error.ts'
+import { connectionError } from '../../../src/gateway/streams/upstream-request.ts'
 import type { ProviderError } from '../../../src/domain/generation/provider-error.ts'
 import { provider } from './support/model-fixtures.ts'
 

@@ -3,7 +3,7 @@ import { fieldsOf, numberOf, parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { RemoteKind } from '../../providers/provider.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
-import { upstreamHeaders } from './headers.ts'
+import { upstreamHeaders } from './upstream-request.ts'
 
 /** Milliseconds. Clients count before they send: an estimate now is better than an exact count later. */
 const timeoutMs = 5000
