@@ -1,8 +1,6 @@
 import { serviceUnavailable } from '../lib/errors/errors.ts'
-import type { PushStream } from '../lib/push-stream.ts'
+import type { OnItem, PushStream } from '../lib/push-stream.ts'
 import { endEvent, firstTokenEvent, type LiveEvent, startEvent } from './live-event.ts'
-import { LiveReader } from './live-reader.ts'
-import { type OtherLiveEvents, readOthers, RemoteReaders } from './other-live-requests.ts'
 import type { RequestRecord } from './request-record.ts'
 import type { RequestListener } from './request-tracker.ts'
 
@@ -62,5 +60,98 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
     close() {
       for (const reader of readers) reader.close()
     },
+  }
+}
+
+/** The most events that wait for a reader: others are dropped, and counted. */
+const maxWaiting = 1000
+
+/** The events that wait for one reader. */
+class LiveReader implements PushStream<LiveEvent> {
+  readonly #onClosed: () => void
+  #waiting: LiveEvent[] = []
+  #dropped = 0
+  #closed = false
+  #wake: () => void = () => {}
+
+  constructor(onClosed: () => void) {
+    this.#onClosed = onClosed
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  push(event: LiveEvent): void {
+    if (this.#waiting.length < maxWaiting) this.#waiting.push(event)
+    else this.#dropped++
+    this.#wake()
+  }
+
+  async forEach(onItem: OnItem<LiveEvent>): Promise<void> {
+    while (!this.#closed) {
+      for (const event of this.take()) await onItem(event)
+      if (this.#waiting.length > 0 || this.#closed) continue
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#onClosed()
+    this.#wake()
+  }
+
+  /** Returns the waiting events; after them, how many were dropped since. */
+  take(): readonly LiveEvent[] {
+    const taken = this.#waiting
+    if (this.#dropped > 0) taken.push({ type: 'dropped', events: this.#dropped })
+    this.#waiting = []
+    this.#dropped = 0
+    return taken
+  }
+}
+
+/**
+ * Returns the events of the other processes that share the port, since the last call for this reader; in the first one,
+ * the starts of their requests in progress.
+ */
+export type OtherLiveEvents = (reader: string) => Promise<readonly LiveEvent[]>
+
+/** Between two reads of the events of other processes. */
+const intervalMs = 200
+/** A reader whose process does not collect its events for this time has left. */
+const absenceMs = 10_000
+/** The most readers in other processes. */
+const maxRemoteReaders = 256
+
+/** Passes the events of the other processes on to a reader, until it is closed. */
+async function readOthers(reader: LiveReader, others: OtherLiveEvents): Promise<void> {
+  const id = crypto.randomUUID()
+  while (!reader.closed) {
+    // If the others cannot be asked at the moment, their events wait.
+    for (const event of await others(id).catch(() => [])) reader.push(event)
+    await Bun.sleep(intervalMs)
+  }
+}
+
+/** The readers in other processes, which collect their events again and again. */
+class RemoteReaders {
+  readonly #readers = new Map<string, { readonly reader: LiveReader; readonly absence: Timer }>()
+
+  /** Returns the events that wait for the reader; `open` creates it for the first time. */
+  collect(id: string, open: () => LiveReader): readonly LiveEvent[] {
+    const known = this.#readers.get(id)
+    if (known === undefined && this.#readers.size >= maxRemoteReaders) return []
+    const reader = known?.reader ?? open()
+    clearTimeout(known?.absence)
+    const absence = setTimeout(() => {
+      this.#readers.delete(id)
+      reader.close()
+    }, absenceMs).unref()
+    this.#readers.set(id, { reader, absence })
+    return reader.take()
   }
 }

@@ -1,9 +1,7 @@
 import type { Log } from '../lib/log.ts'
-import type { GatewayFigures } from './metrics/gateway-metrics.ts'
-import { GatheredRecords } from './gathered-records.ts'
-import { createLiveRequests, type LiveRequests } from './live-requests.ts'
-import type { OtherLiveEvents } from './other-live-requests.ts'
-import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createLiveRequests, type LiveRequests, type OtherLiveEvents } from './live-requests.ts'
+import { createMetrics, type GatewayFigures, type Metrics } from './metrics/gateway-metrics.ts'
+import { RecordBatcher } from './record-batcher.ts'
 import { createRequestLog, type LoggedRequests, type LogOutput } from './request-log/request-log.ts'
 import {
   createRequestTracker,
@@ -55,7 +53,7 @@ export async function startObservability(input: ObservabilityInput): Promise<Obs
   const live = createLiveRequests(input.otherLiveEvents)
   const routes = createRouteHealth()
   const readers = [lines, metrics, traces, routes].filter((reader) => reader !== undefined)
-  const records = new GatheredRecords(readers, log)
+  const records = new RecordBatcher(readers, log)
   const listener: RequestListener = {
     started: metrics.started,
     finished: (record) => records.add(record),

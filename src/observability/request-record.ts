@@ -1,5 +1,5 @@
 import type { Outcome } from '../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { Api, RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { CallObserver } from '../gateway/gateway-dependencies.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import { ApiError } from '../lib/errors/errors.ts'
@@ -19,7 +19,7 @@ export type Attempt = {
 }
 
 /** The reply that the caller received. */
-export type Reply = {
+type Reply = {
   readonly status: number
   /** The route pattern, `/v1/models/*`; absent where no route matches. */
   readonly path?: string | undefined
@@ -193,4 +193,10 @@ const probePaths: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz'
 /** True for a successful health probe or metrics scrape, which would only fill logs and traces. */
 export function isRoutineProbe(record: RequestRecord): boolean {
   return probePaths.has(record.reply?.path) && record.status() < 400
+}
+
+/** OpenTelemetry's value of `gen_ai.operation.name` for a request of the API. */
+export function operationName(api: Api | undefined): 'chat' | 'text_completion' | 'embeddings' {
+  if (api === 'embeddings') return 'embeddings'
+  return api === 'completions' ? 'text_completion' : 'chat'
 }

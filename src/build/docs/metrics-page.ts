@@ -1,8 +1,11 @@
-import { type GatewayFigures, gatewayMetrics } from '../../observability/metrics/gateway-metrics.ts'
+import {
+  type GatewayFigures,
+  gatewayMetrics,
+  processMetrics,
+} from '../../observability/metrics/gateway-metrics.ts'
 import { workerMetrics } from '../../cli/serve/workers/gather-metrics.ts'
-import { processMetrics } from '../../observability/metrics/process-metrics.ts'
 import type { DescribedMetric } from '../../observability/metrics/prometheus.ts'
-import { createRequestFamilies } from '../../observability/metrics/request-families.ts'
+import { createRequestFamilies } from '../../observability/metrics/request-metrics.ts'
 import { code, codeList, markdownTable } from './markdown.ts'
 import type { Page } from './page.ts'
 

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { createLineWriter, type Sink } from '../../observability/request-log/line-writer.ts'
-import { clockTime, levelLabel } from '../../observability/request-log/terminal-text.ts'
+import { clockTime, levelLabel } from '../../observability/request-log/readable-log.ts'
 import type { CliContext, Terminal } from '../context.ts'
 import { openTerminalSink } from './terminal-sink.ts'
 

@@ -1,7 +1,30 @@
+import { readdirSync } from 'node:fs'
 import { version } from '../../../package.json'
 import type { WriterStats } from '../../storage/ports/health.ts'
-import type { InFlight } from '../request-tracker.ts'
-import { formatLabels, type ScrapedMetric } from './prometheus.ts'
+import type { InFlight, RequestListener } from '../request-tracker.ts'
+import { formatLabels, readScraped, type ScrapedMetric } from './prometheus.ts'
+import { createRequestMetrics } from './request-metrics.ts'
+import type { MetricSnapshot } from './snapshot.ts'
+
+/**
+ * All metrics of the gateway: those counted for each request (`request-metrics.ts`), and those read at each scrape, of its
+ * state and of the process.
+ */
+export type Metrics = RequestListener & {
+  /** Returns all metrics of this process. */
+  snapshot(): readonly MetricSnapshot[]
+}
+
+/** Creates the metrics; `figures` are read at each scrape. */
+export function createMetrics(figures: GatewayFigures): Metrics {
+  const requests = createRequestMetrics()
+  const scraped = [...gatewayMetrics(figures), ...processMetrics]
+  return {
+    started: requests.started,
+    finished: requests.finished,
+    snapshot: () => [...requests.snapshot(), ...readScraped(scraped)],
+  }
+}
 
 /** The state of the gateway that is read at each scrape. */
 export type GatewayFigures = {
@@ -106,4 +129,47 @@ function gaugeByKind(
 ): ScrapedMetric {
   const read = () => Object.entries(values()).map(([kind, value]) => [formatLabels({ kind }), value] as const)
   return { name, help, labels: ['kind'], type: 'gauge', read }
+}
+
+/** The metrics of the process, with the names that all Prometheus client libraries use. */
+export const processMetrics: readonly ScrapedMetric[] = [
+  {
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time used by the process, in seconds.',
+    type: 'counter',
+    read: () => [['', cpuSeconds()]],
+  },
+  {
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of the process, in bytes.',
+    type: 'gauge',
+    read: () => [['', process.memoryUsage.rss()]],
+  },
+  {
+    name: 'process_start_time_seconds',
+    help: 'Start time of the process, in Unix seconds.',
+    type: 'gauge',
+    aggregation: 'min',
+    read: () => [['', performance.timeOrigin / 1000]],
+  },
+  {
+    name: 'process_open_fds',
+    help: 'Open file descriptors.',
+    type: 'gauge',
+    read: readOpenFiles,
+  },
+]
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
+/** Returns no value on systems other than Linux. */
+function readOpenFiles(): readonly [string, number][] {
+  try {
+    return [['', readdirSync('/proc/self/fd').length]]
+  } catch {
+    return []
+  }
 }

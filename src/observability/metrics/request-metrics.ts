@@ -1,14 +1,13 @@
 import type { Outcome } from '../../domain/accounting/outcome.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
 import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
-import { operationName } from '../operation-name.ts'
-import { type Attempt, circuitOpen, type RequestRecord } from '../request-record.ts'
+import { type Attempt, circuitOpen, operationName, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
-import { createRequestFamilies } from './request-families.ts'
+import { createCounters, createHistograms } from './prometheus.ts'
 import type { MetricSnapshot } from './snapshot.ts'
 
 /** Counts requests, attempts and calls to models. */
-export type RequestMetrics = RequestListener & { snapshot(): readonly MetricSnapshot[] }
+type RequestMetrics = RequestListener & { snapshot(): readonly MetricSnapshot[] }
 
 /** Creates the metrics of requests, all of them empty. */
 export function createRequestMetrics(): RequestMetrics {
@@ -93,3 +92,102 @@ const knownMethods: ReadonlySet<string> = new Set([
   'PUT',
   'PATCH',
 ])
+
+/** Creates the metrics that are counted for each request and each call. Their names and labels are all here. */
+export function createRequestFamilies() {
+  return {
+    requests: createCounters({
+      name: 'weir_requests_total',
+      help: 'Finished requests, by method, path and status.',
+      labels: ['method', 'path', 'status'],
+    }),
+    rejected: createCounters({
+      name: 'weir_rejected_requests_total',
+      help: 'Requests rejected by the gateway, by error code and reason.',
+      labels: ['method', 'path', 'error', 'reason'],
+    }),
+    attempts: createCounters({
+      name: 'weir_attempts_total',
+      help: 'Attempts to call a provider, by outcome. circuit_open is a route skipped by an open circuit breaker.',
+      labels: ['provider', 'outcome'],
+    }),
+    inFlightAtStart: createHistograms(
+      {
+        name: 'weir_requests_in_flight_at_start',
+        help: 'Requests in flight when a request starts, including itself.',
+      },
+      inFlightBounds,
+    ),
+    ...createModelFamilies(),
+  }
+}
+
+/** Metrics of calls to models, named by the semantic conventions of OpenTelemetry where those have a name. */
+function createModelFamilies() {
+  return {
+    durations: createHistograms(
+      genAi('server_request_duration_seconds', 'Time from a request to its full response.', 'error_type'),
+      durationBounds,
+    ),
+    firstTokens: createHistograms(
+      genAi('server_time_to_first_token_seconds', 'Time from a request to the first token of its stream.'),
+      firstTokenBounds,
+    ),
+    tokenIntervals: createHistograms(
+      genAi('server_time_per_output_token_seconds', 'Time per output token of a stream after the first.'),
+      tokenIntervalBounds,
+    ),
+    // The model label of this one is the name that the provider uses.
+    attemptDurations: createHistograms(
+      genAi('client_operation_duration_seconds', 'Duration of one attempt to call a provider.', 'error_type'),
+      durationBounds,
+    ),
+    tokens: createHistograms(
+      genAi('client_token_usage', 'Tokens used by a call.', 'gen_ai_token_type'),
+      tokenBounds,
+    ),
+    overhead: createHistograms(
+      {
+        name: 'weir_gateway_overhead_seconds',
+        help: 'Time spent in the gateway before the response began.',
+        labels: ['path'],
+      },
+      overheadBounds,
+    ),
+    cost: createCounters({ name: 'weir_cost_usd_total', help: 'Cost of calls in USD.', labels: ['model'] }),
+  }
+}
+
+const genAiLabels = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model']
+
+function genAi(name: string, help: string, ...labels: readonly string[]) {
+  return { name: `gen_ai_${name}`, help, labels: [...genAiLabels, ...labels] }
+}
+
+// The upper bounds of the buckets. OpenTelemetry advises those of the gen_ai metrics.
+
+/** Tokens of one call. */
+const tokenBounds = [
+  1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+]
+
+/** Seconds of a call or an attempt. */
+const durationBounds = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+]
+
+/** Seconds until the first token. */
+const firstTokenBounds = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+]
+
+/** Seconds for each token after the first. */
+const tokenIntervalBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
+
+/** Seconds that the gateway takes itself. */
+const overheadBounds = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
+]
+
+/** Open requests. */
+const inFlightBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]

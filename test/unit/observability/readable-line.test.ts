@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { upstreamFailed } from '../../../src/lib/errors/upstream-errors.ts'
-import { readableLine } from '../../../src/observability/request-log/readable-line.ts'
+import { readableLine } from '../../../src/observability/request-log/readable-log.ts'
 import { createRequestLog } from '../../../src/observability/request-log/request-log.ts'
 import { RequestRecord } from '../../../src/observability/request-record.ts'
 import { provider } from '../gateway/support/model-fixtures.ts'

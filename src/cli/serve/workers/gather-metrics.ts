@@ -1,5 +1,4 @@
-import { droppedLinesMetric } from '../../../observability/metrics/gateway-metrics.ts'
-import { processMetrics } from '../../../observability/metrics/process-metrics.ts'
+import { droppedLinesMetric, processMetrics } from '../../../observability/metrics/gateway-metrics.ts'
 import { readScraped, type ScrapedMetric } from '../../../observability/metrics/prometheus.ts'
 import { cumulative, mergeSnapshots } from '../../../observability/metrics/snapshot.ts'
 import type { ProcessMetrics } from './procedures.ts'

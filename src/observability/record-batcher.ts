@@ -3,19 +3,19 @@ import type { RequestRecord } from './request-record.ts'
 import type { RequestListener } from './request-tracker.ts'
 
 /** Receives finished records some time after their requests. */
-export type RecordReader = Pick<RequestListener, 'finished'>
+type RecordReader = Pick<RequestListener, 'finished'>
 
 /** Milliseconds: how late a line of the log is. */
-const gatherMs = 10
-/** So many records are passed on at once: they delay other requests by about a millisecond. */
-const maxGathered = 100
+const batchDelayMs = 10
+/** A larger batch would delay other requests by more than a millisecond. */
+const maxBatched = 100
 
 /**
- * Gathers finished records for a moment, and passes them to one reader after the other: the code of a reader is cold
+ * Batches finished records for a moment, and passes them to one reader after the other: the code of a reader is cold
  * after a request, and then takes several times as long as it does for the next record. A reply waits for it only where
  * it is the last of many.
  */
-export class GatheredRecords {
+export class RecordBatcher {
   readonly #readers: readonly RecordReader[]
   readonly #log: Log
   #records: RequestRecord[] = []
@@ -29,11 +29,11 @@ export class GatheredRecords {
   /** Adds a finished record. */
   add(record: RequestRecord): void {
     this.#records.push(record)
-    if (this.#records.length >= maxGathered) this.flush()
-    else this.#timer ??= setTimeout(this.flush, gatherMs)
+    if (this.#records.length >= maxBatched) this.flush()
+    else this.#timer ??= setTimeout(this.flush, batchDelayMs)
   }
 
-  /** Passes on what was gathered. */
+  /** Passes on the batch. */
   readonly flush = (): void => {
     clearTimeout(this.#timer)
     this.#timer = undefined

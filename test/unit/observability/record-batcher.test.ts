@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
-import { GatheredRecords } from '../../../src/observability/gathered-records.ts'
+import { RecordBatcher } from '../../../src/observability/record-batcher.ts'
 import { RequestRecord } from '../../../src/observability/request-record.ts'
 
 const noListener = { callEnded() {}, finished() {} }
@@ -21,7 +21,7 @@ function reader() {
 function gather(...readers: readonly { finished(record: RequestRecord): void }[]) {
   const lines: string[] = []
   const log = createLog((line) => void lines.push(line))
-  return { records: new GatheredRecords(readers, log), lines }
+  return { records: new RecordBatcher(readers, log), lines }
 }
 
 test('each reader receives each record once, in order and a moment later', async () => {
