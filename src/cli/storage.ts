@@ -1,6 +1,6 @@
 import { createScriptRunner } from '../storage/sqlite/run-script.ts'
 import { dirname, join } from 'node:path'
-import { findDatabaseUrl } from '../config/database-url.ts'
+import { findDatabaseUrl } from '../config/load.ts'
 import { findDataFolder } from '../config/paths.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Keys } from '../storage/ports/keys.ts'

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
-import { bytesOf, millisecondsOf, parseDuration } from './units.ts'
 import type { ProviderSettings } from './provider-settings.ts'
+import { bytesOf, millisecondsOf, parseDuration } from './setting-types.ts'
 import type { Settings, SettingsFile } from './settings.ts'
 
 /** The defaults of the settings, as in the file; a setting without one is absent. */

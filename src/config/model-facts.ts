@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { modelApis } from '../domain/generation/model-apis.ts'
+import { modelApis } from '../domain/generation/parameters.ts'
 import { efforts } from '../domain/generation/request.ts'
 import { closed, count, text } from './setting-types.ts'
 

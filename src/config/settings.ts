@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ModelFacts } from './model-facts.ts'
-import { ProviderSettings } from './provider-settings.ts'
-import { Breaker, Retries } from './routing-settings.ts'
+import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
 import { closed, count, databaseUrl, duration, size, text } from './setting-types.ts'
 
 const Limits = Type.Object(

@@ -1,8 +1,8 @@
-import type { Outcome } from '../domain/accounting/outcome.ts'
+import type { Outcome } from '../domain/accounting/request-metadata.ts'
 import type { Generation } from '../domain/generation/request.ts'
 import { abortReason, AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
-import { noPlace } from '../lib/transient-set.ts'
+import { notInSet } from '../lib/transient.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
@@ -35,8 +35,8 @@ export class Call {
   readonly observer: CallObserver | undefined
   /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
-  /** Among the open calls. */
-  place = noPlace
+  /** Its index among the open calls. */
+  index = notInSet
   /** The request of the caller, with the provider states of earlier turns once they are restored. */
   generation: Generation
   /** What was not restored, a sentence each. */

@@ -1,5 +1,5 @@
 import { interrupted } from '../lib/errors/errors.ts'
-import { type TransientMember, TransientSet } from '../lib/transient-set.ts'
+import { type TransientMember, TransientSet } from '../lib/transient.ts'
 
 /** The calls in flight, for a graceful shutdown. */
 export type OpenCalls = {

@@ -2,9 +2,13 @@ import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { invalidKey, missingKey, noOrganization } from '../lib/errors/errors.ts'
 import { isAnthropicRequest } from './anthropic-request.ts'
-import { type ApiKey, parseApiKey, verifySecret } from '../domain/accounting/api-key.ts'
+import {
+  type ApiKey,
+  parseApiKey,
+  verifySecret,
+  type Organization,
+} from '../domain/accounting/organization.ts'
 import type { KeyDirectory, KnownKey } from '../storage/ports/key-directory.ts'
-import type { Organization } from '../domain/accounting/organization.ts'
 
 /** The organization and the key that a request authenticates as. */
 export type Caller = Pick<KnownKey, 'hasCredit'> & {

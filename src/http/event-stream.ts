@@ -1,7 +1,6 @@
 import { clientGone } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
-import { withTimeout } from '../lib/time.ts'
-import { Watchdog } from '../lib/watchdog.ts'
+import { withTimeout, Watchdog } from '../lib/time.ts'
 import type { EndStream } from './key-watch.ts'
 import { directReply, type Sink, stallTimeoutMs } from './direct-stream.ts'
 

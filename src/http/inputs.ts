@@ -1,5 +1,5 @@
 import { type TSchemaOptions, Type } from 'typebox'
-import type { Input } from '../domain/generation/inputs.ts'
+import type { Input } from '../domain/generation/request.ts'
 import { type ApiError, badRequest } from '../lib/errors/errors.ts'
 
 /** One input or several: texts, or lists of token ids. */

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { badRequest } from '../lib/errors/errors.ts'
-import type { Fields } from '../lib/json/json.ts'
-import { jsonExceeds } from '../lib/json/json-size.ts'
+import { type Fields, jsonExceeds } from '../lib/json/json.ts'
 import { isStorable, storableRule } from '../lib/text.ts'
 
 const maxKeys = 512

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Usage } from '../domain/generation/usage.ts'
+import type { Usage } from '../domain/generation/events.ts'
 
 const count = Type.Number()
 

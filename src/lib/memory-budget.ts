@@ -1,5 +1,5 @@
 import { memoryExhausted } from './errors/errors.ts'
-import { TransientMap } from './transient-map.ts'
+import { TransientMap } from './transient.ts'
 
 /** Acquires bytes of a memory budget before they are read; throws or rejects if they do not fit. */
 export type AcquireMemory = (bytes: number) => void | Promise<void>

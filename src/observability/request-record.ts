@@ -1,10 +1,9 @@
-import type { Outcome } from '../domain/accounting/outcome.ts'
-import type { Api, RequestMetadata } from '../domain/accounting/request-metadata.ts'
+import type { Api, Outcome, RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { CallObserver } from '../gateway/gateway-dependencies.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import { ApiError } from '../lib/errors/errors.ts'
-import { Stopwatch } from '../lib/stopwatch.ts'
 import { loggable } from '../lib/text.ts'
+import { Stopwatch } from '../lib/time.ts'
 
 /** One call to the provider of a route. */
 export type Attempt = {

@@ -1,6 +1,6 @@
 import type { Observer } from '../gateway/gateway-dependencies.ts'
 import { causeOf, type Log } from '../lib/log.ts'
-import { TransientMap } from '../lib/transient-map.ts'
+import { TransientMap } from '../lib/transient.ts'
 import { type RecordListener, RequestRecord } from './request-record.ts'
 
 /** Receives the requests that a tracker follows. */

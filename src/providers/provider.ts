@@ -1,7 +1,6 @@
 import type { GenerationEvent } from '../domain/generation/events.ts'
 import type { Parameter } from '../domain/generation/parameters.ts'
-import type { Generation } from '../domain/generation/request.ts'
-import type { Operation } from '../domain/generation/source-request.ts'
+import type { Generation, Operation } from '../domain/generation/request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Body, Protocol, Target } from './protocols/protocol.ts'

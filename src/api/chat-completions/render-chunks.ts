@@ -1,11 +1,12 @@
-import type {
-  GenerationEvent,
-  ToolCallBegin,
-  ToolCallDelta,
-  ToolCallEvent,
+import {
+  type GenerationEvent,
+  type ToolCallBegin,
+  type ToolCallDelta,
+  type ToolCallEvent,
+  joinLogprobs,
+  type LogprobsWithText,
+  type Usage,
 } from '../../domain/generation/events.ts'
-import { joinLogprobs, type LogprobsWithText } from '../../domain/generation/text-with-logprobs.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
 import { renderUsage } from '../../http/usage.ts'
 import { type ReplyMetadata, renderLogprobs, renderToolCall } from './render.ts'
 

@@ -1,6 +1,10 @@
 import type { Answer, AnswerChoice } from '../../domain/generation/answer.ts'
-import type { FinishReason, GenerationEvent } from '../../domain/generation/events.ts'
-import { joinLogprobs, type LogprobsWithText } from '../../domain/generation/text-with-logprobs.ts'
+import {
+  type FinishReason,
+  type GenerationEvent,
+  joinLogprobs,
+  type LogprobsWithText,
+} from '../../domain/generation/events.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
 import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'

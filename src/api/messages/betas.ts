@@ -1,5 +1,5 @@
-import type { SourceRequest } from '../../domain/generation/source-request.ts'
-import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
+import type { SourceRequest } from '../../domain/generation/request.ts'
+import { unsupportedSentence } from '../../domain/generation/warnings.ts'
 import type { Model } from '../../gateway/models/model.ts'
 
 /** The header that selects betas of Anthropic, separated by commas. */

@@ -1,5 +1,4 @@
-import type { Generation, Tool, ToolChoice } from '../../domain/generation/request.ts'
-import type { ProviderTool } from '../../domain/generation/source-request.ts'
+import type { Generation, Tool, ToolChoice, ProviderTool } from '../../domain/generation/request.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import type { AnthropicTool, CountTokensRequest, CustomTool } from './schema.ts'
 import { isStrictSchema } from './strict-schema.ts'

@@ -1,4 +1,4 @@
-import { exactNumber } from '../../lib/json/exact-number.ts'
+import { exactNumber } from '../../lib/json/json.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import { bucketWidths, type UsageBucketGroup } from '../../storage/ports/usage-buckets.ts'
 import { pageToken, type ReportPage } from './query.ts'

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox'
-import type { ExactNumber } from '../../lib/json/exact-number.ts'
+import type { ExactNumber } from '../../lib/json/json.ts'
 
 const orNull = (description: string) =>
   Type.Union([Type.String(), Type.Null()], {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { findDatabaseUrl } from '../../config/database-url.ts'
+import { findDatabaseUrl } from '../../config/load.ts'
 import { findDataFolder } from '../../config/paths.ts'
 import { backUp, BackupError } from '../../storage/sqlite/connection/backup.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'

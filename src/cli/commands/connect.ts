@@ -1,5 +1,5 @@
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
-import { parseApiKey } from '../../domain/accounting/api-key.ts'
+import { parseApiKey } from '../../domain/accounting/organization.ts'
 import { nearMatch } from '../../lib/near-match.ts'
 import type { NewKey } from '../../storage/ports/keys.ts'
 import { defaultOrganization } from '../../storage/common/bootstrap-key.ts'

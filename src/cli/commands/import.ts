@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { fileErrorReason } from '../../config/file-errors.ts'
+import { fileErrorReason } from '../../config/file-problems.ts'
 import { problemLine } from '../../config/problem.ts'
 import { shortText } from '../../lib/text.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'

@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { findDatabaseUrl, parseDatabaseUrl } from '../../config/database-url.ts'
+import { findDatabaseUrl, parseDatabaseUrl } from '../../config/load.ts'
 import { findDataFolder } from '../../config/paths.ts'
 import type { DatabaseLocation } from '../../storage/open-storage.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'

@@ -1,7 +1,7 @@
 import { catalog } from '../../config/catalog.ts'
 import { checkSchema } from '../../config/check-schema.ts'
 import { toSettings } from '../../config/defaults.ts'
-import { interpolate } from '../../config/interpolate.ts'
+import { interpolate } from '../../config/read-settings-file.ts'
 import { duplicateModelNames } from '../../config/load.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import { SettingsFile } from '../../config/settings.ts'

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { duplicateKey } from '../../config/duplicate-key.ts'
-import { fileErrorReason } from '../../config/file-errors.ts'
-import { invalidLine } from '../../config/read-settings-file.ts'
+import { duplicateKey, invalidLine } from '../../config/read-settings-file.ts'
+import { fileErrorReason } from '../../config/file-problems.ts'
 import { CommandError } from '../errors.ts'
 
 /** A parsed file of another program. */

@@ -1,7 +1,6 @@
-import { dataFolderProblem } from '../../config/file-errors.ts'
+import { dataFolderProblem, tlsProblems } from '../../config/file-problems.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { SettingsError } from '../../config/problem.ts'
-import { tlsProblems } from '../../config/tls-files.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
 import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
 import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'

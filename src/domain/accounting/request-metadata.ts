@@ -1,8 +1,9 @@
-import { fieldsOf, type Json, parseJson } from '../../lib/json/json.ts'
-import { jsonExceeds } from '../../lib/json/json-size.ts'
+import { fieldsOf, type Json, jsonExceeds, parseJson } from '../../lib/json/json.ts'
+import type { Nanos } from '../../lib/usd.ts'
+import type { Usage } from '../generation/events.ts'
 
 /** The APIs that requests come in by. */
-export const apis = ['chat', 'responses', 'messages', 'completions', 'embeddings'] as const
+const apis = ['chat', 'responses', 'messages', 'completions', 'embeddings'] as const
 export type Api = (typeof apis)[number]
 
 /** A request as it is known before its response; stored with its usage. */
@@ -45,8 +46,8 @@ export function readRequestMetadata(
 }
 
 /** The stored characters of `user`, and the stored bytes of `trace` as JSON. */
-export const maxUserCharacters = 256
-export const maxTraceBytes = 4096
+const maxUserCharacters = 256
+const maxTraceBytes = 4096
 
 /** Truncates `user` to the stored length. */
 export function storedUser(user: string): string {
@@ -68,4 +69,21 @@ export function storedTrace(trace: Json): Json {
     stored = Object.fromEntries(Object.entries(fieldsOf(stored)).filter(([other]) => other !== name)) as Json
   }
   return stored
+}
+
+/** How a request ended, with its usage and cost. */
+export type Outcome = {
+  /** Absent if no provider was reached, like everything that a provider reports. */
+  readonly provider?: string
+  readonly upstreamModel?: string
+  readonly usage?: Usage & { readonly estimated: boolean }
+  /** Absent if the model has no price. */
+  readonly cost?: Nanos
+  /** Milliseconds from the request to the end of its reply, and to the first token. */
+  readonly latency?: number
+  readonly firstToken?: number
+  /** The status of the reply; 499 if the client disconnected before it, 0 if the process died and it is unknown. */
+  readonly status: number
+  /** The code of the error, also of one in the middle of a stream. */
+  readonly error?: string
 }

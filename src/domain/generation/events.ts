@@ -1,7 +1,4 @@
 import type { Fields, Json } from '../../lib/json/json.ts'
-import type { ProviderError } from './provider-error.ts'
-import type { ProtocolName } from './source-request.ts'
-import type { Usage } from './usage.ts'
 
 /**
  * An event of a model's output, independent of the protocol. `choice` counts the choices of one request from
@@ -63,7 +60,7 @@ export type ReasoningEnd = {
 }
 
 /** A block that only the providers of its protocol understand, complete, such as the use of a tool that they run. */
-export type ProviderBlock = {
+type ProviderBlock = {
   readonly type: 'provider-block'
   readonly choice: number
   readonly protocol: ProtocolName
@@ -127,3 +124,97 @@ export type ToolCallEvent = {
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** The protocols of providers. */
+export type ProtocolName =
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-embeddings'
+  | 'responses'
+  | 'anthropic'
+  | 'gemini'
+  | 'gemini-embeddings'
+
+/** Token counts of one request. */
+export type Usage = {
+  /** The tokens of the prompt, cached and newly cached ones included. */
+  readonly promptTokens: number
+  /** The tokens of the answer, reasoning included. */
+  readonly completionTokens: number
+  /** The part of the prompt that was read from a cache. */
+  readonly cachedTokens?: number
+  /** The part of the prompt that was written to a cache, one-hour writes included. */
+  readonly cacheWriteTokens?: number
+  /** The part of the cache writes that is stored for an hour. */
+  readonly longCacheWriteTokens?: number
+  readonly reasoningTokens?: number
+  readonly promptAudioTokens?: number
+  readonly completionAudioTokens?: number
+}
+
+/**
+ * An error as the provider reports it, in the provider's words. It has to be classified and scrubbed before a
+ * caller sees it.
+ */
+export type ProviderError = {
+  readonly message: string
+  /** The HTTP status that the provider means, even if its response came with a 200. */
+  readonly status?: number
+  readonly type?: string
+  readonly code?: string
+  /** Whether `status` is that of the HTTP response, and not one that its body names. */
+  readonly fromStatusLine?: true
+  /**
+   * Found by the gateway and not reported by the provider: the message is the gateway's own, and may be
+   * shown.
+   */
+  readonly detected?: true
+  /** Seconds. */
+  readonly retryAfter?: number
+}
+
+/** The message of an error for which the provider gives none. */
+export const noReasonMessage = 'The provider gave no reason.'
+
+/** The response ended without its final event, on a connection that closed properly. */
+export const endedEarly: ProviderError = {
+  message: 'its response ended before it was complete',
+  detected: true,
+}
+
+/** The connection was closed before the response ended. */
+export const connectionClosed: ProviderError = {
+  message: 'the connection was closed before its response was complete',
+  detected: true,
+}
+
+/** The response holds bytes that are not of its format. */
+export const invalidData: ProviderError = { message: 'its response contains invalid data', detected: true }
+
+/** The response could not be read, for example because its compression is broken. */
+export const unreadable: ProviderError = { message: 'its response could not be read', detected: true }
+
+/** The response is nested deeper or longer than the gateway reads. */
+export const tooLarge: ProviderError = { message: 'its response is too large to be read', detected: true }
+
+/** The log probabilities of a chunk, with the text that they belong to. */
+export type LogprobsWithText = Extract<GenerationEvent, { readonly type: 'logprobs' }> & {
+  readonly text?: string
+}
+
+/** The batch with each text joined to the log probabilities that directly follow it, for APIs that send both at once. */
+export function joinLogprobs(
+  batch: readonly GenerationEvent[],
+): readonly (GenerationEvent | LogprobsWithText)[] {
+  return batch.flatMap((event, index): readonly (GenerationEvent | LogprobsWithText)[] => {
+    if (event.type === 'text') return isLogprobsOf(event.choice, batch[index + 1]) ? [] : [event]
+    const previous = batch[index - 1]
+    if (event.type !== 'logprobs' || previous?.type !== 'text' || previous.choice !== event.choice)
+      return [event]
+    return [{ ...event, text: previous.text }]
+  })
+}
+
+function isLogprobsOf(choice: number, event: GenerationEvent | undefined): boolean {
+  return event?.type === 'logprobs' && event.choice === choice
+}

@@ -1,7 +1,5 @@
 import type { Fields, Json } from '../../lib/json/json.ts'
-import type { ToolCall } from './events.ts'
-import type { Input } from './inputs.ts'
-import type { Operation, ProtocolName, ProviderTool, SourceRequest } from './source-request.ts'
+import type { ProtocolName, ToolCall } from './events.ts'
 
 /** A request to a model, independent of the protocol. */
 export type Generation = {
@@ -53,7 +51,7 @@ type MessageContent = {
 }
 
 export type SystemMessage = MessageContent & { readonly role: 'system' | 'developer' }
-export type UserMessage = MessageContent & { readonly role: 'user' }
+type UserMessage = MessageContent & { readonly role: 'user' }
 export type AssistantMessage = MessageContent & {
   readonly role: 'assistant'
   readonly toolCalls: readonly PastToolCall[]
@@ -109,3 +107,49 @@ export type Format =
 /** From the lowest to the highest. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
+
+/** What a request asks of a model other than to continue a conversation: to continue a text, or to embed texts. */
+export type Operation = 'completion' | 'embedding'
+
+/**
+ * The request as the caller wrote it, where the caller's API is itself the protocol of some providers: these
+ * receive it unchanged, except for the fields that the gateway sets. The other fields of the generation say the
+ * same for all other protocols, for limits and for billing.
+ */
+export type SourceRequest = {
+  readonly protocol: ProtocolName
+  readonly body: Fields
+  /** The headers of the caller that belong to the request, in lower case, such as `anthropic-beta`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A tool in the form of the only protocol that supports it. */
+export type ProviderTool = {
+  readonly protocol: ProtocolName
+  /** Its type or name, as the caller knows it. */
+  readonly name: string
+  /** The path of the tool in the request. */
+  readonly param: string
+  /** The provider runs the tool itself, and may charge for it beyond the tokens. */
+  readonly hosted: boolean
+}
+
+/** A prompt of a completion or an input of an embedding request: a text, or the ids of its tokens. */
+export type Input = string | readonly number[]
+
+type Counted = Pick<Generation, 'compaction' | 'operation' | 'choices' | 'inputs'>
+
+/** The number of choices of the complete response: a completion has its choices for each prompt. */
+export function totalChoices({ operation, choices = 1, inputs }: Counted): number {
+  return operation === 'completion' ? choices * (inputs?.length ?? 1) : choices
+}
+
+/** The number of prompts, each of which fills a context window of its own. */
+export function promptCount(request: Counted): number {
+  return Math.max(1, request.inputs?.length ?? 1) * callsOfModel(request)
+}
+
+/** The maximum number of times that the provider calls the model for one answer. */
+export function callsOfModel({ compaction }: Pick<Generation, 'compaction'>): number {
+  return compaction === true ? 2 : 1
+}

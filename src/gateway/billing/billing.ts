@@ -1,6 +1,5 @@
 import type { BillingMode, Organization } from '../../domain/accounting/organization.ts'
-import type { Outcome } from '../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import {
   type ApiError,
   billingNotConfigured,

@@ -1,5 +1,4 @@
-import type { Input } from '../../domain/generation/inputs.ts'
-import type { Generation, Message, Part } from '../../domain/generation/request.ts'
+import type { Generation, Input, Message, Part } from '../../domain/generation/request.ts'
 
 /** Characters per token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/accounting/outcome.ts'
+import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
 import { countImages } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'

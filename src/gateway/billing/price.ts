@@ -1,7 +1,6 @@
 import type { Pricing } from '../../config/model-facts.ts'
-import type { Generation, Message, Part } from '../../domain/generation/request.ts'
-import type { Operation } from '../../domain/generation/source-request.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
+import type { Usage } from '../../domain/generation/events.ts'
+import type { Generation, Message, Operation, Part } from '../../domain/generation/request.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Model } from '../models/model.ts'
 

@@ -1,12 +1,13 @@
-import { callsOfModel, type Input } from '../../domain/generation/inputs.ts'
-import type {
-  AssistantMessage,
-  ForeignPart,
-  Generation,
-  Message,
-  Part,
-  Tool,
-  ToolMessage,
+import {
+  type AssistantMessage,
+  callsOfModel,
+  type ForeignPart,
+  type Generation,
+  type Input,
+  type Message,
+  type Part,
+  type Tool,
+  type ToolMessage,
 } from '../../domain/generation/request.ts'
 import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
 import { parseBounded } from '../../providers/protocols/rendering.ts'

@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { totalChoices } from '../../domain/generation/inputs.ts'
+import { totalChoices } from '../../domain/generation/request.ts'
 import { type ModelRoute, routeKey } from '../models/model.ts'
 import type { MeteredRequest } from './cost-bound.ts'
 import { conservativeTokens } from './estimate.ts'

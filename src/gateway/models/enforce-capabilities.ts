@@ -1,6 +1,6 @@
 import { type Parameter, parameters, toParameters } from '../../domain/generation/parameters.ts'
 import { type Effort, efforts, type Generation } from '../../domain/generation/request.ts'
-import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
+import { unsupportedSentence } from '../../domain/generation/warnings.ts'
 import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model } from './model.ts'
 import type { Models } from './models.ts'

@@ -1,6 +1,5 @@
 import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
-import type { ModelApi } from '../../domain/generation/model-apis.ts'
-import type { Parameter } from '../../domain/generation/parameters.ts'
+import type { ModelApi, Parameter } from '../../domain/generation/parameters.ts'
 import type { Provider } from '../../providers/provider.ts'
 
 /** A model as callers see it, with the routes that serve it. */

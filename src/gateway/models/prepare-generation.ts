@@ -1,5 +1,4 @@
-import type { ModelApi } from '../../domain/generation/model-apis.ts'
-import type { Parameter } from '../../domain/generation/parameters.ts'
+import type { ModelApi, Parameter } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { enforceCapabilities, resolveFastMode } from './enforce-capabilities.ts'
 import type { Model } from './model.ts'

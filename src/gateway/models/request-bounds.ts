@@ -1,4 +1,4 @@
-import type { ModelApi } from '../../domain/generation/model-apis.ts'
+import type { ModelApi } from '../../domain/generation/parameters.ts'
 import type { Generation, Message } from '../../domain/generation/request.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { fieldsOf, textOf } from '../../lib/json/json.ts'

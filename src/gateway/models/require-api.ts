@@ -1,4 +1,4 @@
-import { apiPaths, conversationApis, type ModelApi } from '../../domain/generation/model-apis.ts'
+import { apiPaths, conversationApis, type ModelApi } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { apiNotSupported, completionsNotSupported } from '../../lib/errors/api-errors.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'

@@ -1,6 +1,5 @@
-import type { Generation } from '../../domain/generation/request.ts'
-import type { Operation, ProviderTool } from '../../domain/generation/source-request.ts'
-import { unsupportedSentence } from '../../domain/generation/unsupported.ts'
+import type { Generation, Operation, ProviderTool } from '../../domain/generation/request.ts'
+import { unsupportedSentence } from '../../domain/generation/warnings.ts'
 import { tokenIdsNotSupported } from '../../lib/errors/api-errors.ts'
 import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Kind, KindOperation, RemoteKind } from '../../providers/provider.ts'

@@ -1,6 +1,5 @@
 import type { ModelFacts } from '../../config/model-facts.ts'
-import { conversationApis, type ModelApi } from '../../domain/generation/model-apis.ts'
-import { parameters } from '../../domain/generation/parameters.ts'
+import { conversationApis, type ModelApi, parameters } from '../../domain/generation/parameters.ts'
 import type { Kind } from '../../providers/provider.ts'
 import type { ModelRoute } from './model.ts'
 

@@ -1,5 +1,5 @@
 import { isReachable } from '../../lib/reachable.ts'
-import { Watchdog } from '../../lib/watchdog.ts'
+import { Watchdog } from '../../lib/time.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { connectionTimedOut, responseTimedOut } from './upstream-error.ts'
 

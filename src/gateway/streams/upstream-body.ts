@@ -1,10 +1,10 @@
-import type { GenerationEvent } from '../../domain/generation/events.ts'
 import {
   endedEarly,
+  type GenerationEvent,
   invalidData,
   type ProviderError,
   tooLarge,
-} from '../../domain/generation/provider-error.ts'
+} from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'

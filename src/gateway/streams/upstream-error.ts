@@ -1,11 +1,11 @@
-import { ExcessiveAnswerError } from '../../domain/generation/answer-limits.ts'
+import { ExcessiveAnswerError } from '../../domain/generation/answer.ts'
 import {
   connectionClosed,
   noReasonMessage,
   type ProviderError,
   tooLarge,
   unreadable,
-} from '../../domain/generation/provider-error.ts'
+} from '../../domain/generation/events.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors/upstream-errors.ts'
 import { TooLongError } from '../../lib/read-text.ts'

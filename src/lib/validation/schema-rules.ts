@@ -1,5 +1,8 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { isObject } from '../json/json.ts'
+import { isStorable, looksSecret, storableRule } from '../text.ts'
+import { joinChoices, type Path, type Problem, quoted } from './problem.ts'
 
 /** The part of JSON Schema that our schemas use. */
 export type Rules = {
@@ -50,7 +53,7 @@ export function alternatives(rules: Rules): readonly Rules[] {
 }
 
 /** The types of JSON values. */
-export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 /** Returns the JSON type of a value. */
 export function jsonTypeOf(value: unknown): JsonType {
@@ -78,4 +81,108 @@ export function allowedValues(branches: readonly Rules[]): readonly unknown[] | 
 
 function valuesOf(rules: Rules): readonly unknown[] | undefined {
   return rules.const === undefined ? rules.enum : [rules.const]
+}
+
+/** Returns the first bound that the value itself breaks, without looking at its elements. */
+export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {
+  if (typeof value === 'number') return wrongNumber(rules, value, path)
+  if (typeof value === 'string') return wrongLength(rules, value, path) ?? notStorable(rules, value, path)
+  if (Array.isArray(value)) return wrongCount(rules, value.length, path)
+  return isObject(value) ? wrongWidth(rules, Object.keys(value).length, path) : undefined
+}
+
+/** Returns the problem of a value whose type no branch allows. */
+export function wrongType(branches: readonly Rules[], value: unknown, path: Path): Problem {
+  const types = branches.flatMap((branch): readonly string[] => {
+    return branch.type === 'integer' ? ['integer'] : jsonTypesOf(branch)
+  })
+  const must = `be ${joinChoices([...new Set(types.map(withArticle))])}`
+  return { path, code: 'invalid_type', must, got: typeText(value) }
+}
+
+/** Returns the problem of a value that is not one of the allowed ones. */
+export function wrongChoice(allowed: readonly unknown[], value: unknown, path: Path): Problem {
+  const must = `be ${allowed.length === 1 ? '' : 'one of '}${joinChoices(allowed.map(quoted))}`
+  return { path, code: 'invalid_value', must, got: quoted(value) }
+}
+
+function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefined {
+  const kind = rules.type === 'integer' ? 'integer' : 'decimal'
+  // JSON may contain 1e999, which is parsed as Infinity.
+  if (kind === 'integer' && Number.isFinite(value) && !Number.isInteger(value))
+    return wrongType([rules], value, path)
+  const bound = (code: 'below_min_value' | 'above_max_value', range: string): Problem => {
+    return { path, code: `${kind}_${code}`, must: `be ${range}`, got: String(value) }
+  }
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = rules
+  if (minimum !== undefined && value < minimum) return bound('below_min_value', `at least ${minimum}`)
+  if (maximum !== undefined && value > maximum) return bound('above_max_value', `at most ${maximum}`)
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
+    return bound('below_min_value', `greater than ${exclusiveMinimum}`)
+  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
+    return bound('above_max_value', `less than ${exclusiveMaximum}`)
+  if (Number.isFinite(value)) return undefined
+  return bound(value > 0 ? 'above_max_value' : 'below_min_value', 'a finite number')
+}
+
+function wrongLength(rules: Rules, value: string, path: Path): Problem | undefined {
+  const { minLength = 0, maxLength = Infinity } = rules
+  if (minLength === 0 && value.length <= maxLength) return undefined
+  const length = charactersOf(value)
+  if (length < minLength) {
+    const must = `have at least ${counted(minLength, 'character')}`
+    return { path, code: 'string_below_min_length', must, got: String(length) }
+  }
+  if (length <= maxLength) return undefined
+  const must = `have at most ${counted(maxLength, 'character')}`
+  return { path, code: 'string_above_max_length', must, got: String(length) }
+}
+
+function notStorable({ pattern }: Rules, value: string, path: Path): Problem | undefined {
+  if (pattern === undefined || isStorable(value)) return undefined
+  return { path, code: 'invalid_value', must: storableRule, got: quoted(value) }
+}
+
+/** Counts characters, not UTF-16 code units. */
+function charactersOf(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+function wrongCount(rules: Rules, length: number, path: Path): Problem | undefined {
+  const { minItems = 0, maxItems = Infinity } = rules
+  if (length < minItems) {
+    const code = length === 0 ? 'empty_array' : 'array_below_min_length'
+    return { path, code, must: `have at least ${counted(minItems, 'item')}`, got: String(length) }
+  }
+  if (length <= maxItems) return undefined
+  const must = `have at most ${counted(maxItems, 'item')}`
+  return { path, code: 'array_above_max_length', must, got: String(length) }
+}
+
+function wrongWidth({ maxProperties = Infinity }: Rules, count: number, path: Path): Problem | undefined {
+  if (count <= maxProperties) return undefined
+  const must = `have at most ${counted(maxProperties, 'key')}`
+  return { path, code: 'object_above_max_properties', must, got: String(count) }
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}
+
+/** Names the type, and the value itself if it is a word or a number: a longer text can be part of a prompt. */
+function typeText(value: unknown): string {
+  if (typeof value === 'number')
+    return `${Number.isInteger(value) ? 'an integer' : 'a decimal number'} (${value})`
+  const type = withArticle(jsonTypeOf(value))
+  if (typeof value === 'boolean') return `${type} (${value})`
+  return typeof value === 'string' && /^[\w.+-]{1,20}$/.test(value) && !looksSecret(value)
+    ? `${type} (${quoted(value)})`
+    : type
+}
+
+function withArticle(noun: string): string {
+  if (noun === 'null') return noun
+  return /^[aio]/.test(noun) ? `an ${noun}` : `a ${noun}`
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/accounting/outcome.ts'
+import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
 import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
 import { type Attempt, circuitOpen, operationName, type RequestRecord } from '../request-record.ts'

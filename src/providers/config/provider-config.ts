@@ -1,7 +1,7 @@
 import { defaultProviderSettings } from '../../config/defaults.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { millisecondsOf } from '../../config/units.ts'
+import { millisecondsOf } from '../../config/setting-types.ts'
 import { nearMatch } from '../../lib/near-match.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'

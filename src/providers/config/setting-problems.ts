@@ -1,6 +1,6 @@
 import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { parseDuration } from '../../config/units.ts'
+import { parseDuration } from '../../config/setting-types.ts'
 import { hasResponsesApi } from '../kinds/responses.ts'
 import type { Kind, KindSetting } from '../provider.ts'
 

@@ -1,7 +1,6 @@
-import type { FinishReason, GenerationEvent } from '../../domain/generation/events.ts'
+import type { FinishReason, GenerationEvent, Usage } from '../../domain/generation/events.ts'
 import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
 import type { Generation, Message, Tool } from '../../domain/generation/request.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
 import type { AbortLike } from '../../lib/abort.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject } from '../../lib/json/json.ts'

@@ -1,7 +1,10 @@
-import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { invalidData, type ProviderError } from '../../domain/generation/provider-error.ts'
+import {
+  type GenerationEvent,
+  invalidData,
+  type ProviderError,
+  type Usage,
+} from '../../domain/generation/events.ts'
 import type { EmbeddingOptions, Generation } from '../../domain/generation/request.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
 import type { Json } from '../../lib/json/json.ts'
 import { failure } from './parsing.ts'
 import type { StreamParser } from './protocol.ts'

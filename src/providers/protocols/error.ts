@@ -1,4 +1,4 @@
-import { noReasonMessage, type ProviderError } from '../../domain/generation/provider-error.ts'
+import { noReasonMessage, type ProviderError } from '../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
 
 /** Parses an error body in any of the shapes that providers of chat completions use. */

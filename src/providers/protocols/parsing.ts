@@ -1,6 +1,10 @@
-import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { endedEarly, invalidData, type ProviderError } from '../../domain/generation/provider-error.ts'
-import type { Usage } from '../../domain/generation/usage.ts'
+import {
+  endedEarly,
+  type GenerationEvent,
+  invalidData,
+  type ProviderError,
+  type Usage,
+} from '../../domain/generation/events.ts'
 import { numberOf } from '../../lib/json/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { Step } from './protocol.ts'

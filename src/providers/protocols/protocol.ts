@@ -1,8 +1,6 @@
-import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { GenerationEvent, ProtocolName, ProviderError } from '../../domain/generation/events.ts'
 import type { Parameter } from '../../domain/generation/parameters.ts'
-import type { ProviderError } from '../../domain/generation/provider-error.ts'
 import type { Effort, Generation } from '../../domain/generation/request.ts'
-import type { ProtocolName } from '../../domain/generation/source-request.ts'
 import { type Warning, Warnings } from '../../domain/generation/warnings.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 

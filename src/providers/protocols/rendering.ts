@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Format, Generation } from '../../domain/generation/request.ts'
-import type { Unsupported } from '../../domain/generation/unsupported.ts'
+import type { Unsupported } from '../../domain/generation/warnings.ts'
 import { type Fields, parseJson } from '../../lib/json/json.ts'
 import { findTooWide, isTooDeep } from '../../lib/validation/json-bounds.ts'
 import type { Target, Warn } from './protocol.ts'

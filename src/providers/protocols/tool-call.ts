@@ -1,4 +1,4 @@
-import { requireCallIndex } from '../../domain/generation/answer-limits.ts'
+import { requireCallIndex } from '../../domain/generation/answer.ts'
 import type { GenerationEvent, ToolCall, ToolCallBegin } from '../../domain/generation/events.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject, type Json, parseJson } from '../../lib/json/json.ts'

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { responseNotStored } from '../../lib/errors/errors.ts'
 import { withTimeout } from '../../lib/time.ts'
 import type { Ledger, Settlement, SettleOptions } from '../ports/ledger.ts'

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { clampToColumn } from './clamp-to-column.ts'
 
 /** A value of a row of `usage`; booleans are 0 and 1. */

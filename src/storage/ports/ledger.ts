@@ -1,5 +1,4 @@
-import type { Outcome } from '../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { Write } from './writes.ts'
 

@@ -1,5 +1,5 @@
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/api-key.ts'
+import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
 import { defaultOrganization, parseBootstrapKey } from '../common/bootstrap-key.ts'
 import { noKeyWithId, ownerOfActive, renewedExpiry } from '../common/key-rules.ts'

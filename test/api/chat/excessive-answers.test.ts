@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { maxBlocks, maxToolCalls } from '../../../src/domain/generation/answer-limits.ts'
+import { maxBlocks, maxToolCalls } from '../../../src/domain/generation/answer.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
 import { events, json } from '../../support/script.ts'

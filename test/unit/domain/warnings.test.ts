@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { unsupportedSentence } from '../../../src/domain/generation/unsupported.ts'
-import { joinWarnings, maxWarnings, Warnings } from '../../../src/domain/generation/warnings.ts'
+import {
+  unsupportedSentence,
+  joinWarnings,
+  maxWarnings,
+  Warnings,
+} from '../../../src/domain/generation/warnings.ts'
 
 function gathered(add: (warnings: Warnings) => void): readonly string[] {
   const warnings = new Warnings()

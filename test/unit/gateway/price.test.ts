@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pricing } from '../../../src/config/model-facts.ts'
 import { costOf, toDollars } from '../../../src/gateway/billing/price.ts'
-import type { Usage } from '../../../src/domain/generation/usage.ts'
+import type { Usage } from '../../../src/domain/generation/events.ts'
 
 const usage = (promptTokens: number, completionTokens: number, rest: Partial<Usage> = {}): Usage => {
   return { promptTokens, completionTokens, ...rest }

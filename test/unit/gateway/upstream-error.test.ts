@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { isTimeout, isUnreachable } from '../../../src/gateway/routing/retry.ts'
 import { connectionTimedOut, toApiError } from '../../../src/gateway/streams/upstream-error.ts'
 import { connectionError } from '../../../src/gateway/streams/upstream-request.ts'
-import type { ProviderError } from '../../../src/domain/generation/provider-error.ts'
+import type { ProviderError } from '../../../src/domain/generation/events.ts'
 import { provider } from './support/model-fixtures.ts'
 
 function codeOf(complaint: ProviderError): string | null {

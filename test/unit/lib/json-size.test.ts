@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { jsonExceeds } from '../../../src/lib/json/json-size.ts'
+import { jsonExceeds } from '../../../src/lib/json/json.ts'
 
 test.each([
   [null],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Stopwatch } from '../../../src/lib/stopwatch.ts'
+import { Stopwatch } from '../../../src/lib/time.ts'
 
 test('a stopwatch adds up its intervals, and not the time between them', () => {
   const times = [10, 25, 100, 101]

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type TSchema, Type } from 'typebox'
-import { validationError } from '../../../src/lib/validation/validation-error.ts'
+import { validationError } from '../../../src/lib/validation/validator.ts'
 
 const point = Type.Object({ x: Type.Integer(), y: Type.Integer() })
 const Circle = Type.Object({ type: Type.Literal('circle'), radius: Type.Number({ exclusiveMinimum: 0 }) })

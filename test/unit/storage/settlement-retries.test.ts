@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createSettle, createSettlementRetries } from '../../../src/storage/common/settlement-retries.ts'
-import type { Outcome } from '../../../src/domain/accounting/outcome.ts'
+import type { Outcome } from '../../../src/domain/accounting/request-metadata.ts'
 import { finished } from './support/response-fixture.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
+import type { Outcome } from '../../../domain/accounting/request-metadata.ts'
 import { estimateTokens } from '../../../gateway/billing/estimate.ts'
 import { failureOutcome as outcomeOf } from '../../../gateway/billing/outcome.ts'
 import { costOf } from '../../../gateway/billing/price.ts'

@@ -1,5 +1,4 @@
-import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
-import type { Usage } from '../../../domain/generation/usage.ts'
+import type { FinishReason, GenerationEvent, Usage } from '../../../domain/generation/events.ts'
 import { ApiError, internalError } from '../../../lib/errors/errors.ts'
 
 /**

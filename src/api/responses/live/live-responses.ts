@@ -1,4 +1,4 @@
-import { TransientMap } from '../../../lib/transient-map.ts'
+import { TransientMap } from '../../../lib/transient.ts'
 import type { LiveResponse } from './live-response.ts'
 
 /** The responses in progress that are stored or queued, by which other requests find them. */

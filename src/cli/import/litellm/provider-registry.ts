@@ -1,7 +1,7 @@
 import { catalog } from '../../../config/catalog.ts'
 import type { ProviderSettings } from '../../../config/provider-settings.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
-import { type Notes } from './notes.ts'
+import type { Notes } from './notes.ts'
 import { identityOf, type ProviderDraft } from './provider-draft.ts'
 import { variableText } from './values.ts'
 

@@ -1,5 +1,4 @@
-import type { Fields } from '../../../lib/json/json.ts'
-import { textOf } from '../../../lib/json/json.ts'
+import { type Fields, textOf } from '../../../lib/json/json.ts'
 import { withPath } from './base-url.ts'
 import type { Notes } from './notes.ts'
 import { importedText, variableText } from './values.ts'

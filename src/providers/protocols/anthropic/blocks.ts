@@ -1,4 +1,4 @@
-import { appendBlock } from '../../../domain/generation/answer-limits.ts'
+import { appendBlock } from '../../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
 import {
   asJson,

@@ -1,5 +1,4 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import type { ProviderError } from '../../../domain/generation/provider-error.ts'
+import type { GenerationEvent, ProviderError } from '../../../domain/generation/events.ts'
 import {
   type Fields,
   fieldsOf,

@@ -1,5 +1,4 @@
-import type { Finish, FinishReason, ProviderFields } from '../../../domain/generation/events.ts'
-import type { Usage } from '../../../domain/generation/usage.ts'
+import type { Finish, FinishReason, ProviderFields, Usage } from '../../../domain/generation/events.ts'
 import {
   type Fields,
   fieldsOf,

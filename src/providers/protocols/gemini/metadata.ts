@@ -1,5 +1,4 @@
-import type { ProviderError } from '../../../domain/generation/provider-error.ts'
-import type { Usage } from '../../../domain/generation/usage.ts'
+import type { ProviderError, Usage } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json/json.ts'
 import { parseError as parseCommonError } from '../error.ts'
 import { countOf } from '../parsing.ts'

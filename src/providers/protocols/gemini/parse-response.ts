@@ -1,5 +1,9 @@
-import type { FinishReason, GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
-import type { ProviderError } from '../../../domain/generation/provider-error.ts'
+import type {
+  FinishReason,
+  GenerationEvent,
+  ProviderError,
+  ToolCall,
+} from '../../../domain/generation/events.ts'
 import {
   type Fields,
   fieldsOf,

@@ -1,5 +1,4 @@
-import type { FinishReason, GenerationEvent } from '../../../domain/generation/events.ts'
-import type { ProviderError } from '../../../domain/generation/provider-error.ts'
+import type { FinishReason, GenerationEvent, ProviderError } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 import { hasError, parseError } from '../error.ts'
 import { emitText, noEvents } from '../parsing.ts'

@@ -1,5 +1,4 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import type { Usage } from '../../../domain/generation/usage.ts'
+import type { GenerationEvent, Usage } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { hasError, parseError } from '../error.ts'

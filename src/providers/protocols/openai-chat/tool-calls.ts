@@ -1,4 +1,4 @@
-import { appendBlock } from '../../../domain/generation/answer-limits.ts'
+import { appendBlock } from '../../../domain/generation/answer.ts'
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
 import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-scan.ts'
 import {

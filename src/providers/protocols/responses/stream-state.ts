@@ -1,6 +1,4 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import type { ProviderError } from '../../../domain/generation/provider-error.ts'
-import type { Usage } from '../../../domain/generation/usage.ts'
+import type { GenerationEvent, ProviderError, Usage } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import { hasError, parseError as parseChatError } from '../error.ts'
 import { parseTier, parseUsage as parseChatUsage } from '../openai-chat/parse-response.ts'

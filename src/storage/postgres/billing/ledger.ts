@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
 import { withTimeout } from '../../../lib/time.ts'

@@ -1,6 +1,5 @@
 import { getTableColumns } from 'drizzle-orm'
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { maxNanos } from '../../common/clamp-to-column.ts'
 import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Settlement } from '../../ports/ledger.ts'

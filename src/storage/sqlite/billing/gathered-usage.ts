@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 
 /** A request and how it ended. */
 export type FinishedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { oneStep, stepRows } from '../../common/step-size.ts'
 import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Database } from '../connection/database.ts'

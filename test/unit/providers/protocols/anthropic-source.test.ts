@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Generation } from '../../../../src/domain/generation/request.ts'
 import { sealState } from '../../../../src/domain/generation/sealed-state.ts'
-import { render } from './support/anthropic-render.ts'
-import { tool } from './support/anthropic-render.ts'
+import { render, tool } from './support/anthropic-render.ts'
 
 const question = { role: 'user', content: 'Hello' }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent } from '../../../../src/domain/generation/events.ts'
-import type { Input } from '../../../../src/domain/generation/inputs.ts'
-import type { EmbeddingOptions, Generation } from '../../../../src/domain/generation/request.ts'
+import type { Input, EmbeddingOptions, Generation } from '../../../../src/domain/generation/request.ts'
 import { toVector } from '../../../../src/providers/protocols/embeddings.ts'
 import { geminiEmbeddings } from '../../../../src/providers/protocols/gemini/protocol.ts'
 import { mistralEmbeddings, openaiEmbeddings } from '../../../../src/providers/protocols/openai-embeddings.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ProviderError } from '../../../../src/domain/generation/provider-error.ts'
+import type { ProviderError } from '../../../../src/domain/generation/events.ts'
 import { parseError } from '../../../../src/providers/protocols/error.ts'
 
 const extra = { type: 'extra_forbidden', loc: ['body', 'n'], msg: 'Extra inputs are not permitted' }

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../../src/domain/accounting/outcome.ts'
-import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import type { UsageGrouping } from '../../../../src/storage/ports/usage-report.ts'
 import { fundedStorage, fundedStore, requestOf } from './ledger-fixture.ts'
 import type { OpenStore } from './stores.ts'

@@ -1,6 +1,4 @@
-import type { ProviderError } from '../../../../../src/domain/generation/provider-error.ts'
-import type { GenerationEvent } from '../../../../../src/domain/generation/events.ts'
-import type { Usage } from '../../../../../src/domain/generation/usage.ts'
+import type { ProviderError, GenerationEvent, Usage } from '../../../../../src/domain/generation/events.ts'
 import { SseParser } from '../../../../../src/lib/sse.ts'
 import type { Protocol } from '../../../../../src/providers/protocols/protocol.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { TransientMap } from '../../../src/lib/transient-map.ts'
-import { noPlace, TransientSet } from '../../../src/lib/transient-set.ts'
+import { TransientMap, notInSet, TransientSet } from '../../../src/lib/transient.ts'
 
 describe('a map of entries that live as long as a request', () => {
   test('has the last value of each key, in the order of the keys', () => {
@@ -22,17 +21,17 @@ describe('a set of members that live as long as a request', () => {
   test('has each member once, and those that are left after others were deleted', () => {
     const set = new TransientSet()
     const [first, second, third, other] = [
-      { place: noPlace },
-      { place: noPlace },
-      { place: noPlace },
-      { place: 0 },
+      { index: notInSet },
+      { index: notInSet },
+      { index: notInSet },
+      { index: 0 },
     ]
     for (const member of [first, second, third, second]) set.add(member)
     expect([set.size, set.values()]).toEqual([3, [first, second, third]])
     for (const member of [first, first, other]) set.delete(member)
     expect(new Set(set.values())).toEqual(new Set([second, third]))
     for (const member of [third, second]) set.delete(member)
-    expect([set.size, first.place, second.place, third.place]).toEqual([0, noPlace, noPlace, noPlace])
+    expect([set.size, first.index, second.index, third.index]).toEqual([0, notInSet, notInSet, notInSet])
     set.add(first)
     expect(set.values()).toEqual([first])
   })

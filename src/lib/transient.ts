@@ -38,3 +38,41 @@ export class TransientMap<Value extends NonNullable<unknown>> {
     return Object.values(this.#values)
   }
 }
+
+/** An object that can be in one `TransientSet`, which keeps its index there up to date. */
+export type TransientMember = { index: number }
+
+/** The index of an object that is in no set. */
+export const notInSet = -1
+
+/**
+ * A set, in no order, for members that live no longer than a request. It is no `Set`, for the reason that `TransientMap` is
+ * no `Map`.
+ */
+export class TransientSet<Member extends TransientMember> {
+  readonly #members: Member[] = []
+
+  get size(): number {
+    return this.#members.length
+  }
+
+  add(member: Member): void {
+    if (this.#members[member.index] !== member) member.index = this.#members.push(member) - 1
+  }
+
+  /** Does nothing for an object that is not in the set. */
+  delete(member: Member): void {
+    if (this.#members[member.index] !== member) return
+    const last = this.#members.pop()
+    if (last !== undefined && last !== member) {
+      this.#members[member.index] = last
+      last.index = member.index
+    }
+    member.index = notInSet
+  }
+
+  /** The members as they are now. */
+  values(): readonly Member[] {
+    return [...this.#members]
+  }
+}

@@ -1,7 +1,6 @@
 import { edenGC, fullGC, heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
-import { TransientMap } from '../../../src/lib/transient-map.ts'
-import { noPlace, TransientSet } from '../../../src/lib/transient-set.ts'
+import { TransientMap, notInSet, TransientSet } from '../../../src/lib/transient.ts'
 
 const entries = 1000
 /** How many are in a collection at once. */
@@ -53,10 +52,10 @@ describe('a map of entries that live as long as a request', () => {
 
 describe('a set of members that live as long as a request', () => {
   test('keeps no deleted member alive', () => {
-    const set = new TransientSet<Date & { place: number }>()
+    const set = new TransientSet<Date & { index: number }>()
     const survived = survivors(
-      (_, value) => set.add(Object.assign(value, { place: noPlace })),
-      (_, value) => set.delete(value as Date & { place: number }),
+      (_, value) => set.add(Object.assign(value, { index: notInSet })),
+      (_, value) => set.delete(value as Date & { index: number }),
     )
     expect(set.size).toBe(0)
     expect(survived).toBeLessThan(entries / 10)
