@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { adminKeyRequired } from '../lib/errors/admin-errors.ts'
+import { adminKeyRequired } from '../lib/errors/http-errors.ts'
 
 /** The key of the operator, WEIR_ADMIN_KEY. */
 export type AdminKey = {

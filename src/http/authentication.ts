@@ -1,6 +1,5 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
-import { invalidKey, missingKey, noOrganization } from '../lib/errors/errors.ts'
 import { isAnthropicRequest } from './anthropic-request.ts'
 import {
   type ApiKey,
@@ -8,6 +7,7 @@ import {
   verifySecret,
   type Organization,
 } from '../domain/accounting/organization.ts'
+import { missingKey, invalidKey, noOrganization } from '../lib/errors/http-errors.ts'
 import type { KeyDirectory, KnownKey } from '../storage/ports/key-directory.ts'
 
 /** The organization and the key that a request authenticates as. */

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
-import { ApiError, internalError, methodNotImplemented, routeNotFound } from '../lib/errors/errors.ts'
+import { ApiError, internalError } from '../lib/errors/errors.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
+import { methodNotImplemented, routeNotFound } from '../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { RejectedClient, RequestRecord } from '../observability/request-record.ts'
 import { anthropicErrorHeaders, toAnthropicBody } from './anthropic-error.ts'

@@ -4,15 +4,13 @@ import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { type BodyTurn, LargeBodies, minLargeBody } from '../gateway/rate-limits/large-bodies.ts'
 import {
   ApiError,
-  bodyTooLarge,
-  bodyTooSlow,
   invalidJson,
   nestedTooDeeply,
   tooManyEscapes,
   tooManyProperties,
   tooManyValues,
-  unsupportedMediaType,
 } from '../lib/errors/errors.ts'
+import { bodyTooSlow, unsupportedMediaType, bodyTooLarge } from '../lib/errors/http-errors.ts'
 import { parseJson } from '../lib/json/json.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
 import { readText, TooLongError } from '../lib/read-text.ts'

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { methodNotAllowed, methodNotImplemented } from '../lib/errors/errors.ts'
+import { methodNotImplemented, methodNotAllowed } from '../lib/errors/http-errors.ts'
 import { requestPath } from './request-path.ts'
 import type { Route } from './route-hint.ts'
 

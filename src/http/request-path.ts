@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { routeNotFound } from '../lib/errors/errors.ts'
+import { routeNotFound } from '../lib/errors/http-errors.ts'
 import { fieldsOf } from '../lib/json/json.ts'
 
 /**

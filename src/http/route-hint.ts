@@ -1,5 +1,5 @@
+import type { RouteRejection } from '../lib/errors/http-errors.ts'
 import { nearMatch } from '../lib/near-match.ts'
-import type { RouteRejection } from '../lib/errors/rejection.ts'
 
 /** A route as the application lists it: `/v1/models/*`, `/v1/responses/:id`. */
 export type Route = { readonly method: string; readonly path: string }

@@ -1,5 +1,4 @@
-import { originForbidden } from '../lib/errors/admin-errors.ts'
-
+import { originForbidden } from '../lib/errors/http-errors.ts'
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Throws 403 if a page of an origin that is neither the gateway's own nor allowed sent a request that changes something. */

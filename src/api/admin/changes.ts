@@ -1,5 +1,5 @@
-import { adminObjectNotFound } from '../../lib/errors/admin-errors.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
+import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
 import type { KeyDirectory } from '../../storage/ports/key-directory.ts'
 import { OperatorError } from '../../storage/ports/operator-error.ts'

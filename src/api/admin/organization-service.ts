@@ -1,5 +1,5 @@
-import { adminObjectNotFound } from '../../lib/errors/admin-errors.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
+import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { parseUsd } from '../../lib/usd.ts'
 import type {

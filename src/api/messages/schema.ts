@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { FreeObject, nullish, stringEnum, storableText } from '../../http/schema.ts'
-import { threadsUnsupported } from '../../lib/errors/thread-errors.ts'
+import { threadsUnsupported } from '../../lib/errors/errors.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 import { ContentBlock, TextBlock } from './content-schema.ts'

@@ -6,7 +6,7 @@ import type { Caller } from '../../http/authentication.ts'
 import type { Guard } from '../../http/guard.ts'
 import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import { stringEnum } from '../../http/schema.ts'
-import { noOrganization } from '../../lib/errors/errors.ts'
+import { noOrganization } from '../../lib/errors/http-errors.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import type { OrganizationAccount, Organizations } from '../../storage/ports/organizations.ts'
 

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { requestPath } from '../../http/request-path.ts'
-import { routeNotFound } from '../../lib/errors/errors.ts'
+import { routeNotFound } from '../../lib/errors/http-errors.ts'
 import type { Encoding, PageFile } from './page-file.ts'
 import { pageFiles } from './page-files.ts'
 

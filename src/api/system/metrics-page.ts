@@ -1,5 +1,5 @@
 import { createAdminKey } from '../../http/admin-key.ts'
-import { metricsForbidden } from '../../lib/errors/errors.ts'
+import { metricsForbidden } from '../../lib/errors/http-errors.ts'
 
 /** The metrics page, with its access check. */
 export type MetricsPage = {

@@ -1,5 +1,5 @@
 import { customaryCodes } from '../../api/responses/render/render-failure.ts'
-import { type ErrorCodeFacts, errorCodeGroups } from '../../lib/errors/error-codes.ts'
+import { type ErrorCodeDetails, errorCodeGroups } from '../../lib/errors/error-codes.ts'
 import { code, codeList, type Column, markdownTable } from './markdown.ts'
 import type { Page } from './page.ts'
 
@@ -14,7 +14,7 @@ export const errorsPage: Page = {
   }),
 }
 
-type CodeRow = readonly [name: string, facts: ErrorCodeFacts]
+type CodeRow = readonly [name: string, facts: ErrorCodeDetails]
 
 const columns: readonly Column<CodeRow>[] = [
   { title: 'Status', cell: ([, { status }]) => String(status) },
@@ -25,7 +25,7 @@ const columns: readonly Column<CodeRow>[] = [
   { title: 'SDKs retry', cell: ([, { retried }]) => (retried ? 'yes' : 'no') },
 ]
 
-function codeTable(group: Readonly<Record<string, ErrorCodeFacts>>): string {
+function codeTable(group: Readonly<Record<string, ErrorCodeDetails>>): string {
   return markdownTable(Object.entries(group), columns)
 }
 

@@ -1,7 +1,6 @@
 import { apiPaths, conversationApis, type ModelApi } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
-import { apiNotSupported, completionsNotSupported } from '../../lib/errors/api-errors.ts'
-import type { ApiError } from '../../lib/errors/errors.ts'
+import { type ApiError, completionsNotSupported, apiNotSupported } from '../../lib/errors/errors.ts'
 import type { Model } from './model.ts'
 
 /** Throws the 400 or 404 where the model does not serve the API; its message names an API that the model serves. */

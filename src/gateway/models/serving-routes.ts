@@ -1,7 +1,6 @@
 import type { Generation, Operation, ProviderTool } from '../../domain/generation/request.ts'
 import { unsupportedSentence } from '../../domain/generation/warnings.ts'
-import { tokenIdsNotSupported } from '../../lib/errors/api-errors.ts'
-import { unsupportedParameter } from '../../lib/errors/errors.ts'
+import { tokenIdsNotSupported, unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Kind, KindOperation, RemoteKind } from '../../providers/provider.ts'
 import type { CapabilityOptions } from './enforce-capabilities.ts'
 import type { Model, ModelRoute } from './model.ts'

@@ -1,5 +1,4 @@
-import { rateLimited } from '../../lib/errors/errors.ts'
-
+import { rateLimited } from '../../lib/errors/http-errors.ts'
 /** 429: the bucket of the organization has too little for the request, and for `waitMs` will not have enough. */
 export function limitExceeded(type: 'requests' | 'tokens', limit: number, waitMs: number): Error {
   const reached = `Rate limit exceeded: too many ${type} per minute for the organization (limit: ${limit}).`

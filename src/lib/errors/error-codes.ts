@@ -1,5 +1,5 @@
-/** The facts about an error code that callers need. */
-export type ErrorCodeFacts = {
+/** The details of an error code that callers need. */
+export type ErrorCodeDetails = {
   /** The HTTP status of the response; 499 is only logged. */
   readonly status: number
   readonly type: readonly string[]
@@ -11,15 +11,15 @@ export type ErrorCodeFacts = {
   readonly retried: boolean
 }
 
-const invalidRequest = (cause: string, remedy: string, status = 400): ErrorCodeFacts => {
+const invalidRequest = (cause: string, remedy: string, status = 400): ErrorCodeDetails => {
   return { status, type: ['invalid_request_error'], cause, remedy, retried: false }
 }
 
-const quota = (cause: string, remedy: string): ErrorCodeFacts => {
+const quota = (cause: string, remedy: string): ErrorCodeDetails => {
   return { status: 402, type: ['insufficient_quota'], cause, remedy, retried: false }
 }
 
-const serverError = (status: number, retried: boolean, cause: string, remedy: string): ErrorCodeFacts => {
+const serverError = (status: number, retried: boolean, cause: string, remedy: string): ErrorCodeDetails => {
   return { status, type: ['server_error'], cause, remedy, retried }
 }
 
@@ -53,7 +53,7 @@ const validationCodes = {
     'The `metadata` is too large as JSON.',
     'Store less in it, or store it elsewhere and send its id.',
   ),
-} as const satisfies Readonly<Record<string, ErrorCodeFacts>>
+} as const satisfies Readonly<Record<string, ErrorCodeDetails>>
 
 /** The codes of requests that are valid JSON and still cannot be served. */
 const requestCodes = {
@@ -110,7 +110,7 @@ const requestCodes = {
     ...invalidRequest('HTTP has no such method.', 'Use a method of HTTP.', 501),
     retried: true,
   },
-} as const satisfies Readonly<Record<string, ErrorCodeFacts>>
+} as const satisfies Readonly<Record<string, ErrorCodeDetails>>
 
 /** The codes of keys, organizations, balances and rate limits. */
 const accessCodes = {
@@ -149,7 +149,7 @@ const accessCodes = {
     remedy: 'Wait for as long as `retry-after-ms` says.',
     retried: true,
   },
-} as const satisfies Readonly<Record<string, ErrorCodeFacts>>
+} as const satisfies Readonly<Record<string, ErrorCodeDetails>>
 
 /** The codes of failures at a provider. */
 const upstreamCodes = {
@@ -188,7 +188,7 @@ const upstreamCodes = {
     'The provider did not connect, or did not respond in time.',
     'Send the request again, or set longer `timeouts` for the provider.',
   ),
-} as const satisfies Readonly<Record<string, ErrorCodeFacts>>
+} as const satisfies Readonly<Record<string, ErrorCodeDetails>>
 
 /** The codes of the gateway itself. */
 const gatewayCodes = {
@@ -227,7 +227,7 @@ const gatewayCodes = {
     'None is needed.',
     499,
   ),
-} as const satisfies Readonly<Record<string, ErrorCodeFacts>>
+} as const satisfies Readonly<Record<string, ErrorCodeDetails>>
 
 /** Every error code of the API, in groups. An `ApiError` has one of these codes, or none. */
 export const errorCodeGroups = {
@@ -243,7 +243,7 @@ export type ErrorCode = {
   [Group in keyof typeof errorCodeGroups]: keyof (typeof errorCodeGroups)[Group]
 }[keyof typeof errorCodeGroups]
 
-/** The facts about each error code; `fromEntries` does not know the keys. */
+/** The details of each error code; `fromEntries` does not know the keys. */
 export const errorCodes = Object.fromEntries(
   Object.values(errorCodeGroups).flatMap((group) => Object.entries(group)),
-) as Readonly<Record<ErrorCode, ErrorCodeFacts>>
+) as Readonly<Record<ErrorCode, ErrorCodeDetails>>

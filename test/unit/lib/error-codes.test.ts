@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, errorCodes } from '../../../src/lib/errors/error-codes.ts'
-import * as admin from '../../../src/lib/errors/admin-errors.ts'
 import * as errors from '../../../src/lib/errors/errors.ts'
-import * as runErrors from '../../../src/lib/errors/run-errors.ts'
+import * as http from '../../../src/lib/errors/http-errors.ts'
 import * as upstream from '../../../src/lib/errors/upstream-errors.ts'
 import { sourceFiles } from '../../support/source.ts'
 
@@ -11,30 +10,30 @@ const made: readonly errors.ApiError[] = [
   errors.nestedTooDeeply(1),
   errors.tooManyProperties(1, 1, null),
   errors.unsupportedParameter('x', 'n'),
-  errors.invalidKey('unknown_key'),
+  http.invalidKey('unknown_key'),
   errors.billingNotConfigured('x'),
   errors.insufficientBalance('x'),
-  errors.noOrganization(),
-  errors.metricsForbidden(),
-  admin.adminKeyRequired(true),
-  admin.adminKeyRequired(false),
+  http.noOrganization(),
+  http.metricsForbidden(),
+  http.adminKeyRequired(true),
+  http.adminKeyRequired(false),
   errors.modelNotFound('x', 'unknown_model', 'x'),
-  errors.methodNotImplemented('FLY'),
-  errors.methodNotAllowed('PUT', '/', ['GET']),
-  errors.bodyTooLarge(1),
-  errors.bodyTooSlow(),
-  errors.unsupportedMediaType('x'),
-  errors.rateLimited('requests', 'x', 1),
-  errors.rateLimited('tokens', 'x', 1),
+  http.methodNotImplemented('FLY'),
+  http.methodNotAllowed('PUT', '/', ['GET']),
+  http.bodyTooLarge(1),
+  http.bodyTooSlow(),
+  http.unsupportedMediaType('x'),
+  http.rateLimited('requests', 'x', 1),
+  http.rateLimited('tokens', 'x', 1),
   errors.internalError(undefined),
   errors.serviceUnavailable('x'),
   errors.memoryExhausted(),
   errors.clientGone(),
-  runErrors.runKeyInvalid('x', 'was revoked'),
-  runErrors.runCancelled(),
+  errors.runKeyInvalid('x', 'was revoked'),
+  errors.runCancelled(),
   errors.gatewayStopping(),
   errors.interrupted(),
-  runErrors.unreadableRun(),
+  errors.unreadableRun(),
   upstream.upstreamRejected('x', 'upstream_rejected'),
   upstream.upstreamRejected('x', 'context_length_exceeded'),
   upstream.upstreamRejected('x', 'content_filter'),
@@ -53,10 +52,10 @@ const isRetried = (status: number) => status === 408 || status === 409 || status
 test.each(made.map((error) => [error.code ?? '', error] as const))(
   'the error %s has the status, the type and the retry of its entry',
   (code, error) => {
-    const facts = errorCodes[code as ErrorCode]
-    expect(facts.status).toBe(error.status)
-    expect(facts.type).toContain(error.type)
-    expect(facts.retried).toBe(isRetried(error.status) && error.headers['x-should-retry'] !== 'false')
+    const details = errorCodes[code as ErrorCode]
+    expect(details.status).toBe(error.status)
+    expect(details.type).toContain(error.type)
+    expect(details.retried).toBe(isRetried(error.status) && error.headers['x-should-retry'] !== 'false')
   },
 )
 

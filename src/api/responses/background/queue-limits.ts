@@ -1,6 +1,7 @@
-import { rateLimited, serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Organization } from '../../../domain/accounting/organization.ts'
 import type { QueuedRunSlots } from '../../../gateway/rate-limits/rate-limits.ts'
+import { rateLimited } from '../../../lib/errors/http-errors.ts'
 import type { RunQueue } from './run-queue.ts'
 
 /** The limits of the queue, because each queued run takes memory: in runs and characters, and for one organization. */

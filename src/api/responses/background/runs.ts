@@ -1,6 +1,5 @@
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { interrupted, serviceUnavailable } from '../../../lib/errors/errors.ts'
-import { runCancelled } from '../../../lib/errors/run-errors.ts'
+import { interrupted, serviceUnavailable, runCancelled } from '../../../lib/errors/errors.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import type { RunOwner } from '../../../storage/ports/responses.ts'
 import type { LiveResponse } from '../live/live-response.ts'

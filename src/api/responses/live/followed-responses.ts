@@ -1,5 +1,4 @@
-import { ApiError } from '../../../lib/errors/errors.ts'
-import { unreadableRun } from '../../../lib/errors/run-errors.ts'
+import { ApiError, unreadableRun } from '../../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { nextTurn } from '../../../lib/time.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'

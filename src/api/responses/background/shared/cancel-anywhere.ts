@@ -1,4 +1,4 @@
-import { runCancelled } from '../../../../lib/errors/run-errors.ts'
+import { runCancelled } from '../../../../lib/errors/errors.ts'
 import type { RunKey } from '../../../../storage/ports/run-claims.ts'
 import type { RunQueue } from '../run-queue.ts'
 import { RunEnds } from './run-ends.ts'

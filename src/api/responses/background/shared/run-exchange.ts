@@ -1,5 +1,4 @@
-import { interrupted } from '../../../../lib/errors/errors.ts'
-import { runCancelled } from '../../../../lib/errors/run-errors.ts'
+import { interrupted, runCancelled } from '../../../../lib/errors/errors.ts'
 import { causeOf } from '../../../../lib/log.ts'
 import { repeatEvery } from '../../../../lib/time.ts'
 import type { RunKey } from '../../../../storage/ports/run-claims.ts'

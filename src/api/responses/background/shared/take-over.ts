@@ -1,4 +1,4 @@
-import { runCancelled } from '../../../../lib/errors/run-errors.ts'
+import { runCancelled } from '../../../../lib/errors/errors.ts'
 import { causeOf } from '../../../../lib/log.ts'
 import { retryWhileUnavailable } from '../../../../storage/ports/retry-while-unavailable.ts'
 import type { ClaimedRun, RunKey } from '../../../../storage/ports/run-claims.ts'
