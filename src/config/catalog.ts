@@ -1,5 +1,5 @@
 import data from './catalog.json'
-import type { ModelFacts } from './model-facts.ts'
+import type { ModelDetails } from './model-details.ts'
 
 /** The built-in catalog: the models of the direct providers on the day of the snapshot. */
 export type Catalog = {
@@ -8,7 +8,7 @@ export type Catalog = {
   readonly source: string
   /** The licence notice of the source. */
   readonly notice: string
-  readonly models: readonly ModelFacts[]
+  readonly models: readonly ModelDetails[]
 }
 
 // The script that writes the file and a test validate each entry, so the program does not.

@@ -3,7 +3,7 @@ import { isObject } from '../lib/json/json.ts'
 import { Secret } from '../lib/secret.ts'
 import { checkSchema } from './check-schema.ts'
 import { toSettings } from './defaults.ts'
-import type { ModelFacts } from './model-facts.ts'
+import type { ModelDetails } from './model-details.ts'
 import { findDataFolder, findSettingsFile, type SettingsInput } from './paths.ts'
 import { SettingsError, type SettingsProblem } from './problem.ts'
 import { interpolate, readSettingsFile } from './read-settings-file.ts'
@@ -70,7 +70,7 @@ function parseNumber(
 }
 
 /** Returns a problem for each slug or alias that is used more than once. */
-export function duplicateModelNames(models: readonly ModelFacts[]): readonly SettingsProblem[] {
+export function duplicateModelNames(models: readonly ModelDetails[]): readonly SettingsProblem[] {
   const owners = new Map<string, string>()
   const problems: SettingsProblem[] = []
   const addName = (name: string, path: string) => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ModelFacts } from './model-facts.ts'
+import { ModelDetails } from './model-details.ts'
 import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
 import { closed, count, databaseUrl, duration, size, text } from './setting-types.ts'
 
@@ -145,7 +145,7 @@ export const SettingsFile = Type.Object(
       }),
     ),
     models: Type.Optional(
-      Type.Array(ModelFacts, {
+      Type.Array(ModelDetails, {
         description:
           'Models by slug: for one of the built-in catalog only what differs, for any other one also its `routes`.',
       }),
@@ -212,7 +212,7 @@ export type Settings = {
   readonly database?: string
   /** As in the file; `kind` defaults to the name of the provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
-  readonly models: readonly ModelFacts[]
+  readonly models: readonly ModelDetails[]
   readonly retries: { readonly attempts: number }
   readonly breaker: { readonly failures: number; readonly cooldown: number }
   readonly limits: {

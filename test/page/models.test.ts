@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ModelFacts } from '../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../src/config/model-details.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { type Scenario, startScenario } from '../support/scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
@@ -11,7 +11,7 @@ const browser = sharedTab()
 
 /** Models of every kind, the one with a hostile name among them. */
 const hostileName = '<img src=x onerror=alert(1)>\u202Etxt'
-const models: readonly ModelFacts[] = [
+const models: readonly ModelDetails[] = [
   ...Array.from({ length: 2000 }, (_, index) => ({
     slug: `mill/model-${index}`,
     routes: [{ provider: index % 2 ? 'acme' : 'other', model: `m-${index}` }],

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { directProviders } from '../../src/build/catalog/direct-providers.ts'
-import type { ModelFacts } from '../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../src/config/model-details.ts'
 
 const folder = await mkdtemp(`${tmpdir()}/weir-catalog-`)
 afterAll(() => rm(folder, { recursive: true }))
@@ -42,7 +42,7 @@ async function run(models: Record<string, Source[]>) {
   const complaint = await child.stderr.text()
   if ((await child.exited) !== 0) return { complaint, text: '', find: () => undefined }
   const text = await Bun.file(out).text()
-  const written: { models: ModelFacts[] } = JSON.parse(text)
+  const written: { models: ModelDetails[] } = JSON.parse(text)
   return { complaint, text, find: (slug: string) => written.models.find((model) => model.slug === slug) }
 }
 
@@ -164,7 +164,7 @@ describe('the catalog script', () => {
   ]
   test.each(cases)('derives how %s %s reasons', async (provider, id, fields, expected) => {
     const { text } = await run({ [provider]: [source(id, fields)] })
-    const written: { models: ModelFacts[] } = JSON.parse(text)
+    const written: { models: ModelDetails[] } = JSON.parse(text)
     const facts = written.models.find(({ routes }) => routes?.[0]?.model === id)
     expect<unknown>(facts?.reasoning).toEqual(expected)
     const reasons = (facts?.reasoning?.supported_efforts.length ?? 0) > 0

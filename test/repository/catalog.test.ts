@@ -4,7 +4,7 @@ import { formatCatalog } from '../../src/build/catalog/catalog-file.ts'
 import { toModelFacts } from '../../src/build/catalog/model.ts'
 import { selectModels } from '../../src/build/catalog/source.ts'
 import { catalog } from '../../src/config/catalog.ts'
-import { ModelFacts } from '../../src/config/model-facts.ts'
+import { ModelDetails } from '../../src/config/model-details.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 import { withResponsesApi } from '../../src/providers/kinds/responses.ts'
 
@@ -14,7 +14,7 @@ if (!present) console.log('The data of models.dev is not here: the catalog is no
 
 describe('the built-in catalog', () => {
   test('has only entries that the settings could contain too', () => {
-    const validator = Compile(ModelFacts)
+    const validator = Compile(ModelDetails)
     expect(catalog.models.filter((model) => !validator.Check(model))).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-import type { Pricing } from '../../src/config/model-facts.ts'
+import type { Pricing } from '../../src/config/model-details.ts'
 import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
 import { type Scenario, type ScenarioOptions, startScenario } from './scenario.ts'
 import type { Script } from './script.ts'

@@ -1,4 +1,4 @@
-import type { ModelFacts } from '../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../src/config/model-details.ts'
 import type { ProviderSettings } from '../../src/config/provider-settings.ts'
 import type { SettingsFile } from '../../src/config/settings.ts'
 import { type App, type AppOptions, startApp } from './app.ts'
@@ -17,9 +17,9 @@ export type ScenarioOptions = Omit<AppOptions, 'settings'> & {
   /** Changes of the settings. The default is no retries. */
   readonly settings?: SettingsFile
   /** Changes of the model `acme/river`. */
-  readonly model?: Partial<ModelFacts>
+  readonly model?: Partial<ModelDetails>
   /** More models. */
-  readonly models?: readonly ModelFacts[]
+  readonly models?: readonly ModelDetails[]
   /** Changes of both providers. */
   readonly provider?: Partial<ProviderSettings>
   /** Changes of the provider `acme` only. */

@@ -1,4 +1,4 @@
-import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
+import type { FastMode, Pricing, ReasoningDetails } from '../../config/model-details.ts'
 import type { Model } from '../../gateway/models/model.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import type { FastObject, ModelObject, PerformanceObject, PricingObject, ReasoningObject } from './schema.ts'
@@ -49,7 +49,7 @@ function renderPricing(pricing: Pricing): PricingObject {
   }
 }
 
-function renderReasoning(reasoning: ReasoningFacts): ReasoningObject {
+function renderReasoning(reasoning: ReasoningDetails): ReasoningObject {
   return {
     supported_efforts: reasoning.supported_efforts,
     default_effort: reasoning.default_effort ?? null,

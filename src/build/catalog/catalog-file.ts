@@ -1,11 +1,11 @@
-import type { ModelFacts } from '../../config/model-facts.ts'
+import type { ModelDetails } from '../../config/model-details.ts'
 
 /** The content of the catalog file. */
 export type CatalogFile = {
   /** The date of the data, YYYY-MM-DD. */
   readonly snapshot: string
   readonly commit?: string
-  readonly models: readonly ModelFacts[]
+  readonly models: readonly ModelDetails[]
 }
 
 /** Formats the catalog with one line a model, so that a diff shows what changed. */

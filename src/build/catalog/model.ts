@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile'
-import { type FastMode, ModelFacts, type Pricing } from '../../config/model-facts.ts'
+import { type FastMode, ModelDetails, type Pricing } from '../../config/model-details.ts'
 import { supportedParameters } from './parameters.ts'
 import { reasoningFacts } from './reasoning.ts'
 import {
@@ -11,10 +11,10 @@ import {
   type SourceModel,
 } from './source.ts'
 
-const validator = Compile(ModelFacts)
+const validator = Compile(ModelDetails)
 
 /** Converts a model to its catalog entry; throws if the entry is not valid. */
-export function toModelFacts({ provider, model }: SelectedModel): ModelFacts {
+export function toModelFacts({ provider, model }: SelectedModel): ModelDetails {
   const reasoning = reasoningFacts(provider, model)
   const isEmbedding = isEmbeddingModel(model)
   const entry = {
@@ -63,7 +63,7 @@ function fastMode({ experimental }: SourceModel): FastMode | undefined {
 }
 
 /** Removes undefined fields, which the closed schema would reject, and validates the entry. */
-function validated(entry: { readonly slug: string }): ModelFacts {
+function validated(entry: { readonly slug: string }): ModelDetails {
   const present: unknown = JSON.parse(JSON.stringify(entry))
   if (validator.Check(present)) return present
   const [first] = validator.Errors(present)

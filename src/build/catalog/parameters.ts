@@ -1,4 +1,4 @@
-import type { ReasoningFacts } from '../../config/model-facts.ts'
+import type { ReasoningDetails } from '../../config/model-details.ts'
 import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import { reasonsOnlyOnRequest } from './reasoning.ts'
@@ -8,7 +8,7 @@ import { isResponsesOnly, type SourceModel } from './source.ts'
 export function supportedParameters(
   provider: DirectProvider,
   model: SourceModel,
-  reasoning: ReasoningFacts | undefined,
+  reasoning: ReasoningDetails | undefined,
 ): Parameter[] {
   const unsupported = new Set<Parameter>([
     ...unsupportedByFlags(model),

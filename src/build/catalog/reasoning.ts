@@ -1,10 +1,10 @@
-import type { ReasoningFacts } from '../../config/model-facts.ts'
+import type { ReasoningDetails } from '../../config/model-details.ts'
 import { type Effort, efforts } from '../../domain/generation/request.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import type { SourceModel } from './source.ts'
 
 /** Returns how the reasoning of the model can be configured; undefined for a model without reasoning. */
-export function reasoningFacts(provider: DirectProvider, model: SourceModel): ReasoningFacts | undefined {
+export function reasoningFacts(provider: DirectProvider, model: SourceModel): ReasoningDetails | undefined {
   if (!model.reasoning) return undefined
   const optional = canDisableReasoning(provider, model)
   const levels = effortLevels(model, optional)

@@ -1,4 +1,4 @@
-import type { Pricing } from '../../config/model-facts.ts'
+import type { Pricing } from '../../config/model-details.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Usage } from '../../domain/generation/events.ts'
 import { callsOfModel, type Generation, promptCount, totalChoices } from '../../domain/generation/request.ts'

@@ -1,4 +1,4 @@
-import type { Pricing } from '../../config/model-facts.ts'
+import type { Pricing } from '../../config/model-details.ts'
 import type { Usage } from '../../domain/generation/events.ts'
 import type { Generation, Message, Operation, Part } from '../../domain/generation/request.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'

@@ -1,5 +1,5 @@
 import { catalog } from '../../config/catalog.ts'
-import type { ModelFacts } from '../../config/model-facts.ts'
+import type { ModelDetails } from '../../config/model-details.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -22,7 +22,7 @@ export type ModelRegistry = {
  * it. Only `engines` that have responded count.
  */
 export function createModelRegistry(
-  settings: readonly ModelFacts[],
+  settings: readonly ModelDetails[],
   providers: ProviderSet,
   log: Log,
   engines: readonly Provider[] = [],

@@ -1,11 +1,11 @@
-import type { ModelFacts } from '../../config/model-facts.ts'
+import type { ModelDetails } from '../../config/model-details.ts'
 import { efforts } from '../../domain/generation/request.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { ListedModel, Provider } from '../../providers/provider.ts'
 
 /** What all sources together know of a model. */
 export type KnownModel = {
-  readonly facts: ModelFacts
+  readonly details: ModelDetails
   /** Known only from a provider's list. */
   readonly discovered?: boolean
   /** `enabled` of the settings. */
@@ -21,17 +21,17 @@ export type KnownModel = {
 /** All models by slug: the catalog, then the lists of providers, then the changes of the settings. */
 export function gatherModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
-  for (const facts of input.catalog) known.set(facts.slug, { facts })
-  for (const facts of echoFacts(input.providers.configured))
-    known.set(facts.slug, { facts, unservedReason: echoReplaced })
-  for (const facts of discoveredFacts(input))
-    if (!known.has(facts.slug)) known.set(facts.slug, { facts, discovered: true })
+  for (const details of input.catalog) known.set(details.slug, { details })
+  for (const details of echoDetails(input.providers.configured))
+    known.set(details.slug, { details, unservedReason: echoReplaced })
+  for (const details of discoveredDetails(input))
+    if (!known.has(details.slug)) known.set(details.slug, { details, discovered: true })
   for (const [index, entry] of input.settings.entries())
     known.set(entry.slug, withEntry(known.get(entry.slug), entry, `models[${index}]`, input.providers))
   return [...known.values()]
 }
 
-function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
+function discoveredDetails({ discovered }: ModelsInput): ModelDetails[] {
   return [...discovered].flatMap(([provider, ids]) =>
     ids.map(({ id, contextWindow }) => ({
       slug: `${provider}/${id}`,
@@ -45,15 +45,15 @@ function discoveredFacts({ discovered }: ModelsInput): ModelFacts[] {
 /** The entry merged over what was known, prices one by one. */
 function withEntry(
   base: KnownModel | undefined,
-  entry: ModelFacts,
+  entry: ModelDetails,
   path: string,
   providers: ConfiguredProviders,
 ): KnownModel {
-  const facts = { ...base?.facts, ...entry }
-  if (entry.pricing) facts.pricing = { ...base?.facts.pricing, ...entry.pricing }
-  const unlistedReason = facts.routes ? undefined : unlistedReasonOf(entry.slug, providers)
+  const details = { ...base?.details, ...entry }
+  if (entry.pricing) details.pricing = { ...base?.details.pricing, ...entry.pricing }
+  const unlistedReason = details.routes ? undefined : unlistedReasonOf(entry.slug, providers)
   return {
-    facts,
+    details,
     enabledSetting: entry.enabled,
     path,
     unlistedReason,
@@ -69,9 +69,9 @@ function unlistedReasonOf(slug: string, { configured }: ConfiguredProviders): st
 
 /** The input of the list of models. */
 export type ModelsInput = {
-  readonly catalog: readonly ModelFacts[]
+  readonly catalog: readonly ModelDetails[]
   /** `models` of the settings. */
-  readonly settings: readonly ModelFacts[]
+  readonly settings: readonly ModelDetails[]
   readonly providers: ConfiguredProviders
   /** The discovered models, by provider name. */
   readonly discovered: ReadonlyMap<string, readonly ListedModel[]>
@@ -87,10 +87,10 @@ const echoReplaced =
   'Other providers are configured. To enable it as well, add “echo: {}” to providers in weir.yaml.'
 
 /**
- * The facts of `weir/echo`, the model inside this process. It is listed even if no such provider is
+ * The details of `weir/echo`, the model inside this process. It is listed even if no such provider is
  * configured, so that a caller learns why it is disabled.
  */
-function echoFacts(configured: ReadonlyMap<string, Provider>): ModelFacts[] {
+function echoDetails(configured: ReadonlyMap<string, Provider>): ModelDetails[] {
   const echo = [...configured.values()].find(({ kind }) => kind.name === 'echo')
   // The name may belong to another provider.
   if (!echo && configured.has('echo')) return []

@@ -1,4 +1,4 @@
-import type { FastMode, Pricing, ReasoningFacts } from '../../config/model-facts.ts'
+import type { FastMode, Pricing, ReasoningDetails } from '../../config/model-details.ts'
 import type { ModelApi, Parameter } from '../../domain/generation/parameters.ts'
 import type { Provider } from '../../providers/provider.ts'
 
@@ -18,7 +18,7 @@ export type Model = {
   readonly outputModalities: readonly string[]
   readonly supportedParameters: ReadonlySet<Parameter>
   readonly supportedApis: readonly ModelApi[]
-  readonly reasoning?: ReasoningFacts
+  readonly reasoning?: ReasoningDetails
   readonly fast?: FastMode
   readonly variantOf?: string
   readonly aliases: readonly string[]

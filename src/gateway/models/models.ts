@@ -101,7 +101,7 @@ function modelProblems(
   names: ReadonlyMap<string, Model>,
   providers: ConfiguredProviders,
 ): SettingsProblem[] {
-  const slugs = new Set(known.map(({ facts }) => facts.slug))
+  const slugs = new Set(known.map(({ details }) => details.slug))
   return known.flatMap((model) => {
     const { path } = model
     if (path === undefined) return []
@@ -116,12 +116,12 @@ function modelProblems(
 }
 
 function routeProblems(
-  { facts, path, unlistedReason }: DescribedModel,
+  { details, path, unlistedReason }: DescribedModel,
   { configured, missing }: ConfiguredProviders,
 ): SettingsProblem[] {
-  if (!facts.routes && unlistedReason === undefined)
-    return [{ path, message: `must have routes, because ${facts.slug} is not in the built-in catalog.` }]
-  return (facts.routes ?? []).flatMap(({ provider, api }, index) => {
+  if (!details.routes && unlistedReason === undefined)
+    return [{ path, message: `must have routes, because ${details.slug} is not in the built-in catalog.` }]
+  return (details.routes ?? []).flatMap(({ provider, api }, index) => {
     const kind = configured.get(provider)?.kind
     if (api && kind !== undefined && !hasResponsesApi(kind)) {
       return [
@@ -138,9 +138,9 @@ function routeProblems(
   })
 }
 
-function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
+function parameterProblems({ details, path }: DescribedModel): SettingsProblem[] {
   const known: ReadonlySet<string> = new Set([...parameters, ...ignoredParameterNames])
-  return (facts.supported_parameters ?? []).flatMap((parameter, index) => {
+  return (details.supported_parameters ?? []).flatMap((parameter, index) => {
     if (known.has(parameter)) return []
     const message = `“${parameter}” is not a known parameter. Known parameters: ${parameters.join(', ')}.`
     return [{ path: `${path}.supported_parameters[${index}]`, message }]
@@ -148,21 +148,21 @@ function parameterProblems({ facts, path }: DescribedModel): SettingsProblem[] {
 }
 
 function aliasProblems(
-  { facts, path }: DescribedModel,
+  { details, path }: DescribedModel,
   names: ReadonlyMap<string, Model>,
 ): SettingsProblem[] {
-  return (facts.aliases ?? []).flatMap((alias, index) => {
+  return (details.aliases ?? []).flatMap((alias, index) => {
     const owner = names.get(alias)?.slug
-    if (owner === undefined || owner === facts.slug) return []
+    if (owner === undefined || owner === details.slug) return []
     return [{ path: `${path}.aliases[${index}]`, message: `“${alias}” is already a name of ${owner}.` }]
   })
 }
 
-function variantProblems({ facts, path }: DescribedModel, slugs: ReadonlySet<string>): SettingsProblem[] {
-  const target = facts.fast?.strategy === 'model_variant' ? facts.fast.target_slug : undefined
+function variantProblems({ details, path }: DescribedModel, slugs: ReadonlySet<string>): SettingsProblem[] {
+  const target = details.fast?.strategy === 'model_variant' ? details.fast.target_slug : undefined
   return [
     ...unknownModel(slugs, target, `${path}.fast.target_slug`),
-    ...unknownModel(slugs, facts.variant_of, `${path}.variant_of`),
+    ...unknownModel(slugs, details.variant_of, `${path}.variant_of`),
   ]
 }
 

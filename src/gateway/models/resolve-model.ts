@@ -1,4 +1,4 @@
-import type { Route } from '../../config/model-facts.ts'
+import type { Route } from '../../config/model-details.ts'
 import { toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -12,29 +12,29 @@ export function resolveModel(
   providers: ConfiguredProviders,
   firstSeen: (slug: string) => number,
 ): Model {
-  const { facts } = known
-  const author = facts.author ?? facts.slug.slice(0, facts.slug.indexOf('/'))
-  const routes = servedRoutes(facts.routes ?? [], providers)
-  const apis = supportedApisOf(facts, routes)
+  const { details } = known
+  const author = details.author ?? details.slug.slice(0, details.slug.indexOf('/'))
+  const routes = servedRoutes(details.routes ?? [], providers)
+  const apis = supportedApisOf(details, routes)
   return {
-    slug: facts.slug,
-    displayName: facts.display_name ?? facts.slug.slice(facts.slug.indexOf('/') + 1),
+    slug: details.slug,
+    displayName: details.display_name ?? details.slug.slice(details.slug.indexOf('/') + 1),
     author,
     ownedBy: author,
-    created: facts.released ? Date.parse(facts.released) / 1000 : firstSeen(facts.slug),
-    contextWindow: facts.context_window,
-    maxOutputTokens: facts.max_output_tokens,
-    pricing: facts.pricing,
-    inputModalities: facts.input_modalities ?? ['text'],
-    outputModalities: facts.output_modalities ?? ['text'],
+    created: details.released ? Date.parse(details.released) / 1000 : firstSeen(details.slug),
+    contextWindow: details.context_window,
+    maxOutputTokens: details.max_output_tokens,
+    pricing: details.pricing,
+    inputModalities: details.input_modalities ?? ['text'],
+    outputModalities: details.output_modalities ?? ['text'],
     supportedParameters: toParameters(
-      facts.supported_parameters ?? protocolParameters(apis, routes[0]?.provider.kind),
+      details.supported_parameters ?? protocolParameters(apis, routes[0]?.provider.kind),
     ),
     supportedApis: apis,
-    reasoning: facts.reasoning,
-    fast: facts.fast,
-    variantOf: facts.variant_of,
-    aliases: facts.aliases ?? [],
+    reasoning: details.reasoning,
+    fast: details.fast,
+    variantOf: details.variant_of,
+    aliases: details.aliases ?? [],
     discovered: known.discovered,
     routes,
     ...availabilityOf(known, routes, providers),
@@ -56,14 +56,14 @@ function viaResponsesApi(provider: Provider): Provider {
 
 /** Enabled, disabled with a reason, or enabled without a key. */
 function availabilityOf(
-  { facts, enabledSetting, unlistedReason, unservedReason }: KnownModel,
+  { details, enabledSetting, unlistedReason, unservedReason }: KnownModel,
   routes: readonly ModelRoute[],
   { missing }: ConfiguredProviders,
 ): Pick<Model, 'disabled' | 'keyMissing'> {
-  if (facts.enabled === false)
-    return { disabled: enabledSetting === false ? disabledInSettings : notChatReason(facts.slug) }
+  if (details.enabled === false)
+    return { disabled: enabledSetting === false ? disabledInSettings : notChatReason(details.slug) }
   if (routes.length > 0) return {}
-  const configuredRoutes = facts.routes ?? []
+  const configuredRoutes = details.routes ?? []
   const keyMissing = configuredRoutes
     .map(({ provider }) => missing.get(provider))
     .find((sentence) => sentence)

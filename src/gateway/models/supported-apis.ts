@@ -1,11 +1,11 @@
-import type { ModelFacts } from '../../config/model-facts.ts'
+import type { ModelDetails } from '../../config/model-details.ts'
 import { conversationApis, type ModelApi, parameters } from '../../domain/generation/parameters.ts'
 import type { Kind } from '../../providers/provider.ts'
 import type { ModelRoute } from './model.ts'
 
 /** The APIs of the model: those of the settings or the catalog, else conversations, and completions at an engine. */
 export function supportedApisOf(
-  { supported_apis: configured }: ModelFacts,
+  { supported_apis: configured }: ModelDetails,
   routes: readonly ModelRoute[],
 ): readonly ModelApi[] {
   if (configured !== undefined) return [...new Set(configured)]

@@ -135,6 +135,9 @@ function operationsOf(name: string, dialect: Omit<EmbeddingsDialect, 'name'> = {
 }
 
 /** The embeddings of a provider with OpenAI's path. */
-function embeddingsWith(dialect: EmbeddingsDialect, facts: Pick<KindOperation, 'textOnly'> = {}): Operations {
-  return { embedding: { protocol: openaiEmbeddings(dialect), path: () => '/embeddings', ...facts } }
+function embeddingsWith(
+  dialect: EmbeddingsDialect,
+  details: Pick<KindOperation, 'textOnly'> = {},
+): Operations {
+  return { embedding: { protocol: openaiEmbeddings(dialect), path: () => '/embeddings', ...details } }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ModelFacts } from '../../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../../src/config/model-details.ts'
 import { chatOutput, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { readCompletion, readStreamed } from '../../support/chat-reply.ts'
 import { chatRequest, type ScenarioOptions, startScenario } from '../../support/scenario.ts'
@@ -89,7 +89,7 @@ describe('usage that the provider did not report', () => {
 
 describe('the cost of a reply', () => {
   async function costOf(
-    pricing: ModelFacts['pricing'],
+    pricing: ModelDetails['pricing'],
     usage: object,
     body: object = {},
     more: ScenarioOptions = {},
@@ -108,7 +108,7 @@ describe('the cost of a reply', () => {
   const tiers = [{ above: 500, input: 6, output: 22.5 }]
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,QUJD' } }
 
-  const costs: readonly (readonly [string, ModelFacts['pricing'], object, string])[] = [
+  const costs: readonly (readonly [string, ModelDetails['pricing'], object, string])[] = [
     ['input and output', prices, thousand, '0.004500000'],
     ['tokens from the cache', prices, cached, '0.003420000'],
     [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { ModelFacts } from '../../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../../src/config/model-details.ts'
 import type { SettingsFile } from '../../../src/config/settings.ts'
 import { fieldsOf, listOf } from '../../../src/lib/json/json.ts'
 import { startApp } from '../../support/app.ts'
@@ -36,7 +36,7 @@ test('the local model in docs/claude-code.md serves every name that the page giv
 
 describe('the list of models in the form of Anthropic', () => {
   const routes = [{ provider: 'acme', model: 'm' }]
-  const models = ['a/one', 'b/two', 'c/three'].map((slug): ModelFacts => ({ slug, routes }))
+  const models = ['a/one', 'b/two', 'c/three'].map((slug): ModelDetails => ({ slug, routes }))
   const first = { context_window: 1000, max_output_tokens: 100, released: '2026-01-02' }
 
   async function list(query: string) {

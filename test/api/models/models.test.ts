@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Compile } from 'typebox/compile'
-import type { ModelFacts } from '../../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../../src/config/model-details.ts'
 import { catalog as builtIn } from '../../../src/config/catalog.ts'
 import { toSettings } from '../../../src/config/defaults.ts'
 import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
@@ -45,7 +45,7 @@ function ask(models: () => Models) {
 
 const routes = [{ provider: 'alpha', model: 'x' }]
 const pricing = { input: 3 }
-const everything: ModelFacts[] = [
+const everything: ModelDetails[] = [
   {
     slug: 'acme/slow',
     routes,

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ModelFacts } from '../../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../../src/config/model-details.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { type Scenario, startScenario } from '../../support/scenario.ts'
 
 const routes = [{ provider: 'acme', model: 'river-1' }]
 const hosted = [{ provider: 'hosted', model: 'river-1' }]
-const models: readonly ModelFacts[] = [
+const models: readonly ModelDetails[] = [
   { slug: 'acme/vectors', routes, supported_apis: ['embeddings'] },
   { slug: 'acme/prompts', routes, supported_apis: ['completions'] },
   { slug: 'acme/hosted', routes: hosted },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ModelFacts, Pricing } from '../../../src/config/model-facts.ts'
+import type { ModelDetails, Pricing } from '../../../src/config/model-details.ts'
 import { startBillingScenario } from '../../support/billing-scenario.ts'
 import { chatOutput, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { readStreamed } from '../../support/chat-reply.ts'
@@ -10,13 +10,13 @@ const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO
 const withImages = {
   messages: [{ role: 'user', content: [{ type: 'text', text: 'How high?' }, image, image] }],
 }
-const seesImages: Partial<ModelFacts> = { input_modalities: ['text', 'image'] }
+const seesImages: Partial<ModelDetails> = { input_modalities: ['text', 'image'] }
 
 type Case = {
   readonly of: string
   readonly pricing: Pricing
   readonly usage: object
-  readonly model?: Partial<ModelFacts>
+  readonly model?: Partial<ModelDetails>
   readonly body?: object
   /** In USD, as the reply tells it. */
   readonly cost: string
@@ -115,7 +115,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-const rapids: ModelFacts = { slug: 'acme/rapids', routes: [{ provider: 'acme', model: 'rapids-1' }] }
+const rapids: ModelDetails = { slug: 'acme/rapids', routes: [{ provider: 'acme', model: 'rapids-1' }] }
 
 test.each(cases.map((item) => [item.of, item] as const))(
   'the price of %s is in the reply, in the usage row and deducted from the balance',

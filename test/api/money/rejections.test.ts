@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Pricing } from '../../../src/config/model-facts.ts'
+import type { Pricing } from '../../../src/config/model-details.ts'
 import {
   maxCost,
   maxPromptCost,

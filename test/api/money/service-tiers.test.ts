@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ModelFacts } from '../../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../../src/config/model-details.ts'
 import { type BillingScenarioOptions, startBillingScenario } from '../../support/billing-scenario.ts'
 import { chatOutput, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { readStreamed } from '../../support/chat-reply.ts'
@@ -9,7 +9,7 @@ import { chatRequest } from '../../support/scenario.ts'
 const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
 const plainCost = 12 * 1000 + 5 * 10_000
 const fastCost = 12 * 2000 + 5 * 30_000
-const fast: ModelFacts['fast'] = {
+const fast: ModelDetails['fast'] = {
   strategy: 'service_tier',
   service_tier: 'priority',
   pricing: { input: 2, output: 30 },
@@ -98,7 +98,7 @@ describe('a model without a fast mode ignores the priority tier with a warning',
 })
 
 test('a fast mode whose price omits input or output is never free', async () => {
-  const half: ModelFacts['fast'] = {
+  const half: ModelDetails['fast'] = {
     strategy: 'service_tier',
     service_tier: 'priority',
     pricing: { input: 2 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Pricing } from '../../../src/config/model-facts.ts'
+import type { Pricing } from '../../../src/config/model-details.ts'
 import { Meter } from '../../../src/gateway/billing/meter.ts'
 import { costOf } from '../../../src/gateway/billing/price.ts'
 import type { GenerationEvent } from '../../../src/domain/generation/events.ts'

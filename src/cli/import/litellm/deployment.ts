@@ -1,5 +1,5 @@
 import { catalog } from '../../../config/catalog.ts'
-import type { ModelFacts } from '../../../config/model-facts.ts'
+import type { ModelDetails } from '../../../config/model-details.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import { hasResponsesApi } from '../../../providers/kinds/responses.ts'
@@ -28,7 +28,7 @@ export type Deployment = {
   readonly otherApi?: OtherApi
   readonly facts: ImportedFacts
   /** What the built-in catalog has about the model. */
-  readonly catalogModel?: ModelFacts
+  readonly catalogModel?: ModelDetails
   /** `weight`, `rpm` and `tpm` of the deployment, by which LiteLLM distributes requests. */
   readonly weights: readonly (number | undefined)[]
   /** A lower one is tried first. */
@@ -100,7 +100,7 @@ function withCredentials(
 }
 
 /** The model of the built-in catalog: the one of the provider, or the one that `base_model` names. */
-function catalogModelOf({ kind, model }: Translation, info: Fields): ModelFacts | undefined {
+function catalogModelOf({ kind, model }: Translation, info: Fields): ModelDetails | undefined {
   const baseModel = textOf(info.base_model)
   const names = [
     `${kind}/${model}`,

@@ -1,10 +1,10 @@
-import type { ModelFacts } from '../../../config/model-facts.ts'
+import type { ModelDetails } from '../../../config/model-details.ts'
 import type { Fields } from '../../../lib/json/json.ts'
 import { readPricing } from './pricing.ts'
 import { countOf, isFalse, isTrue } from './values.ts'
 
 /** What the source says about a model. */
-export type ImportedFacts = Pick<ModelFacts, 'context_window' | 'max_output_tokens' | 'pricing'> & {
+export type ImportedFacts = Pick<ModelDetails, 'context_window' | 'max_output_tokens' | 'pricing'> & {
   /** `supports_vision` and the like, where they are set. */
   readonly modalities: Readonly<Record<string, boolean>>
   /** Parameters that the model does or does not support. */

@@ -1,4 +1,4 @@
-import type { Route } from '../../../config/model-facts.ts'
+import type { Route } from '../../../config/model-details.ts'
 import { problemPath } from '../../../config/problem.ts'
 import { type Fields, isObject, listOf } from '../../../lib/json/json.ts'
 import type { Notes } from './notes.ts'

@@ -1,4 +1,4 @@
-import type { ModelFacts } from '../../../config/model-facts.ts'
+import type { ModelDetails } from '../../../config/model-details.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
 
@@ -8,9 +8,9 @@ import type { Deployment } from './deployment.ts'
  */
 export function describedFacts(
   deployments: readonly Deployment[],
-  catalogModel: ModelFacts | undefined,
-  own: ModelFacts | undefined,
-): Omit<ModelFacts, 'slug'> {
+  catalogModel: ModelDetails | undefined,
+  own: ModelDetails | undefined,
+): Omit<ModelDetails, 'slug'> {
   const base = own?.slug === catalogModel?.slug ? {} : factsToRepeat(catalogModel)
   const facts = deployments.map((deployment) => deployment.facts)
   const first = <Name extends 'context_window' | 'max_output_tokens'>(name: Name) =>
@@ -32,7 +32,7 @@ export function describedFacts(
   }
 }
 
-function factsToRepeat(model: ModelFacts | undefined): Omit<ModelFacts, 'slug'> {
+function factsToRepeat(model: ModelDetails | undefined): Omit<ModelDetails, 'slug'> {
   if (model === undefined) return {}
   const { context_window, max_output_tokens, pricing, input_modalities, supported_parameters, reasoning } =
     model
@@ -48,8 +48,8 @@ function factsToRepeat(model: ModelFacts | undefined): Omit<ModelFacts, 'slug'> 
 
 function inputModalities(
   deployments: readonly Deployment[],
-  known: ModelFacts['input_modalities'],
-): Pick<ModelFacts, 'input_modalities'> {
+  known: ModelDetails['input_modalities'],
+): Pick<ModelDetails, 'input_modalities'> {
   const flags = flagsOf(deployments, 'modalities')
   if (Object.keys(flags).length === 0) return {}
   const all = ['text', 'image', 'audio', 'video', 'file'] as const
@@ -62,7 +62,7 @@ function inputModalities(
 function supportedParameters(
   deployments: readonly Deployment[],
   known: readonly string[] | undefined,
-): Pick<ModelFacts, 'supported_parameters'> {
+): Pick<ModelDetails, 'supported_parameters'> {
   const flags = flagsOf(deployments, 'parameters')
   const kind = kinds[deployments[0]?.provider.draft.kind ?? '']
   const list = new Set(known ?? (kind !== undefined && 'protocol' in kind ? kind.protocol.parameters : []))

@@ -1,5 +1,5 @@
 import { catalog } from '../../../config/catalog.ts'
-import type { ModelFacts, Route } from '../../../config/model-facts.ts'
+import type { ModelDetails, Route } from '../../../config/model-details.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
 import { type Fallbacks, fallbackRoutes, noteUnusedFallbacks } from './fallbacks.ts'
@@ -23,7 +23,7 @@ export type ModelsInput = {
 }
 
 /** A model of the settings, and the entries of the source that it comes from. */
-export type ImportedModel = { readonly model: ModelFacts; readonly sources: readonly Deployment[] }
+export type ImportedModel = { readonly model: ModelDetails; readonly sources: readonly Deployment[] }
 
 /** Makes a model of all deployments with the same name; names with the same routes and facts become aliases. */
 export function importModels(input: ModelsInput): ImportedModel[] {
@@ -58,10 +58,10 @@ type Draft = {
   readonly names: string[]
   readonly deployments: readonly Deployment[]
   readonly routes: readonly Route[]
-  readonly catalogModel: ModelFacts | undefined
+  readonly catalogModel: ModelDetails | undefined
 }
 
-type Described = { readonly model: ModelFacts; readonly aliases: string[]; readonly draft: Draft }
+type Described = { readonly model: ModelDetails; readonly aliases: string[]; readonly draft: Draft }
 
 /** Resolves the name of a fallback: a model, an alias, the id of a deployment, or what a wildcard matches. */
 function resolverOf(
@@ -93,7 +93,7 @@ function describeDraft(draft: Draft, names: Names, notes: Notes): Described {
   const provider = routes[0]?.provider ?? 'litellm'
   const slug = names.takeSlug(name, provider, catalogModel?.slug)
   const own = catalog.models.find((model) => model.slug === slug)
-  const model: ModelFacts = {
+  const model: ModelDetails = {
     slug: escapeText(slug),
     ...(own?.enabled === false && { enabled: true }),
     ...describedFacts(deployments, catalogModel, own),

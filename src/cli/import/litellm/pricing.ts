@@ -1,4 +1,4 @@
-import type { Pricing } from '../../../config/model-facts.ts'
+import type { Pricing } from '../../../config/model-details.ts'
 import type { Fields } from '../../../lib/json/json.ts'
 import { amountOf } from './values.ts'
 

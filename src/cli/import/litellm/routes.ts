@@ -1,4 +1,4 @@
-import type { Route } from '../../../config/model-facts.ts'
+import type { Route } from '../../../config/model-details.ts'
 import type { Deployment } from './deployment.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ModelFacts } from '../../../config/model-facts.ts'
+import type { ModelDetails } from '../../../config/model-details.ts'
 import type { Fields } from '../../../lib/json/json.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import type { Translation } from './special-services.ts'
@@ -12,7 +12,7 @@ export type ServedApiInput = {
   readonly translation: Translation
   /** `model_info`. */
   readonly info: Fields
-  readonly catalogModel: ModelFacts | undefined
+  readonly catalogModel: ModelDetails | undefined
 }
 
 /** Returns the API of a model that is not for conversations, if it is one; or a sentence that says why Weir cannot serve it. */

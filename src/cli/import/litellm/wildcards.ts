@@ -1,4 +1,4 @@
-import type { Route } from '../../../config/model-facts.ts'
+import type { Route } from '../../../config/model-details.ts'
 import { kinds } from '../../../providers/kinds/kinds.ts'
 import { noListing } from '../../../providers/model-listing.ts'
 import type { Deployment } from './deployment.ts'

@@ -1,4 +1,4 @@
-import type { Pricing } from '../../../../src/config/model-facts.ts'
+import type { Pricing } from '../../../../src/config/model-details.ts'
 import type { SettingsFile } from '../../../../src/config/settings.ts'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { type Serving, startServing } from '../../load/program.ts'

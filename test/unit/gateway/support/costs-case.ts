@@ -1,4 +1,4 @@
-import type { Pricing } from '../../../../src/config/model-facts.ts'
+import type { Pricing } from '../../../../src/config/model-details.ts'
 import type { Bodies } from './provider-bodies.ts'
 
 /** The expected cost of a response. */

@@ -1,4 +1,4 @@
-import type { Pricing } from '../../../../src/config/model-facts.ts'
+import type { Pricing } from '../../../../src/config/model-details.ts'
 import type { CostCase } from './costs-case.ts'
 import { candidate, message } from './provider-bodies.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelFacts } from '../../../../src/config/model-facts.ts'
+import type { ModelDetails } from '../../../../src/config/model-details.ts'
 import type { ModelsInput } from '../../../../src/gateway/models/model-sources.ts'
 import { createModels } from '../../../../src/gateway/models/models.ts'
 import { kinds } from '../../../../src/providers/kinds/kinds.ts'
@@ -25,7 +25,7 @@ export function provider(name: string, fields: Partial<Provider> = {}): Provider
 }
 
 /** A catalog of three models: one of `alpha`, one of `beta`, and one of `alpha` that is not for chat. */
-export const catalog: readonly ModelFacts[] = [
+export const catalog: readonly ModelDetails[] = [
   {
     slug: 'alpha/one',
     display_name: 'One',
@@ -40,7 +40,7 @@ export const catalog: readonly ModelFacts[] = [
 ]
 
 /** The models with `alpha` configured and `beta` without a key, by default. */
-export function modelsWith(settings: readonly ModelFacts[] = [], fields: Partial<ModelsInput> = {}) {
+export function modelsWith(settings: readonly ModelDetails[] = [], fields: Partial<ModelsInput> = {}) {
   return createModels({
     catalog,
     settings,

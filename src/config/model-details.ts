@@ -49,8 +49,8 @@ const Parameter = Type.String({ minLength: 1 })
 const effort = (description: string) => Type.Enum([...efforts], { description })
 
 /** How the reasoning of a model can be configured. */
-export type ReasoningFacts = Static<typeof ReasoningFacts>
-const ReasoningFacts = Type.Object(
+export type ReasoningDetails = Static<typeof ReasoningDetails>
+const ReasoningDetails = Type.Object(
   {
     supported_efforts: Type.Array(Effort, {
       description: 'The values of `reasoning_effort` that the model supports.',
@@ -127,8 +127,8 @@ const Route = Type.Object(
 const modalities = (description: string) => Type.Array(Modality, { description })
 
 /** A model in the built-in catalog, or in `models` of weir.yaml. */
-export type ModelFacts = Static<typeof ModelFacts>
-export const ModelFacts = Type.Object(
+export type ModelDetails = Static<typeof ModelDetails>
+export const ModelDetails = Type.Object(
   {
     slug: Type.String({
       pattern: '^[^/\\s]+/\\S+$',
@@ -178,7 +178,7 @@ export const ModelFacts = Type.Object(
         examples: [['embeddings']],
       }),
     ),
-    reasoning: Type.Optional(ReasoningFacts),
+    reasoning: Type.Optional(ReasoningDetails),
     fast: Type.Optional(FastMode),
     variant_of: Type.Optional(
       text({
