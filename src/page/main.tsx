@@ -1,9 +1,41 @@
 import { render } from 'preact'
-import { App } from './app.tsx'
-import { loadKeys, takeKeyFromAddress } from './session/keys.ts'
-import { applyTheme, loadTheme } from './theme/theme.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { ToastProvider } from './components/toast.tsx'
+import { SessionProvider, takeKeyFromAddress, useSession } from './session.tsx'
+import { Shell } from './shell.tsx'
+import { ShortcutProvider } from './shortcuts.tsx'
+import { SignIn } from './sign-in.tsx'
+import { applyTheme, loadTheme } from './theme.ts'
 
-const linkKey = takeKeyFromAddress()
+const initialLinkKey = takeKeyFromAddress()
 applyTheme(loadTheme())
 const place = document.getElementById('app')
-if (place !== null) render(<App storedKeys={loadKeys()} linkKey={linkKey} />, place)
+if (place !== null) render(<App />, place)
+
+function App() {
+  return (
+    <SessionProvider>
+      <ToastProvider>
+        <ShortcutProvider>
+          <Entrance />
+        </ShortcutProvider>
+      </ToastProvider>
+    </SessionProvider>
+  )
+}
+
+/** A field for a key, or the views that the keys of the tab allow. */
+function Entrance() {
+  const { keys } = useSession()
+  const [linkKey, setLinkKey] = useState(initialLinkKey)
+  useEffect(() => {
+    // A link with a key that is opened in this tab changes only the fragment.
+    const follow = () => setLinkKey((current) => takeKeyFromAddress() ?? current)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  if (linkKey !== undefined)
+    return <SignIn key={linkKey} linkKey={linkKey} onDone={() => setLinkKey(undefined)} />
+  if (keys.apiKey === undefined && keys.adminKey === undefined) return <SignIn />
+  return <Shell />
+}

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { LiveFeed } from '../../src/page/views/live/live-feed.ts'
-import { elapsedOf } from '../../src/page/views/live/live-request.ts'
+import { elapsedOf, LiveFeed } from '../../src/page/views/live/live-feed.ts'
 
 const event = (type: string, request: string, more: object = {}) => ({
   event: type,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Block, BlockSplitter } from '../../src/page/markdown/split-blocks.ts'
-import { visibleText } from '../../src/page/markdown/visible-text.ts'
+import { type Block, BlockSplitter } from '../../src/page/components/markdown-blocks.ts'
+import { visibleText } from '../../src/page/components/format.ts'
 
 const text = [
   '# Title\n\nA paragraph\nof two lines.\n\n',

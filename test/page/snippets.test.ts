@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { listedCost } from '../../src/page/generation/cost.ts'
-import { defaultParameters, type GenerationRequest } from '../../src/page/generation/request-body.ts'
+import { listedCost } from '../../src/page/api/answer.ts'
+import { defaultParameters, type GenerationRequest } from '../../src/page/api/generate.ts'
 import { snippetsOf } from '../../src/page/views/playground/snippets.ts'
 
 const origin = 'http://127.0.0.1:9347'

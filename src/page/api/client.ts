@@ -1,17 +1,12 @@
-import { parseExactJson } from './exact-json.ts'
-import { ApiFailure, failureOf, toFailure, isAbort } from './failure.ts'
+import { type SseEvent, SseParser } from '../../lib/sse.ts'
+import { ApiFailure, failureOf, isAbort, toFailure } from './failure.ts'
 
 /** Calls the API of this gateway with one key. */
 export type ApiClient = {
   /** Gets JSON; throws `ApiFailure`. */
   get<Value>(path: string, options?: RequestOptions): Promise<Value>
   /** Sends a change, with a JSON body if there is one; throws `ApiFailure`. */
-  send<Value>(
-    method: 'POST' | 'DELETE' | 'PATCH',
-    path: string,
-    body?: unknown,
-    options?: RequestOptions,
-  ): Promise<Value>
+  send<Value>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<Value>
   /** Sends a request and returns the response once its status is a success, for streams and headers. */
   open(path: string, init: RequestInit): Promise<Response>
 }
@@ -45,17 +40,37 @@ export function createApiClient(key: string): ApiClient {
     open,
     get: (path, options = {}) =>
       json(open(withQuery(path, options.query), { signal: withDeadline(options.signal) })),
-    send: (method, path, body, options = {}) =>
+    send: (method, path, body) =>
       json(
-        open(withQuery(path, options.query), {
+        open(path, {
           method,
-          signal: withDeadline(options.signal),
+          signal: withDeadline(undefined),
           ...(body !== undefined && {
             body: JSON.stringify(body),
             headers: { 'content-type': 'application/json' },
           }),
         }),
       ),
+  }
+}
+
+/** Calls `onEvents` with the events of each piece of a stream, until it ends. The parser bounds an event. */
+export async function readEvents(
+  response: Response,
+  onEvents: (events: readonly SseEvent[]) => void,
+): Promise<void> {
+  const reader = response.body?.getReader()
+  if (reader === undefined) return
+  const parser = new SseParser()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      onEvents(parser.push(part.value))
+    onEvents(parser.end())
+  } catch (error) {
+    throw isAbort(error) ? error : toFailure(error)
+  } finally {
+    // A stream that is not read to its end must not keep the provider busy.
+    await reader.cancel().catch(() => {})
   }
 }
 
@@ -86,6 +101,23 @@ async function json<Value>(opened: Promise<Response>): Promise<Value> {
       status: response.status,
     })
   }
+}
+
+/**
+ * Parses JSON. A number with more digits than a float has, such as a very large amount of money, becomes its text where
+ * the browser passes the source of a value.
+ */
+function parseExactJson(text: string): unknown {
+  return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
+}
+
+/** Floats have 15 reliable digits. */
+const longNumber = /[\d.]{17,}/
+
+function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || !/^-?\d+\.\d+$/.test(source)) return value
+  return source.replace(/[-.]/g, '').length > 15 ? source : value
 }
 
 function rethrow(error: unknown): never {

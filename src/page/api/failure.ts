@@ -24,14 +24,9 @@ export class ApiFailure extends Error {
     if (this.status === 0) return 'Check that the gateway is running and that this machine can reach it.'
     if (this.status === 401) return 'Enter another key: use “Keys” in the navigation.'
     if (this.status === 402) return 'Add credit to the organization with “weir orgs credit”.'
-    if (this.status === 429) return retryAdvice(this.retryAfter)
-    if (this.status === 503) return retryAdvice(this.retryAfter)
-    return undefined
+    if (this.status !== 429 && this.status !== 503) return undefined
+    return this.retryAfter === null ? 'Try again in a moment.' : `Try again in ${this.retryAfter} s.`
   }
-}
-
-function retryAdvice(seconds: number | null): string {
-  return seconds === null ? 'Try again in a moment.' : `Try again in ${seconds} s.`
 }
 
 /** Reads the error of a response, in the shape of the API or any other. */
@@ -72,6 +67,7 @@ export function toFailure(error: unknown): ApiFailure {
   return new ApiFailure(error instanceof TypeError ? 'The gateway cannot be reached.' : messageOf(error))
 }
 
-function messageOf(error: unknown): string {
+/** The message of any thrown value. */
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

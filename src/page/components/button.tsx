@@ -1,5 +1,6 @@
-import type { ComponentChildren, Ref } from 'preact'
+import { Foreign } from './facts.tsx'
 import { Icon, type IconName } from './icon.tsx'
+import { useToast } from './toast.tsx'
 
 /** A button; `label` alone, with an icon, or only for assistive technology where `iconOnly` is set. */
 export function Button(props: {
@@ -13,13 +14,10 @@ export function Button(props: {
   readonly pressed?: boolean
   readonly expanded?: boolean
   readonly shortcut?: string
-  readonly buttonRef?: Ref<HTMLButtonElement>
-  readonly children?: ComponentChildren
 }) {
-  const { label, icon, iconOnly = false, kind = 'plain', type = 'button', shortcut, children } = props
+  const { label, icon, iconOnly = false, kind = 'plain', type = 'button' } = props
   return (
     <button
-      ref={props.buttonRef}
       type={type}
       class={`button ${kind} ${iconOnly ? 'icon-only' : ''}`}
       onClick={props.onClick}
@@ -27,12 +25,78 @@ export function Button(props: {
       aria-pressed={props.pressed}
       aria-expanded={props.expanded}
       aria-label={iconOnly ? label : undefined}
-      aria-keyshortcuts={shortcut}
+      aria-keyshortcuts={props.shortcut}
       title={iconOnly ? label : undefined}
     >
       {icon && <Icon name={icon} />}
       {!iconOnly && <span>{label}</span>}
-      {children}
     </button>
   )
+}
+
+/** An active filter, which a click removes. */
+export function FilterChip(props: {
+  readonly name: string
+  readonly value: string
+  readonly onClear: () => void
+}) {
+  return (
+    <button type="button" class="button filter" onClick={props.onClear}>
+      <span class="visually-hidden">Remove the filter </span>
+      <span>
+        <Foreign text={props.name} />: <Foreign text={props.value} />
+      </span>
+      <span aria-hidden="true">×</span>
+    </button>
+  )
+}
+
+/** Copies a text; without access to the clipboard, as over plain HTTP from another machine, through a selection. */
+export function CopyButton(props: {
+  readonly text: string | (() => string)
+  readonly label: string
+  readonly iconOnly?: boolean
+}) {
+  const toast = useToast()
+  const { label, iconOnly = false } = props
+  const copy = async () => {
+    const text = typeof props.text === 'string' ? props.text : props.text()
+    toast((await copyText(text)) ? 'Copied.' : 'The browser did not allow copying.')
+  }
+  return <Button label={label} icon="copy" iconOnly={iconOnly} onClick={() => void copy()} />
+}
+
+/** Code as it is, with a button that copies it. It can be scrolled with the keyboard. */
+export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
+  return (
+    <div class="code-block">
+      <pre tabIndex={0} role="region" aria-label={label}>
+        <code>{code}</code>
+      </pre>
+      <CopyButton text={code} label={`Copy ${label}`} iconOnly />
+    </div>
+  )
+}
+
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copySelection(text)
+  }
+}
+
+/** `navigator.clipboard` exists in secure contexts only. */
+function copySelection(text: string): boolean {
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'visually-hidden'
+  // A modal dialog makes everything outside of it inert.
+  const parent = document.querySelector('dialog[open]') ?? document.body
+  parent.append(area)
+  area.select()
+  const copied = document.execCommand('copy')
+  area.remove()
+  return copied
 }

@@ -13,13 +13,12 @@ export function Combobox(props: {
   readonly value: string
   readonly options: readonly ComboboxOption[]
   readonly onChange: (value: string) => void
-  readonly hint?: string
   readonly placeholder?: string
 }) {
-  const { label, value, hint, placeholder } = props
+  const { label, value, placeholder } = props
   const list = useOptionList(props)
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label}>
       {(control) => (
         <div class="combobox">
           <input

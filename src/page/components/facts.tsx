@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { formatRoundedUsd, parseUsd } from '../../lib/usd.ts'
+import { decimalText, formatTime, type TimeFormat, toDate, visibleText } from './format.ts'
+
+/** The label of a fact, and its value. */
+export type LabelledFact = readonly [label: string, value: ComponentChildren]
 
 /** A row of facts with their labels. */
-export function Facts({
-  facts,
-}: {
-  readonly facts: readonly (readonly [label: string, value: ComponentChildren])[]
-}) {
+export function Facts({ facts }: { readonly facts: readonly LabelledFact[] }) {
   return (
     <dl class="facts">
       {facts.map(([label, value]) => (
@@ -16,4 +17,58 @@ export function Facts({
       ))}
     </dl>
   )
+}
+
+/** A large figure with its label, in a `dl` of the class `figures`. */
+export function Figure(props: {
+  readonly label: string
+  readonly note?: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div>
+      <dt>{props.label}</dt>
+      <dd>
+        {props.children} {props.note && <small>{props.note}</small>}
+      </dd>
+    </div>
+  )
+}
+
+/** How good or bad a fact is. */
+export type Tone = 'neutral' | 'good' | 'warning' | 'bad' | 'accent'
+
+/** A short fact; its tone never says more than its text. */
+export function Badge(props: { readonly tone?: Tone | undefined; readonly children: ComponentChildren }) {
+  return <span class={`badge ${props.tone ?? 'neutral'}`}>{props.children}</span>
+}
+
+/** A time in the zone of the reader. */
+export function Time({ at, format }: { readonly at: number | string; readonly format?: TimeFormat }) {
+  const date = toDate(at)
+  if (Number.isNaN(date.getTime())) return <span>–</span>
+  return (
+    <time dateTime={date.toISOString()} title={fullFormat.format(date)} class="number">
+      {formatTime(at, format)}
+    </time>
+  )
+}
+
+const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+
+/** An amount in USD, exact in its title, rounded to `decimals` for the eye. Takes a decimal text or a number of JSON. */
+export function Money({ usd, decimals = 4 }: { readonly usd: string | number; readonly decimals?: number }) {
+  const exact = decimalText(usd)
+  const nanos = parseUsd(exact)
+  if (nanos === undefined) return <span class="number">–</span>
+  return (
+    <span class="number" title={`$${exact}`}>
+      {formatRoundedUsd(nanos, decimals).replace(/^([<>]?-?)/, '$1$')}
+    </span>
+  )
+}
+
+/** A text from outside, such as the name of a model: its direction and its control characters change nothing around it. */
+export function Foreign({ text }: { readonly text: string }) {
+  return <bdi>{visibleText(text)}</bdi>
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { useShortcut } from '../shortcuts.tsx'
 
 /** What a control inside of a field needs to be connected to its label, hint and error. */
 export type FieldControl = {
@@ -8,13 +9,16 @@ export type FieldControl = {
   readonly 'aria-invalid'?: boolean
 }
 
-/** A labelled control with a hint or an error below it. */
-export function Field(props: {
+type FieldProps = {
   readonly label: string
   readonly hint?: ComponentChildren
   readonly error?: string | undefined
-  readonly children: (control: FieldControl) => ComponentChildren
-}) {
+}
+
+/** A labelled control with a hint or an error below it. */
+export function Field(
+  props: FieldProps & { readonly children: (control: FieldControl) => ComponentChildren },
+) {
   const id = useId()
   const { label, hint, error, children } = props
   const described = error !== undefined || hint !== undefined
@@ -35,18 +39,20 @@ export function Field(props: {
   )
 }
 
-/** A field with one line of text. */
-export function TextField(props: {
-  readonly label: string
+type TextProps = FieldProps & {
   readonly value: string
   readonly onInput: (value: string) => void
-  readonly hint?: ComponentChildren
-  readonly error?: string | undefined
-  readonly type?: 'text' | 'password' | 'search' | 'date'
   readonly placeholder?: string
-  readonly inputMode?: 'decimal' | 'numeric' | 'text'
-  readonly name?: string
-}) {
+}
+
+/** A field with one line of text. */
+export function TextField(
+  props: TextProps & {
+    readonly type?: 'text' | 'password' | 'search'
+    readonly inputMode?: 'decimal' | 'numeric'
+    readonly name?: string
+  },
+) {
   const { label, hint, error, onInput, type = 'text', ...input } = props
   return (
     <Field label={label} hint={hint} error={error}>
@@ -66,16 +72,17 @@ export function TextField(props: {
   )
 }
 
+/** A field that searches a list as one types; `/` leads to it. A view has one. */
+export function SearchField(props: Omit<TextProps, 'label'> & { readonly what: string }) {
+  const { what, ...field } = props
+  useShortcut('/', `Search the ${what}`, () =>
+    document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
+  )
+  return <TextField label="Search" type="search" {...field} />
+}
+
 /** A field with several lines of text. */
-export function TextArea(props: {
-  readonly label: string
-  readonly value: string
-  readonly onInput: (value: string) => void
-  readonly hint?: ComponentChildren
-  readonly error?: string | undefined
-  readonly rows?: number
-  readonly placeholder?: string
-}) {
+export function TextArea(props: TextProps) {
   const { label, hint, error, onInput, ...area } = props
   return (
     <Field label={label} hint={hint} error={error}>
@@ -98,10 +105,9 @@ export function SelectField<Value extends string>(props: {
   readonly value: Value
   readonly options: readonly { readonly value: Value; readonly label: string }[]
   readonly onChange: (value: Value) => void
-  readonly hint?: ComponentChildren
 }) {
   return (
-    <Field label={props.label} hint={props.hint}>
+    <Field label={props.label}>
       {(control) => (
         <select
           {...control}

@@ -8,6 +8,9 @@ export function formatShort(count: number): string {
   return shortFormat.format(count)
 }
 
+const countFormat = new Intl.NumberFormat()
+const shortFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+
 /** Formats a duration in milliseconds: 850 ms, 2.4 s, 3 min 5 s. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
@@ -17,12 +20,53 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
-/** Formats a number of bytes: 1.5 MB. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
-  return `${(bytes / 1_000_000).toFixed(1)} MB`
+const timeFormats = {
+  short: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }),
+  day: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }),
+} as const
+
+/** The precision of a time. */
+export type TimeFormat = keyof typeof timeFormats
+
+/** Formats a time in the zone of the reader, as text. */
+export function formatTime(at: number | string, format: TimeFormat = 'short'): string {
+  const date = toDate(at)
+  return Number.isNaN(date.getTime()) ? '–' : timeFormats[format].format(date)
 }
 
-const countFormat = new Intl.NumberFormat()
-const shortFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+/** A time as a date: Unix seconds, as in the API, or an ISO 8601 text. */
+export function toDate(at: number | string): Date {
+  return new Date(typeof at === 'number' ? at * 1000 : at)
+}
+
+/**
+ * The decimal text of an amount. A number of JSON has at most nine decimals, and below a million dollars a float has
+ * them all: its shortest text is the one that was sent.
+ */
+export function decimalText(usd: string | number): string {
+  if (typeof usd === 'string') return usd
+  const text = usd.toFixed(9)
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
+
+/** JSON with indentation; any other text as it is, such as arguments of a tool that are still arriving. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** Characters that change how others are shown, or that a terminal obeys: escapes, overrides of the direction. */
+const hidden = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/** Makes control characters and overrides of the direction visible, so that a text cannot pose as another one. */
+export function visibleText(text: string): string {
+  return text.replace(hidden, (character) => {
+    const code = character.charCodeAt(0)
+    if (code === 13) return ''
+    if (code < 32) return String.fromCharCode(0x2400 + code)
+    return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`
+  })
+}

@@ -1,18 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
-import { type SortOrder, sortedRows } from './table-sort.ts'
-import { rowHeight, useNearEnd, useWindow } from './table-window.ts'
-
-/** A column: how a cell is rendered and, where it can be sorted, by which value. */
-export type Column<Row> = {
-  readonly id: string
-  readonly header: string
-  readonly render: (row: Row) => ComponentChildren
-  readonly sortValue?: (row: Row) => string | number | bigint | null
-  readonly align?: 'right'
-  /** A width in CSS, such as `12rem`. */
-  readonly width?: string
-}
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { type Column, sortedRows, type SortOrder } from './table-columns.tsx'
 
 type TableProps<Row> = {
   /** What the table shows, for assistive technology. */
@@ -123,4 +111,49 @@ function Spacer({ height, columns }: { readonly height: number; readonly columns
       <td colSpan={columns} style={{ height: `${height}px` }} />
     </tr>
   )
+}
+
+/** Pixels; the style sheet has the same value. */
+const rowHeight = 36
+/** A shorter list is rendered whole, so that the browser can search in it. */
+const minVirtualized = 200
+/** Rows above and below those in sight. */
+const overscan = 12
+
+/** Which rows of a long list have to be rendered for the part of the container in sight. */
+function useWindow(count: number) {
+  const container = useRef<HTMLDivElement>(null)
+  const [range, setRange] = useState({ top: 0, height: 800 })
+  const measure = () => {
+    const { scrollTop = 0, clientHeight = 0 } = container.current ?? {}
+    // The number of rendered rows changes only with whole steps.
+    const step = rowHeight * Math.floor(overscan / 2)
+    const top = Math.floor(scrollTop / step) * step
+    setRange((current) =>
+      current.top === top && current.height === clientHeight ? current : { top, height: clientHeight },
+    )
+  }
+  useEffect(measure, [count])
+  const whole = count <= minVirtualized
+  const first = whole ? 0 : Math.max(0, Math.floor(range.top / rowHeight) - overscan)
+  const visible = Math.ceil(range.height / rowHeight) + 3 * overscan
+  return { container, first, last: whole ? count : Math.min(count, first + visible), onScroll: measure }
+}
+
+/** Pixels from the end at which more rows are requested. */
+const nearEnd = 600
+
+/** Calls `onNearEnd` after each change of the rows while the end of the list is in sight; returns what to call on a scroll. */
+function useNearEnd(
+  container: { readonly current: HTMLElement | null },
+  count: number,
+  onNearEnd: (() => void) | undefined,
+): () => void {
+  const check = () => {
+    const element = container.current
+    if (element === null || onNearEnd === undefined) return
+    if (element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd) onNearEnd()
+  }
+  useEffect(check, [count, onNearEnd])
+  return check
 }

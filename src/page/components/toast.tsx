@@ -1,4 +1,4 @@
-import { createContext, type ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
 import { useCallback, useContext, useRef, useState } from 'preact/hooks'
 
 const shownMs = 4000

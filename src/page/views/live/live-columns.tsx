@@ -1,10 +1,8 @@
-import { Badge } from '../../components/badge.tsx'
-import { formatCount, formatDuration } from '../../components/format.ts'
-import { Money } from '../../components/money.tsx'
-import type { Column } from '../../components/table.tsx'
-import { visibleText } from '../../markdown/visible-text.ts'
-import { routeHash } from '../../routing/route.ts'
-import { elapsedOf, hasFailed, type LiveRequest } from './live-request.ts'
+import { Badge, Foreign, Money } from '../../components/facts.tsx'
+import { formatCount, formatDuration, visibleText } from '../../components/format.ts'
+import type { Column } from '../../components/table-columns.tsx'
+import { routeHash } from '../../route.ts'
+import { elapsedOf, hasFailed, type LiveEnd, type LiveRequest } from './live-feed.ts'
 
 /** The names of organizations by ID. */
 export type OrganizationNames = ReadonlyMap<string, string>
@@ -13,68 +11,27 @@ export type OrganizationNames = ReadonlyMap<string, string>
 export function liveColumns(names: OrganizationNames): readonly Column<LiveRequest>[] {
   return [
     { id: 'state', header: 'State', width: '210px', render: (request) => <State request={request} /> },
-    { id: 'model', header: 'Model', width: '230px', render: ({ model }) => <Foreign text={model} /> },
-    organizationColumn(names),
+    textColumn('model', 'Model', '230px'),
     {
-      id: 'elapsed',
-      header: 'Elapsed',
-      width: '96px',
-      align: 'right',
-      render: (request) => formatDuration(elapsedOf(request)),
+      id: 'organization',
+      header: 'Organization',
+      width: '150px',
+      render: ({ organization: id }) => <OrganizationLink id={id} names={names} />,
     },
-    {
-      id: 'first',
-      header: 'First token',
-      width: '104px',
-      align: 'right',
-      render: ({ firstTokenMs }) => (firstTokenMs === null ? <None /> : formatDuration(firstTokenMs)),
-    },
+    numberColumn('elapsed', 'Elapsed', '96px', (request) => formatDuration(elapsedOf(request))),
+    numberColumn('first', 'First token', '104px', ({ firstTokenMs }) =>
+      firstTokenMs === null ? <None /> : formatDuration(firstTokenMs),
+    ),
     tokenColumn('input', 'Input', (end) => end.inputTokens),
     tokenColumn('output', 'Output', (end) => end.outputTokens),
-    {
-      id: 'cost',
-      header: 'Cost',
-      width: '96px',
-      align: 'right',
-      render: ({ end }) => (end?.costUsd == null ? <None /> : <Money usd={end.costUsd} />),
-    },
-    ...nameColumns,
+    numberColumn('cost', 'Cost', '96px', ({ end }) =>
+      end?.costUsd == null ? <None /> : <Money usd={end.costUsd} />,
+    ),
+    codeColumn('key', 'Key', '140px'),
+    textColumn('provider', 'Provider', '120px'),
+    textColumn('api', 'API', '100px'),
+    codeColumn('request', 'Request', '300px'),
   ]
-}
-
-const nameColumns: readonly Column<LiveRequest>[] = [
-  { id: 'key', header: 'Key', width: '140px', render: ({ key }) => <Code text={key} /> },
-  {
-    id: 'provider',
-    header: 'Provider',
-    width: '120px',
-    render: ({ provider }) => <Foreign text={provider} />,
-  },
-  { id: 'api', header: 'API', width: '100px', render: ({ api }) => <Foreign text={api} /> },
-  { id: 'request', header: 'Request', width: '300px', render: ({ request }) => <Code text={request} /> },
-]
-
-function organizationColumn(names: OrganizationNames): Column<LiveRequest> {
-  return {
-    id: 'organization',
-    header: 'Organization',
-    width: '150px',
-    render: ({ organization: id }) => <OrganizationName id={id} names={names} />,
-  }
-}
-
-function tokenColumn(
-  id: string,
-  header: string,
-  count: (end: NonNullable<LiveRequest['end']>) => number,
-): Column<LiveRequest> {
-  return {
-    id,
-    header,
-    width: '80px',
-    align: 'right',
-    render: ({ end }) => (end === null ? <None /> : formatCount(count(end))),
-  }
 }
 
 function State({ request }: { readonly request: LiveRequest }) {
@@ -84,29 +41,49 @@ function State({ request }: { readonly request: LiveRequest }) {
   return (
     <span class="finished">
       <Badge tone={hasFailed(request) ? 'bad' : 'neutral'}>{status}</Badge>{' '}
-      {error !== null && <bdi title={visibleText(error)}>{visibleText(error)}</bdi>}
+      {error !== null && <TitledText text={error} />}
     </span>
   )
 }
 
-function OrganizationName({ id, names }: { readonly id: string | null; readonly names: OrganizationNames }) {
+function OrganizationLink({ id, names }: { readonly id: string | null; readonly names: OrganizationNames }) {
   if (id === null) return <None />
   return (
     <a href={routeHash('organizations', [id])}>
-      <bdi>{visibleText(names.get(id) ?? id)}</bdi>
+      <Foreign text={names.get(id) ?? id} />
     </a>
   )
 }
 
-function Foreign({ text }: { readonly text: string | null }) {
-  if (text === null) return <None />
-  return <bdi title={visibleText(text)}>{visibleText(text)}</bdi>
-}
-
-function Code({ text }: { readonly text: string | null }) {
-  return text === null ? <None /> : <code>{visibleText(text)}</code>
+function textColumn(id: 'model' | 'provider' | 'api', header: string, width: string): Column<LiveRequest> {
+  const render = ({ [id]: text }: LiveRequest) => (text === null ? <None /> : <TitledText text={text} />)
+  return { id, header, width, render }
 }
 
 function None() {
   return <span class="quiet">–</span>
+}
+
+/** Of a text that is cut off, the title has the whole. */
+function TitledText({ text }: { readonly text: string }) {
+  return <bdi title={visibleText(text)}>{visibleText(text)}</bdi>
+}
+
+function codeColumn(id: 'key' | 'request', header: string, width: string): Column<LiveRequest> {
+  const render = ({ [id]: text }: LiveRequest) =>
+    text === null ? <None /> : <code>{visibleText(text)}</code>
+  return { id, header, width, render }
+}
+
+function numberColumn(
+  id: string,
+  header: string,
+  width: string,
+  render: Column<LiveRequest>['render'],
+): Column<LiveRequest> {
+  return { id, header, width, align: 'right', render }
+}
+
+function tokenColumn(id: string, header: string, count: (end: LiveEnd) => number): Column<LiveRequest> {
+  return numberColumn(id, header, '80px', ({ end }) => (end === null ? <None /> : formatCount(count(end))))
 }

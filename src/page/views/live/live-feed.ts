@@ -1,5 +1,56 @@
 import type { SseEvent } from '../../../lib/sse.ts'
-import type { LiveEventData, LiveRequest } from './live-request.ts'
+
+/** What every event of `GET /admin/requests` says of its request. */
+type RequestNames = {
+  readonly request: string
+  readonly organization: string | null
+  readonly key: string | null
+  readonly api: string | null
+  readonly model: string | null
+}
+
+type LiveEventData = RequestNames & {
+  readonly provider?: string | null
+  readonly elapsed_ms?: number
+  readonly status?: number
+  readonly error?: string | null
+  readonly input_tokens?: number
+  readonly output_tokens?: number
+  readonly cost_usd?: string | null
+  /** Of `dropped`. */
+  readonly events?: number
+}
+
+/** A request to a model, in progress or finished. */
+export type LiveRequest = RequestNames & {
+  /** Identifies the row: clients see the ID of a request, and this page cannot rely on it being unique. */
+  readonly sequence: number
+  readonly provider: string | null
+  /** When it began, on the clock of `performance.now()`. */
+  readonly startedAt: number
+  readonly firstTokenMs: number | null
+  readonly end: LiveEnd | null
+}
+
+/** How a request has ended. */
+export type LiveEnd = {
+  readonly elapsedMs: number
+  readonly status: number
+  readonly error: string | null
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd: string | null
+}
+
+/** Whether a request has failed. */
+export function hasFailed({ end }: LiveRequest): boolean {
+  return end !== null && end.status >= 400
+}
+
+/** The milliseconds that a request has taken until now, or until its end. */
+export function elapsedOf({ end, startedAt }: LiveRequest, now = performance.now()): number {
+  return end?.elapsedMs ?? Math.max(0, now - startedAt)
+}
 
 /** The most finished requests that are kept, and the most in progress: older ones are forgotten. */
 const maxFinished = 500

@@ -1,32 +1,33 @@
 import { useMemo, useState } from 'preact/hooks'
-import { useResource } from '../../api/use-resource.ts'
+import { useResource } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
-import { SelectField, TextField } from '../../components/field.tsx'
+import { Badge, type Tone } from '../../components/facts.tsx'
+import { SearchField, SelectField } from '../../components/field.tsx'
 import { formatCount } from '../../components/format.ts'
-import { Empty, Failure } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
-import { ViewHeader } from '../../components/view-header.tsx'
-import { useShortcut } from '../../keyboard/shortcuts.tsx'
-import { replaceQuery } from '../../routing/route.ts'
-import { useAdminApi } from '../../session/session.tsx'
-import { loadOrganizations } from '../organizations/organization.ts'
-import type { View, ViewProps } from '../view.ts'
-import { ConnectionBadge } from './connection-badge.tsx'
+import { Empty, Failure, ViewHeader } from '../../components/view.tsx'
+import { type PageRoute, replaceQuery } from '../../route.ts'
+import { useAdminApi } from '../../session.tsx'
+import { useShortcut } from '../../shortcuts.tsx'
+import { loadOrganizations } from '../organizations/organization.tsx'
 import { liveColumns, type OrganizationNames } from './live-columns.tsx'
-import { filterRequests, type LiveFilter, liveStates, readFilter } from './live-filter.ts'
-import { type LiveView, useLive } from './use-live.ts'
+import { hasFailed, type LiveRequest } from './live-feed.ts'
+import { type LiveConnection, type LiveView, useLive } from './use-live.ts'
 
-function Live({ query }: ViewProps) {
-  const admin = useAdminApi()
+/** The live view: the requests to models while they happen, for the operator. */
+export function Live({ query }: PageRoute) {
   const [paused, setPaused] = useState(false)
-  const live = useLive(admin, paused)
+  const live = useLive(useAdminApi(), paused)
   const toggle = () => setPaused(!paused)
   useShortcut('p', 'Pause or resume the live requests', toggle)
   const { connection } = live
+  const { tone, label } = describe(connection, paused)
   return (
     <>
       <ViewHeader title="Live requests">
-        <ConnectionBadge connection={connection} paused={paused} />
+        <span role="status">
+          <Badge tone={tone}>{label}</Badge>
+        </span>
         <Button
           label={paused ? 'Resume' : 'Pause'}
           icon={paused ? 'playground' : 'stop'}
@@ -42,10 +43,26 @@ function Live({ query }: ViewProps) {
   )
 }
 
-function Requests({ live, filter }: { readonly live: LiveView; readonly filter: LiveFilter }) {
+/** Says whether the list is live, and if not, why. */
+function describe(
+  connection: LiveConnection,
+  paused: boolean,
+): { readonly tone: Tone; readonly label: string } {
+  switch (connection.type) {
+    case 'connecting':
+      return { tone: 'neutral', label: 'connecting' }
+    case 'waiting':
+      return { tone: 'warning', label: `disconnected, next attempt in ${connection.seconds} s` }
+    case 'failed':
+      return { tone: 'bad', label: 'disconnected' }
+    case 'connected':
+      return paused ? { tone: 'warning', label: 'paused' } : { tone: 'good', label: 'live' }
+  }
+}
+
+function Requests({ live, filter }: { readonly live: LiveView; readonly filter: Filter }) {
   const names = useOrganizationNames()
   const columns = useMemo(() => liveColumns(names), [names])
-  const found = filterRequests(live.rows, filter, names)
   return (
     <>
       <Filters filter={filter} />
@@ -58,9 +75,18 @@ function Requests({ live, filter }: { readonly live: LiveView; readonly filter: 
         <Table
           label="Live requests"
           columns={columns}
-          rows={found}
+          rows={filterRequests(live.rows, filter, names)}
           rowKey={({ sequence }) => String(sequence)}
-          empty={<NoRequests none={live.rows.length === 0} />}
+          empty={
+            live.rows.length === 0 ? (
+              <Empty
+                title="No requests yet"
+                text="Requests to models appear here while they happen. Nothing of their prompts is shown."
+              />
+            ) : (
+              <Empty title="No request matches" text="Change the search or the state." />
+            )
+          }
         />
       </div>
     </>
@@ -74,19 +100,30 @@ function useOrganizationNames(): OrganizationNames {
   return useMemo(() => new Map(value?.map(({ id, name }) => [id, name])), [value])
 }
 
-function Filters({ filter }: { readonly filter: LiveFilter }) {
-  useShortcut('/', 'Search the live requests', () =>
-    document.querySelector<HTMLInputElement>('.key-filters input')?.focus(),
-  )
-  const change = (changed: Partial<LiveFilter>) => {
+const states = [
+  { value: 'all', label: 'All' },
+  { value: 'open', label: 'In progress' },
+  { value: 'failed', label: 'Failed' },
+] as const
+
+/** The requests that are shown. */
+type Filter = { readonly search: string; readonly state: (typeof states)[number]['value'] }
+
+/** Reads the filter of the address. */
+function readFilter(query: URLSearchParams): Filter {
+  const state = states.find(({ value }) => value === query.get('state'))
+  return { search: query.get('q') ?? '', state: state?.value ?? 'all' }
+}
+
+function Filters({ filter }: { readonly filter: Filter }) {
+  const change = (changed: Partial<Filter>) => {
     const { search, state } = { ...filter, ...changed }
     replaceQuery({ q: search || undefined, state: state === 'all' ? undefined : state })
   }
   return (
     <div class="key-filters">
-      <TextField
-        label="Search"
-        type="search"
+      <SearchField
+        what="live requests"
         placeholder="Model, organization, key, error"
         value={filter.search}
         onInput={(search) => change({ search })}
@@ -94,32 +131,33 @@ function Filters({ filter }: { readonly filter: LiveFilter }) {
       <SelectField
         label="State"
         value={filter.state}
-        options={liveStates}
+        options={states}
         onChange={(state) => change({ state })}
       />
     </div>
   )
 }
 
-function NoRequests({ none }: { readonly none: boolean }) {
-  return none ? (
-    <Empty title="No requests yet">
-      <p>Requests to models appear here while they happen. Nothing of their prompts is shown.</p>
-    </Empty>
-  ) : (
-    <Empty title="No request matches">
-      <p>Change the search or the state.</p>
-    </Empty>
-  )
+/** Returns the requests that match: every word of the search occurs in one of the names. */
+function filterRequests(
+  rows: readonly LiveRequest[],
+  { search, state }: Filter,
+  names: OrganizationNames,
+): readonly LiveRequest[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0 && state === 'all') return rows
+  return rows.filter((row) => {
+    if (state === 'open' && row.end !== null) return false
+    if (state === 'failed' && !hasFailed(row)) return false
+    const text = searchText(row, names)
+    return words.every((word) => text.includes(word))
+  })
 }
 
-/** The live view: the requests to models while they happen, for the operator. */
-export const live: View = {
-  id: 'live',
-  title: 'Live requests',
-  icon: 'live',
-  section: 'operator',
-  needs: 'adminKey',
-  shortcut: 'i',
-  component: Live,
+function searchText(row: LiveRequest, names: OrganizationNames): string {
+  const { model, organization, key, api, provider, request, end } = row
+  const name = names.get(organization ?? '')
+  return [model, organization, name, key, api, provider, request, end?.status, end?.error]
+    .join(' ')
+    .toLowerCase()
 }

@@ -1,8 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiClient } from '../../api/client.ts'
-import { followLive, type LiveConnection } from './follow.ts'
-import { LiveFeed } from './live-feed.ts'
-import type { LiveRequest } from './live-request.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { type ApiClient, readEvents } from '../../api/client.ts'
+import { ApiFailure, toFailure } from '../../api/failure.ts'
+import { LiveFeed, type LiveRequest } from './live-feed.ts'
+
+/** The connection to the stream. */
+export type LiveConnection =
+  | { readonly type: 'connecting' | 'connected' }
+  | { readonly type: 'waiting'; readonly seconds: number; readonly failure: ApiFailure }
+  | { readonly type: 'failed'; readonly failure: ApiFailure }
 
 /** What is shown of the live requests. */
 export type LiveView = {
@@ -35,8 +41,8 @@ export function useLive(client: ApiClient, paused: boolean): LiveView {
     const ticking = setInterval(() => feed.current.open > 0 && drawing.request(), 2 * drawIntervalMs)
     const follower = {
       onOpen: () => feed.current.restart(),
-      onEvents(events: Parameters<typeof applyAll>[1]) {
-        applyAll(feed.current, events)
+      onEvents(events: readonly SseEvent[]) {
+        for (const event of events) feed.current.apply(event)
         if (events.length > 0) drawing.request()
       },
       onConnection: setConnection,
@@ -59,10 +65,6 @@ function shownOf(feed: LiveFeed): Shown {
   return { rows: feed.rows(), open: feed.open, dropped: feed.dropped }
 }
 
-function applyAll(feed: LiveFeed, events: readonly Parameters<LiveFeed['apply']>[0][]): void {
-  for (const event of events) feed.apply(event)
-}
-
 /** Draws in a frame of the browser, at most once an interval. A tab that is not in sight has no frames. */
 function createDrawing(draw: () => void) {
   let frame = 0
@@ -82,4 +84,95 @@ function createDrawing(draw: () => void) {
     },
     cancel: () => cancelAnimationFrame(frame),
   }
+}
+
+type LiveFollower = {
+  /** Called when a connection is open, before its events. */
+  onOpen(): void
+  onEvents(events: readonly SseEvent[]): void
+  onConnection(connection: LiveConnection): void
+}
+
+/** Milliseconds. The gateway sends a comment every 15 seconds. */
+const silenceMs = 45_000
+const maxDelaySeconds = 30
+
+/** Reads the live requests until the signal aborts. After a broken connection it waits, longer each time, and connects again. */
+async function followLive(client: ApiClient, follower: LiveFollower, signal: AbortSignal): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    const failure = await readOnce(client, follower, signal, () => (attempt = 0))
+    if (signal.aborted) return
+    if (failure.status >= 400 && failure.status < 500) {
+      follower.onConnection({ type: 'failed', failure })
+      return
+    }
+    const seconds = Math.min(maxDelaySeconds, 2 ** attempt)
+    follower.onConnection({ type: 'waiting', seconds, failure })
+    await pause(seconds * 1000, signal)
+  }
+}
+
+/** Reads one connection to its end, and returns why it has ended. */
+async function readOnce(
+  client: ApiClient,
+  { onOpen, onEvents, onConnection }: LiveFollower,
+  signal: AbortSignal,
+  onSuccess: () => void,
+): Promise<ApiFailure> {
+  const silence = new SilenceTimer()
+  onConnection({ type: 'connecting' })
+  try {
+    const response = await client.open('/admin/requests', {
+      signal: AbortSignal.any([signal, silence.signal]),
+    })
+    onOpen()
+    onConnection({ type: 'connected' })
+    await readEvents(response, (events) => {
+      silence.restart()
+      onSuccess()
+      onEvents(events)
+    })
+    return new ApiFailure('The gateway has closed the stream.')
+  } catch (error) {
+    return toFailure(error)
+  } finally {
+    silence.stop()
+  }
+}
+
+/** Aborts a connection on which nothing arrives. */
+class SilenceTimer {
+  readonly #controller = new AbortController()
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor() {
+    this.restart()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  restart(): void {
+    clearTimeout(this.#timer)
+    const failure = new ApiFailure('The gateway has sent nothing for too long.')
+    this.#timer = setTimeout(() => this.#controller.abort(failure), silenceMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/** Resolves after this time, or when the signal aborts. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds)
+    signal.addEventListener('abort', done, { once: true })
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
 }

@@ -1,83 +1,67 @@
-import { useState } from 'preact/hooks'
-import { useResource } from '../../api/use-resource.ts'
-import { Badge } from '../../components/badge.tsx'
+import { useMemo, useState } from 'preact/hooks'
+import type { ApiClient } from '../../api/client.ts'
+import { useResource } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
-import { Facts } from '../../components/facts.tsx'
-import { Figure } from '../../components/figure.tsx'
-import { Loaded } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
+import { Facts, Figure, Time } from '../../components/facts.tsx'
+import { visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
-import { ViewHeader } from '../../components/view-header.tsx'
-import { visibleText } from '../../markdown/visible-text.ts'
-import { routeHash } from '../../routing/route.ts'
-import { useAdminApi } from '../../session/session.tsx'
-import { OrganizationKeys } from '../keys/organization-keys.tsx'
-import { exactUsd, type Organization, organizationPath } from './organization.ts'
-import { limitLabel } from './organization-columns.tsx'
+import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { routeHash } from '../../route.ts'
+import { useAdminApi } from '../../session.tsx'
+import { grandTotal, loadReport } from '../usage/report.ts'
+import { RangeButtons, type RangeName, ranges } from '../usage/usage-query.tsx'
+import { UsageReport } from '../usage/usage.tsx'
+import { useKeyDialogs } from './key-dialogs.tsx'
+import { KeyTable, loadKeys } from './key-table.tsx'
 import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
-import { OrganizationUsage } from './organization-usage.tsx'
-
-type OpenDialog = 'credit' | 'edit' | 'delete' | undefined
+import {
+  BillingBadge,
+  exactUsd,
+  limitFields,
+  limitLabel,
+  limitLabels,
+  type Organization,
+  organizationPath,
+} from './organization.tsx'
 
 /** One organization: its balance and limits, its API keys, and its usage. */
 export function OrganizationDetail({ name }: { readonly name: string }) {
   const admin = useAdminApi()
+  const toast = useToast()
   const organization = useResource(
     (signal) => admin.get<Organization>(organizationPath(name), { signal }),
     [admin, name],
   )
-  const [dialog, setDialog] = useState<OpenDialog>()
+  const [dialog, setDialog] = useState<'credit' | 'edit' | 'delete'>()
   const { value } = organization
-  return (
-    <>
-      <p class="back">
-        <a href={routeHash('organizations')}>← All organizations</a>
-      </p>
-      <ViewHeader title={visibleText(value?.name ?? name)}>
-        <Buttons disabled={value === undefined} onOpen={setDialog} />
-      </ViewHeader>
-      <Loaded resource={organization} lines={12}>
-        {(loaded) => <Account organization={loaded} />}
-      </Loaded>
-      {value && (
-        <OpenedDialog
-          dialog={dialog}
-          organization={value}
-          onClose={() => setDialog(undefined)}
-          onChanged={organization.reload}
-        />
-      )}
-    </>
-  )
-}
-
-function Buttons(props: { readonly disabled: boolean; readonly onOpen: (dialog: OpenDialog) => void }) {
-  const { disabled, onOpen } = props
-  return (
-    <>
-      <Button label="Add credit" kind="primary" disabled={disabled} onClick={() => onOpen('credit')} />
-      <Button label="Edit" disabled={disabled} onClick={() => onOpen('edit')} />
-      <Button label="Delete" kind="danger" disabled={disabled} onClick={() => onOpen('delete')} />
-    </>
-  )
-}
-
-function OpenedDialog(props: {
-  readonly dialog: OpenDialog
-  readonly organization: Organization
-  readonly onClose: () => void
-  readonly onChanged: () => void
-}) {
-  const { dialog, ...rest } = props
-  const toast = useToast()
-  if (dialog === 'credit') return <AddCredit {...rest} />
-  if (dialog === 'edit') return <EditOrganization {...rest} />
-  if (dialog === undefined) return null
+  const disabled = value === undefined
+  const dialogProps = value && {
+    organization: value,
+    onClose: () => setDialog(undefined),
+    onChanged: organization.reload,
+  }
   const onDeleted = () => {
     toast('The organization is deleted.')
     location.hash = routeHash('organizations')
   }
-  return <DeleteOrganization organization={rest.organization} onClose={rest.onClose} onDeleted={onDeleted} />
+  return (
+    <>
+      <ViewHeader
+        title={visibleText(value?.name ?? name)}
+        back={{ href: routeHash('organizations'), label: '← All organizations' }}
+      >
+        <Button label="Add credit" kind="primary" disabled={disabled} onClick={() => setDialog('credit')} />
+        <Button label="Edit" disabled={disabled} onClick={() => setDialog('edit')} />
+        <Button label="Delete" kind="danger" disabled={disabled} onClick={() => setDialog('delete')} />
+      </ViewHeader>
+      <Loaded resource={organization} lines={12}>
+        {(loaded) => <Account organization={loaded} />}
+      </Loaded>
+      {dialogProps && dialog === 'credit' && <AddCredit {...dialogProps} />}
+      {dialogProps && dialog === 'edit' && <EditOrganization {...dialogProps} />}
+      {dialogProps && dialog === 'delete' && <DeleteOrganization {...dialogProps} onChanged={onDeleted} />}
+    </>
+  )
 }
 
 function Account({ organization }: { readonly organization: Organization }) {
@@ -88,13 +72,15 @@ function Account({ organization }: { readonly organization: Organization }) {
         <dl class="figures">
           <Figure label="Balance">{exactUsd(balance_usd)}</Figure>
           <Figure label="Reserved by open requests">{exactUsd(reserved_usd)}</Figure>
-          <Figure label="Requests per minute">{limitLabel(organization.requests_per_minute)}</Figure>
-          <Figure label="Tokens per minute">{limitLabel(organization.tokens_per_minute)}</Figure>
-          <Figure label="Requests at once">{limitLabel(organization.concurrent_requests)}</Figure>
+          {limitFields.map((field) => (
+            <Figure key={field} label={limitLabels[field]}>
+              {limitLabel(organization[field])}
+            </Figure>
+          ))}
         </dl>
         <Facts
           facts={[
-            ['Billing', <Badge tone={billing === 'none' ? 'bad' : 'neutral'}>{billing}</Badge>],
+            ['Billing', <BillingBadge billing={billing} />],
             ['ID', <code>{id}</code>],
             ['Created', <Time at={created_at} />],
           ]}
@@ -104,4 +90,64 @@ function Account({ organization }: { readonly organization: Organization }) {
       <OrganizationUsage id={id} />
     </div>
   )
+}
+
+function OrganizationKeys({ organization }: { readonly organization: string }) {
+  const admin = useAdminApi()
+  const keys = useResource((signal) => loadKeys(admin, signal), [admin])
+  const dialogs = useKeyDialogs({ organizations: [organization], onChanged: keys.reload })
+  return (
+    <section class="stack" aria-label="Keys of the organization">
+      <div class="section-header">
+        <h2>API keys</h2>
+        <Button label="Create a key" icon="plus" onClick={dialogs.create} />
+      </div>
+      <Loaded resource={keys} lines={4}>
+        {(all) => (
+          <KeyTable
+            keys={all.filter((key) => key.organization === organization)}
+            everyone={false}
+            actions={dialogs}
+            empty={<p class="quiet">The organization has no API key yet.</p>}
+          />
+        )}
+      </Loaded>
+      {dialogs.element}
+    </section>
+  )
+}
+
+/** The usage of one organization, as its own keys would see it. */
+function OrganizationUsage({ id }: { readonly id: string }) {
+  const admin = useAdminApi()
+  const [range, setRange] = useState<RangeName>('7d')
+  const shown = { range, by: 'none', model: undefined, key: undefined, everyone: true } as const
+  const client = useMemo(() => usageOf(admin, id), [admin, id])
+  const report = useResource((signal) => loadReport(client, shown, Date.now(), signal), [client, range])
+  return (
+    <section class="stack" aria-labelledby="organization-usage" aria-busy={report.loading}>
+      <div class="section-header">
+        <h2 id="organization-usage">Usage</h2>
+        <RangeButtons selected={range} onSelect={setRange} />
+      </div>
+      <Loaded resource={report} lines={8}>
+        {(value) =>
+          grandTotal(value.total).requests === 0 ? (
+            <p class="quiet">There were no requests in the last {ranges[range].past}.</p>
+          ) : (
+            <UsageReport report={value} shown={shown} />
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+/** A client of which every report is about this organization. */
+function usageOf(admin: ApiClient, id: string): ApiClient {
+  return {
+    ...admin,
+    get: (path, options = {}) =>
+      admin.get(path, { ...options, query: { ...options.query, organization_ids: [id] } }),
+  }
 }

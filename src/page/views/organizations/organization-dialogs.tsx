@@ -1,17 +1,23 @@
 import { useState } from 'preact/hooks'
 import { parseUsd } from '../../../lib/usd.ts'
-import { TextField } from '../../components/field.tsx'
-import { FormDialog } from '../../components/form-dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
+import { SelectField, TextField } from '../../components/field.tsx'
 import { useToast } from '../../components/toast.tsx'
-import { useAdminApi } from '../../session/session.tsx'
-import { exactUsd, type Organization, organizationPath } from './organization.ts'
-import { OrganizationFields } from './organization-fields.tsx'
-import { useOrganizationForm } from './organization-form.ts'
+import { useAdminApi } from '../../session.tsx'
+import {
+  type Billing,
+  exactUsd,
+  type LimitField,
+  limitFields,
+  limitLabels,
+  type Organization,
+  organizationPath,
+} from './organization.tsx'
 
 type DialogProps = {
   readonly organization: Organization
   readonly onClose: () => void
-  /** Called after a change. */
+  /** Called after the change. */
   readonly onChanged: () => void
 }
 
@@ -110,15 +116,12 @@ export function AddCredit({ organization, onClose, onChanged }: DialogProps) {
 }
 
 /** Deletes an organization, once its name is typed. */
-export function DeleteOrganization(
-  props: Omit<DialogProps, 'onChanged'> & { readonly onDeleted: () => void },
-) {
+export function DeleteOrganization({ organization, onClose, onChanged }: DialogProps) {
   const admin = useAdminApi()
-  const { organization, onClose, onDeleted } = props
   const [typed, setTyped] = useState('')
   const remove = async () => {
     await admin.send('DELETE', organizationPath(organization.id))
-    onDeleted()
+    onChanged()
   }
   return (
     <FormDialog
@@ -136,4 +139,72 @@ export function DeleteOrganization(
       <TextField label={`Type “${organization.name}” to confirm`} value={typed} onInput={setTyped} />
     </FormDialog>
   )
+}
+
+const billingOptions: readonly { readonly value: Billing; readonly label: string }[] = [
+  { value: 'unmetered', label: 'Unmetered: costs are recorded only' },
+  { value: 'prepaid', label: 'Prepaid: requests are paid from the balance' },
+  { value: 'none', label: 'None: requests to models are rejected' },
+]
+
+/** The fields of billing and limits. */
+function OrganizationFields({ form }: { readonly form: ReturnType<typeof useOrganizationForm> }) {
+  return (
+    <>
+      <SelectField label="Billing" value={form.billing} options={billingOptions} onChange={form.setBilling} />
+      <fieldset class="field-row">
+        <legend>Rate limits. An empty field keeps the default of the settings.</legend>
+        {limitFields.map((field) => (
+          <TextField
+            key={field}
+            label={limitLabels[field]}
+            inputMode="numeric"
+            placeholder="Default"
+            value={form.texts[field]}
+            onInput={(text) => form.setLimit(field, text)}
+            error={form.problem(field)}
+          />
+        ))}
+      </fieldset>
+    </>
+  )
+}
+
+/**
+ * The billing and the limits of a new organization, or of one that is edited: an empty limit is that of the settings.
+ */
+function useOrganizationForm(edited?: Organization) {
+  const [billing, setBilling] = useState<Billing>(edited?.billing ?? 'unmetered')
+  const [texts, setTexts] = useState(() => byField((field) => String(edited?.[field] ?? '')))
+  const isValid = (field: LimitField) => parseLimit(texts[field]) !== undefined
+  return {
+    billing,
+    texts,
+    setBilling,
+    setLimit: (field: LimitField, text: string) => setTexts({ ...texts, [field]: text }),
+    /** What is wrong with a limit. */
+    problem: (field: LimitField) =>
+      isValid(field) ? undefined : 'Enter a whole number above 0, or nothing.',
+    /** The fields of a request that changes them; undefined if one is invalid. */
+    change: () =>
+      limitFields.every(isValid)
+        ? { billing, ...byField((field) => parseLimit(texts[field]) ?? null) }
+        : undefined,
+  }
+}
+
+function byField<Value>(valueOf: (field: LimitField) => Value): Readonly<Record<LimitField, Value>> {
+  return {
+    requests_per_minute: valueOf('requests_per_minute'),
+    tokens_per_minute: valueOf('tokens_per_minute'),
+    concurrent_requests: valueOf('concurrent_requests'),
+  }
+}
+
+/** Returns null for no limit, and undefined for a text that is none. */
+function parseLimit(text: string): number | null | undefined {
+  const digits = text.trim()
+  if (digits === '') return null
+  const limit = /^\d+$/.test(digits) ? Number(digits) : 0
+  return limit > 0 && Number.isSafeInteger(limit) ? limit : undefined
 }

@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
+import { messageOf } from '../../api/failure.ts'
+import type { PlaygroundMessage } from '../../api/generate.ts'
 import { Button } from '../../components/button.tsx'
 import { useToast } from '../../components/toast.tsx'
-import type { PlaygroundMessage } from '../../generation/request-body.ts'
-import { useShortcut } from '../../keyboard/shortcuts.tsx'
-import { maxImages, readImages } from './attachments.ts'
+import { useShortcut } from '../../shortcuts.tsx'
 
 /** The field for the next message: Enter sends it, Shift+Enter begins a line, Escape stops the answer. */
 export function Composer(props: {
@@ -82,7 +82,7 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
       const added = await readImages(files)
       setImages((current) => [...current, ...added].slice(0, maxImages))
     } catch (error) {
-      toast(error instanceof Error ? error.message : String(error))
+      toast(messageOf(error))
     }
   }
   return {
@@ -105,6 +105,27 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
       setImages([])
     },
   }
+}
+
+/** Bytes of one image. */
+const maxImageBytes = 10 * 1024 * 1024
+/** Images of one message. */
+const maxImages = 8
+
+/** Reads images as data URLs; throws a sentence for a file that is none, or too large. */
+function readImages(files: Iterable<File>): Promise<readonly string[]> {
+  return Promise.all([...files].slice(0, maxImages).map(readImage))
+}
+
+function readImage(file: File): Promise<string> {
+  if (!file.type.startsWith('image/')) throw new Error(`${file.name} is not an image.`)
+  if (file.size > maxImageBytes) throw new Error(`${file.name} is larger than 10 MB.`)
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener('load', () => resolve(String(reader.result)))
+    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read.`)))
+    reader.readAsDataURL(file)
+  })
 }
 
 function Images(props: { readonly images: readonly string[]; readonly onRemove: (index: number) => void }) {

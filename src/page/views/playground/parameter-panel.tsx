@@ -1,5 +1,5 @@
+import type { Parameters } from '../../api/generate.ts'
 import { Checkbox, SelectField, TextArea, TextField } from '../../components/field.tsx'
-import type { Parameters } from '../../generation/request-body.ts'
 
 const apis = [
   { value: 'chat', label: 'Chat Completions' },
@@ -30,7 +30,7 @@ export function ParameterPanel(props: {
         onInput={(system) => set({ system })}
         placeholder="You are a helpful assistant."
       />
-      <NumberPair parameters={parameters} set={set} />
+      <NumberFields parameters={parameters} set={set} />
       <SelectField
         label="Reasoning effort"
         value={parameters.effort}
@@ -49,29 +49,27 @@ export function ParameterPanel(props: {
   )
 }
 
-function NumberPair(props: {
+const numbers = [
+  { name: 'temperature', label: 'Temperature', inputMode: 'decimal', placeholder: '0 to 2' },
+  { name: 'maxTokens', label: 'Max. tokens', inputMode: 'numeric', placeholder: 'no limit' },
+] as const
+
+function NumberFields(props: {
   readonly parameters: Parameters
   readonly set: (change: Partial<Parameters>) => void
 }) {
   const { parameters, set } = props
   return (
     <div class="parameter-pair">
-      <TextField
-        label="Temperature"
-        inputMode="decimal"
-        placeholder="0 to 2"
-        value={parameters.temperature}
-        onInput={(temperature) => set({ temperature })}
-        error={numberProblem(parameters.temperature)}
-      />
-      <TextField
-        label="Max. tokens"
-        inputMode="numeric"
-        placeholder="no limit"
-        value={parameters.maxTokens}
-        onInput={(maxTokens) => set({ maxTokens })}
-        error={numberProblem(parameters.maxTokens)}
-      />
+      {numbers.map(({ name, ...field }) => (
+        <TextField
+          key={name}
+          {...field}
+          value={parameters[name]}
+          onInput={(text) => set({ [name]: text })}
+          error={numberProblem(parameters[name])}
+        />
+      ))}
     </div>
   )
 }

@@ -1,49 +1,60 @@
-import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { Combobox } from '../../components/combobox.tsx'
-import { Empty, Loaded } from '../../components/states.tsx'
-import { ViewHeader } from '../../components/view-header.tsx'
-import { defaultParameters } from '../../generation/request-body.ts'
-import { useShortcut } from '../../keyboard/shortcuts.tsx'
-import { replaceQuery } from '../../routing/route.ts'
-import { useApi } from '../../session/session.tsx'
-import type { View, ViewProps } from '../view.ts'
+import { useMemo, useState } from 'preact/hooks'
+import type { ModelPrices } from '../../api/answer.ts'
+import type { ApiClient } from '../../api/client.ts'
+import { messageOf } from '../../api/failure.ts'
+import { defaultParameters, type GenerationRequest } from '../../api/generate.ts'
+import { loadList } from '../../api/pages.ts'
+import { useResource } from '../../api/resource.ts'
+import { Button, CodeBlock } from '../../components/button.tsx'
+import { Combobox, type ComboboxOption } from '../../components/combobox.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
+import { type PageRoute, replaceQuery } from '../../route.ts'
+import { useApi } from '../../session.tsx'
+import { useShortcut } from '../../shortcuts.tsx'
 import { Composer } from './composer.tsx'
-import { useFollowEnd } from './follow-end.ts'
 import { ParameterPanel } from './parameter-panel.tsx'
-import { SnippetsDialog } from './snippets-dialog.tsx'
+import { type Snippet, snippetsOf } from './snippets.ts'
 import { TurnView } from './turn-view.tsx'
-import { history, useConversation } from './use-conversation.ts'
-import { type PlaygroundModel, useModelOptions, useModels } from './use-models.ts'
+import { history, useConversation, useFollowEnd } from './use-conversation.ts'
 
-/** The playground: sends a conversation to one model or two, and shows the streamed answers. */
-export const playground: View = {
-  id: 'playground',
-  title: 'Playground',
-  icon: 'playground',
-  section: 'organization',
-  needs: 'apiKey',
-  shortcut: 'p',
-  component: Playground,
+/** What the playground uses of a model. */
+type PlaygroundModel = {
+  readonly id: string
+  readonly pricing: ModelPrices | null
+  readonly supported_apis: readonly string[]
+  readonly reasoning: { readonly supported_efforts?: readonly string[] | null } | null
 }
 
-function Playground({ query }: ViewProps) {
-  const resource = useModels()
+/** The playground: sends a conversation to one model or two, and shows the streamed answers. */
+export function Playground({ query }: PageRoute) {
+  const api = useApi()
+  const resource = useResource((signal) => loadModels(api, signal), [api])
   return (
     <>
       {resource.value === undefined && <ViewHeader title="Playground" />}
-      <Loaded resource={resource}>
+      <Loaded resource={resource} lines={6}>
         {(models) =>
           models.length === 0 ? (
-            <Empty title="No models are enabled">
-              <p>Set the API key of a provider, such as OPENAI_API_KEY, and restart the gateway.</p>
-            </Empty>
+            <Empty
+              title="No models are enabled"
+              text="Set the API key of a provider, such as OPENAI_API_KEY, and restart the gateway."
+            />
           ) : (
             <Workbench models={models} query={query} />
           )
         }
       </Loaded>
     </>
+  )
+}
+
+/** The models that can take part in a conversation. */
+async function loadModels(api: ApiClient, signal: AbortSignal): Promise<readonly PlaygroundModel[]> {
+  const models = await loadList<PlaygroundModel>(api, '/v1/models', signal)
+  return models.filter(
+    ({ supported_apis: apis }) => apis.length === 0 || apis.includes('chat') || apis.includes('responses'),
   )
 }
 
@@ -105,7 +116,7 @@ function Header(props: {
 }) {
   const { chosen, conversation, parameters } = props
   const [code, setCode] = useState(false)
-  const options = useModelOptions(props.models)
+  const options = useMemo(() => props.models.map(toOption), [props.models])
   const messages = history(conversation.turns, 0)
   const example = { role: 'user' as const, text: 'Hello from Weir' }
   const request = { model: chosen.first, parameters, messages: messages.length > 0 ? messages : [example] }
@@ -127,6 +138,16 @@ function Header(props: {
       {code && <SnippetsDialog request={request} onClose={() => setCode(false)} />}
     </>
   )
+}
+
+/** A model as an option of a combobox, with its prices for a million tokens. */
+function toOption({ id, pricing }: PlaygroundModel): ComboboxOption {
+  return { value: id, detail: priceLabel(pricing) }
+}
+
+function priceLabel(pricing: ModelPrices | null): string {
+  if (pricing === null || pricing.input === null) return 'no price'
+  return pricing.input === 0 && !pricing.output ? 'free' : `$${pricing.input} / $${pricing.output ?? 0}`
 }
 
 function Actions(props: {
@@ -152,6 +173,36 @@ function Actions(props: {
       />
     </ViewHeader>
   )
+}
+
+/** Shows the request as code, to be copied. */
+function SnippetsDialog(props: { readonly request: GenerationRequest; readonly onClose: () => void }) {
+  const { snippets, problem } = trySnippets(props.request)
+  const [selected, setSelected] = useState('curl')
+  const snippet = snippets.find(({ id }) => id === selected)
+  return (
+    <Dialog title="The request as code" onClose={props.onClose}>
+      {problem !== undefined && <p>{problem}</p>}
+      {snippet !== undefined && (
+        <Tabs label="Language" tabs={snippets} selected={selected} onSelect={setSelected}>
+          <CodeBlock code={snippet.code} label={snippet.label} />
+        </Tabs>
+      )}
+      <p class="quiet">The code reads the key from the environment variable WEIR_API_KEY.</p>
+    </Dialog>
+  )
+}
+
+/** The parameters may be incomplete. */
+function trySnippets(request: GenerationRequest): {
+  readonly snippets: readonly Snippet[]
+  readonly problem?: string
+} {
+  try {
+    return { snippets: snippetsOf(request, location.origin) }
+  } catch (error) {
+    return { snippets: [], problem: messageOf(error) }
+  }
 }
 
 function Welcome() {

@@ -1,4 +1,4 @@
-import { type GenerationRequest, pathOf, requestBody } from '../../generation/request-body.ts'
+import { type GenerationRequest, pathOf, requestBody, toMessage } from '../../api/generate.ts'
 
 /** The same request as code of a language. */
 export type Snippet = { readonly id: string; readonly label: string; readonly code: string }
@@ -94,9 +94,10 @@ function literal(value: unknown): string {
 
 function aiSdk(baseUrl: string, request: GenerationRequest): string {
   const { temperature, maxTokens, effort, system, schema } = request.parameters
+  const imagePart = (image: string) => ({ type: 'image', image })
   const options = {
     ...(system !== '' && { system }),
-    messages: shortenImages(request.messages.map(aiSdkMessage)),
+    messages: shortenImages(request.messages.map((message) => toMessage(message, 'text', imagePart))),
     ...(temperature !== '' && { temperature: Number(temperature.replace(',', '.')) }),
     ...(maxTokens !== '' && { maxOutputTokens: Number(maxTokens) }),
     ...(effort !== '' && { providerOptions: { weir: { reasoningEffort: effort } } }),
@@ -123,12 +124,6 @@ function aiSdk(baseUrl: string, request: GenerationRequest): string {
     '})',
     'for await (const text of textStream) process.stdout.write(text)',
   ].join('\n')
-}
-
-function aiSdkMessage({ role, text, images = [] }: GenerationRequest['messages'][number]) {
-  if (images.length === 0) return { role, content: text }
-  const parts = images.map((image) => ({ type: 'image', image }))
-  return { role, content: [...(text === '' ? [] : [{ type: 'text', text }]), ...parts] }
 }
 
 function shortenImages<Value>(value: Value): Value {

@@ -1,7 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/client.ts'
-import { generate, type GenerationCall } from '../../generation/generate.ts'
-import type { Parameters, PlaygroundMessage } from '../../generation/request-body.ts'
+import { generate, type GenerationCall, type Parameters, type PlaygroundMessage } from '../../api/generate.ts'
 
 /** A message, and the answer of each model to it. */
 export type Turn = {
@@ -57,4 +56,33 @@ export function history(turns: readonly Turn[], lane: number): readonly Playgrou
     const text = (calls[lane] ?? calls[0])?.answer.text ?? ''
     return text === '' ? [] : [message, { role: 'assistant' as const, text }]
   })
+}
+
+/** Pixels from the end within which a reader follows it. */
+const nearEnd = 120
+
+/** Keeps the end of the document in sight while it grows, unless the reader has scrolled up. */
+export function useFollowEnd(): { readonly follow: () => void; readonly resume: () => void } {
+  const following = useRef(true)
+  useEffect(() => {
+    let last = scrollY
+    let lastHeight = 0
+    const measure = () => {
+      const { scrollHeight } = document.documentElement
+      // The event may come after the document has grown, and one that shrinks moves its end up: only the reader scrolls up.
+      if (scrollHeight - scrollY - innerHeight < nearEnd) following.current = true
+      else if (scrollY < last && scrollHeight >= lastHeight) following.current = false
+      last = scrollY
+      lastHeight = scrollHeight
+    }
+    addEventListener('scroll', measure, { passive: true })
+    return () => removeEventListener('scroll', measure)
+  }, [])
+  const follow = useCallback(() => {
+    if (following.current) scrollTo(0, document.documentElement.scrollHeight)
+  }, [])
+  const resume = useCallback(() => {
+    following.current = true
+  }, [])
+  return { follow, resume }
 }

@@ -1,64 +1,55 @@
 import { useState } from 'preact/hooks'
-import { type ListPage, usePages } from '../../api/use-pages.ts'
-import { useResource } from '../../api/use-resource.ts'
+import { type ChatUsage, chatUsage } from '../../api/answer-events.ts'
+import { useResource } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
-import { Failure, Loaded, Loading } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
-import { visibleText } from '../../markdown/visible-text.ts'
-import { useApi } from '../../session/session.tsx'
+import { Facts, Foreign, Time } from '../../components/facts.tsx'
+import { Loaded } from '../../components/view.tsx'
+import { useApi } from '../../session.tsx'
 import { Conversation } from './conversation.tsx'
-import { DeleteDialog } from './delete-dialog.tsx'
-import { DetailTabs, detailTabNamed } from './detail-tabs.tsx'
 import { messageEntries } from './entries.ts'
-import { JsonView } from './json-view.tsx'
 import { MetadataEditor } from './metadata-editor.tsx'
-import { type Metadata, MetadataList } from './metadata-list.tsx'
-import { StoredHeader } from './stored-header.tsx'
-import { StatusBadge } from './stored-table.tsx'
-import { TokenFacts } from './token-facts.tsx'
+import {
+  DetailTabs,
+  JsonView,
+  MetadataList,
+  StatusBadge,
+  StoredHeader,
+  StoredInput,
+  tokenFacts,
+} from './stored-object.tsx'
+import type { Metadata } from './summary.ts'
 
 type Completion = {
   readonly model: string
   readonly provider?: string
   readonly created: number
   readonly choices: readonly { readonly message: unknown; readonly finish_reason: string | null }[]
-  readonly usage?: {
-    readonly prompt_tokens: number
-    readonly completion_tokens: number
-    readonly prompt_tokens_details?: { readonly cached_tokens?: number }
-    readonly completion_tokens_details?: { readonly reasoning_tokens?: number }
-  } | null
+  readonly usage?: ChatUsage | null
   readonly metadata?: Metadata | null
 }
-
-const tabs = ['conversation', 'json'] as const
 
 /** A stored completion with the messages of its request. */
 export function CompletionDetail({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
   const api = useApi()
   const path = `/v1/chat/completions/${encodeURIComponent(id)}`
   const completion = useResource((signal) => api.get<Completion>(path, { signal }), [api, path])
-  const [dialog, setDialog] = useState<'metadata' | 'delete' | undefined>()
-  const close = () => setDialog(undefined)
-  const metadata = completion.value?.metadata ?? {}
+  const [editing, setEditing] = useState(false)
+  const { value, reload } = completion
   return (
     <>
-      <StoredHeader kind="completions" id={id}>
-        <Button label="Edit metadata" disabled={!completion.value} onClick={() => setDialog('metadata')} />
-        <Button
-          label="Delete"
-          icon="trash"
-          kind="danger"
-          disabled={!completion.value}
-          onClick={() => setDialog('delete')}
-        />
+      <StoredHeader kind="completions" id={id} path={path} canDelete={value !== undefined}>
+        <Button label="Edit metadata" disabled={value === undefined} onClick={() => setEditing(true)} />
       </StoredHeader>
       <Loaded resource={completion} lines={12}>
-        {(value) => <CompletionView path={path} completion={value} query={query} />}
+        {(loaded) => <CompletionView path={path} completion={loaded} query={query} />}
       </Loaded>
-      {dialog === 'delete' && <DeleteDialog kind="completions" id={id} onClose={close} />}
-      {dialog === 'metadata' && (
-        <MetadataEditor path={path} metadata={metadata} onClose={close} onSaved={completion.reload} />
+      {editing && (
+        <MetadataEditor
+          path={path}
+          metadata={value?.metadata ?? {}}
+          onClose={() => setEditing(false)}
+          onSaved={reload}
+        />
       )}
     </>
   )
@@ -71,58 +62,36 @@ function CompletionView(props: {
 }) {
   const { completion, path } = props
   const { model, provider, created, choices, usage, metadata } = completion
-  const tab = detailTabNamed(props.query, tabs)
   return (
     <div class="stack">
-      <TokenFacts
+      <Facts
         facts={[
-          ['Model', <bdi>{visibleText(model)}</bdi>],
-          ['Provider', <bdi>{visibleText(provider ?? '–')}</bdi>],
+          ['Model', <Foreign text={model} />],
+          ['Provider', <Foreign text={provider ?? '–'} />],
           ['Created', <Time at={created} />],
           ['Finish reason', <StatusBadge status={choices[0]?.finish_reason ?? ''} />],
+          ...tokenFacts(usage && chatUsage(usage)),
         ]}
-        usage={usage && toTokens(usage)}
       />
       <MetadataList kind="completions" metadata={metadata ?? {}} />
-      <DetailTabs tabs={tabs} selected={tab}>
-        {tab === 'json' ? (
-          <JsonView value={completion} />
-        ) : (
-          <>
-            <RequestMessages path={path} />
-            {choices.map(({ message }, index) => (
-              <Conversation key={index} label="Output" entries={messageEntries(message)} />
-            ))}
-          </>
-        )}
-      </DetailTabs>
+      <DetailTabs
+        query={props.query}
+        parts={{
+          conversation: <CompletionConversation path={path} completion={completion} />,
+          json: <JsonView value={completion} />,
+        }}
+      />
     </div>
   )
 }
 
-function RequestMessages({ path }: { readonly path: string }) {
-  const api = useApi()
-  const pages = usePages(
-    (after, signal) =>
-      api.get<ListPage<unknown>>(`${path}/messages`, { query: { after, limit: 50 }, signal }),
-    [api, path],
-  )
-  const { items, loading, failure, hasMore, loadMore } = pages
+function CompletionConversation(props: { readonly path: string; readonly completion: Completion }) {
   return (
     <>
-      <Conversation label="Input" entries={items.flatMap(messageEntries)} />
-      {loading && <Loading lines={3} />}
-      {failure && <Failure failure={failure} retry={loadMore} />}
-      {hasMore && !loading && !failure && <Button label="Load more messages" onClick={loadMore} />}
+      <StoredInput path={`${props.path}/messages`} entriesOf={messageEntries} more="Load more messages" />
+      {props.completion.choices.map(({ message }, index) => (
+        <Conversation key={index} label="Output" entries={messageEntries(message)} />
+      ))}
     </>
   )
-}
-
-function toTokens(usage: NonNullable<Completion['usage']>) {
-  return {
-    input: usage.prompt_tokens,
-    cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    output: usage.completion_tokens,
-    reasoning: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-  }
 }

@@ -1,22 +1,14 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { CodeBlock } from '../../components/code-block.tsx'
-import { formatCount } from '../../components/format.ts'
-import { GrowingMarkdown } from '../../markdown/growing-markdown.tsx'
-import { visibleText } from '../../markdown/visible-text.ts'
+import { Button, CodeBlock } from '../../components/button.tsx'
+import { formatCount, prettyJson, visibleText } from '../../components/format.ts'
+import { GrowingMarkdown } from '../../components/growing-markdown.tsx'
 import type { Entry, Part } from './entries.ts'
 
 /** The entries of a conversation, in their order. What a model said is Markdown, everything else is plain text. */
-export function Conversation({
-  label,
-  entries,
-}: {
-  readonly label: string
-  readonly entries: readonly Entry[]
-}) {
+export function Conversation(props: { readonly label: string; readonly entries: readonly Entry[] }) {
   return (
-    <ol class="stored-conversation" aria-label={label}>
-      {entries.map((entry, index) => (
+    <ol class="stored-conversation" aria-label={props.label}>
+      {props.entries.map((entry, index) => (
         <li key={index}>
           <EntryView entry={entry} />
         </li>
@@ -122,12 +114,4 @@ function Image({ url }: { readonly url: string }) {
       Image: <code>{visibleText(url.slice(0, 500))}</code>
     </p>
   )
-}
-
-function prettyJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }

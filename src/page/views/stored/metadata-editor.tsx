@@ -1,13 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
-import { type ApiFailure, toFailure } from '../../api/failure.ts'
+import { useChange } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
-import { Failure } from '../../components/states.tsx'
 import { useToast } from '../../components/toast.tsx'
-import { useApi } from '../../session/session.tsx'
-import { type DraftPair, readDraft, toDraft } from './metadata-draft.ts'
-import type { Metadata } from './metadata-list.tsx'
+import { Failure } from '../../components/view.tsx'
+import { useApi } from '../../session.tsx'
+import { type Metadata, metadataValue } from './summary.ts'
 
 type EditorProps = {
   /** The address of the completion. */
@@ -23,13 +22,7 @@ export function MetadataEditor(props: EditorProps) {
   const { save, saving, problem, failure } = useSave(props, pairs)
   return (
     <Dialog title="Edit metadata" onClose={props.onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
+      <form class="stack" onSubmit={save}>
         {pairs.length === 0 && <p class="quiet">No metadata.</p>}
         {pairs.map((pair) => (
           <PairFields
@@ -88,23 +81,62 @@ function useDraft(metadata: Metadata) {
 function useSave({ path, onClose, onSaved }: EditorProps, pairs: readonly DraftPair[]) {
   const api = useApi()
   const toast = useToast()
-  const [saving, setSaving] = useState(false)
-  const [problem, setProblem] = useState<string | undefined>()
-  const [failure, setFailure] = useState<ApiFailure | undefined>()
-  const save = async () => {
+  const [problem, setProblem] = useState<string>()
+  const { busy, failure, run } = useChange()
+  const save = (event: Event) => {
+    event.preventDefault()
     const read = readDraft(pairs)
     setProblem('problem' in read ? read.problem : undefined)
-    if ('problem' in read || saving) return
-    setSaving(true)
-    try {
+    if ('problem' in read) return
+    run(async () => {
       await api.send('POST', path, { metadata: read.metadata })
       toast('The metadata was saved.')
       onSaved()
       onClose()
-    } catch (error) {
-      setFailure(toFailure(error))
-      setSaving(false)
-    }
+    })
   }
-  return { save, saving, problem, failure }
+  return { save, saving: busy, problem, failure }
+}
+
+/** A pair while it is edited; a value that is not text is edited as JSON. */
+type DraftPair = {
+  readonly id: number
+  readonly key: string
+  readonly value: string
+  readonly isJson: boolean
+}
+
+/** The pairs of this metadata, to be edited. */
+function toDraft(metadata: Metadata): readonly DraftPair[] {
+  return Object.entries(metadata).map(([key, value], id) => ({
+    id,
+    key,
+    value: metadataValue(value),
+    isJson: typeof value !== 'string',
+  }))
+}
+
+/** The metadata of these pairs, or what is wrong with them. */
+function readDraft(
+  pairs: readonly DraftPair[],
+): { readonly metadata: Metadata } | { readonly problem: string } {
+  const keys = pairs.map(({ key }) => key)
+  if (keys.includes('')) return { problem: 'Each pair requires a key.' }
+  const repeated = keys.find((key, index) => keys.indexOf(key) !== index)
+  if (repeated !== undefined) return { problem: `The key “${repeated}” is used twice.` }
+  const entries: [string, unknown][] = []
+  for (const { key, value, isJson } of pairs) {
+    const parsed = isJson ? parse(value) : { value }
+    if (parsed === undefined) return { problem: `The value of “${key}” must be JSON.` }
+    entries.push([key, parsed.value])
+  }
+  return { metadata: Object.fromEntries(entries) }
+}
+
+function parse(json: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(json) }
+  } catch {
+    return undefined
+  }
 }

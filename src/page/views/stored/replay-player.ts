@@ -1,5 +1,6 @@
-import { Answer } from '../../generation/answer.ts'
-import { createResponseEventParser } from '../../generation/response-events.ts'
+import { createResponseEventParser } from '../../api/answer-events.ts'
+import { Answer } from '../../api/answer.ts'
+import { type ApiClient, readEvents } from '../../api/client.ts'
 
 /** An event of a stored response: its name, its JSON, and the length of what it adds. */
 export type ReplayEvent = { readonly name: string; readonly data: string; readonly length: number }
@@ -69,3 +70,43 @@ export class ReplayPlayer {
 
 /** So that a frame is short, also where everything is due at once. */
 const maxEventsPerFrame = 500
+
+/** The events of a response; `complete` is false where there are more than are kept. */
+export type LoadedEvents = { readonly events: readonly ReplayEvent[]; readonly complete: boolean }
+
+const maxEvents = 200_000
+/** Characters. */
+const maxLength = 64 * 1024 * 1024
+
+/** Loads the events of a stored response. */
+export async function loadEvents(
+  client: ApiClient,
+  path: string,
+  signal: AbortSignal,
+): Promise<LoadedEvents> {
+  const controller = new AbortController()
+  const stop = AbortSignal.any([signal, controller.signal])
+  const response = await client.open(`${path}?stream=true`, { signal: stop })
+  const events: ReplayEvent[] = []
+  let length = 0
+  let complete = true
+  const receive = readEvents(response, (received) => {
+    for (const { event, data } of received) {
+      length += data.length
+      complete &&= events.length < maxEvents && length < maxLength
+      if (complete && data !== '') events.push({ name: event, data, length: lengthOf(event, data) })
+    }
+    if (!complete) controller.abort()
+  })
+  await receive.catch((error: unknown) => {
+    if (complete || signal.aborted) throw error
+  })
+  return { events, complete }
+}
+
+/** What an event adds; the others take as long as one character. */
+function lengthOf(name: string, data: string): number {
+  if (!name.endsWith('.delta')) return 1
+  const { delta } = JSON.parse(data) as { readonly delta?: unknown }
+  return typeof delta === 'string' ? delta.length : 1
+}

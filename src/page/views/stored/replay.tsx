@@ -1,33 +1,29 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { useResource } from '../../api/use-resource.ts'
-import { Button } from '../../components/button.tsx'
+import type { Answer } from '../../api/answer.ts'
+import { useResource } from '../../api/resource.ts'
+import { Button, CodeBlock } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
-import { formatCount } from '../../components/format.ts'
-import { Loaded } from '../../components/states.tsx'
-import { useApi } from '../../session/session.tsx'
-import { EventTable } from './event-table.tsx'
-import { loadEvents, type LoadedEvents } from './load-events.ts'
-import { ReplayOutput } from './replay-output.tsx'
-import { ReplayPlayer } from './replay-player.ts'
-import type { StoredResponse } from './stored-response.ts'
+import { formatCount, visibleText } from '../../components/format.ts'
+import { GrowingMarkdown } from '../../components/growing-markdown.tsx'
+import type { Column } from '../../components/table-columns.tsx'
+import { Table } from '../../components/table.tsx'
+import { Failure, Loaded } from '../../components/view.tsx'
+import { useApi } from '../../session.tsx'
+import { type LoadedEvents, loadEvents, type ReplayEvent, ReplayPlayer } from './replay-player.ts'
 
 type Pace = 'recorded' | 'fast' | 'instant'
 
-/** Replays the events of a response. For one in progress, they are read until it ends. */
-export function Replay({ path, response }: { readonly path: string; readonly response: StoredResponse }) {
+/** Replays the events of a response that took this time. For one in progress, they are read until it ends. */
+export function Replay({ path, seconds }: { readonly path: string; readonly seconds: number | null }) {
   const api = useApi()
   const events = useResource((signal) => loadEvents(api, path, signal), [api, path])
+  // Recorded events have no times: they are spread over the duration of the response, at most a minute.
+  const durationMs = Math.min(60, Math.max(2, seconds ?? 0)) * 1000
   return (
     <Loaded resource={events} lines={6}>
-      {(loaded) => <Player loaded={loaded} durationMs={durationOf(response)} />}
+      {(loaded) => <Player loaded={loaded} durationMs={durationMs} />}
     </Loaded>
   )
-}
-
-/** Milliseconds. Recorded events have no times: they are spread over the duration of the response, at most a minute. */
-function durationOf({ created_at, completed_at }: StoredResponse): number {
-  const seconds = completed_at === null ? 0 : completed_at - created_at
-  return Math.min(60, Math.max(2, seconds)) * 1000
 }
 
 function Player({ loaded, durationMs }: { readonly loaded: LoadedEvents; readonly durationMs: number }) {
@@ -81,4 +77,63 @@ function usePlayer({ events }: LoadedEvents, durationMs: number) {
     }
   }, [player])
   return { player, restart: () => setAttempt((count) => count + 1) }
+}
+
+/** What the events that have been played add up to. */
+function ReplayOutput({ answer }: { readonly answer: Answer }) {
+  const { reasoning, text, toolCalls, failure } = answer
+  return (
+    <section class="replay-output" aria-label="Replayed output">
+      {reasoning !== '' && (
+        <div class="entry">
+          <h2>Reasoning</h2>
+          <GrowingMarkdown text={reasoning} />
+        </div>
+      )}
+      {text !== '' && (
+        <div class="entry role-assistant">
+          <h2>assistant</h2>
+          <GrowingMarkdown text={text} />
+        </div>
+      )}
+      {toolCalls.map((call, index) => (
+        <div class="entry" key={index}>
+          <h2>
+            Tool call <code>{visibleText(call.name)}</code>
+          </h2>
+          <CodeBlock code={visibleText(call.arguments)} label="arguments" />
+        </div>
+      ))}
+      {failure && <Failure failure={failure} />}
+    </section>
+  )
+}
+
+type Row = { readonly index: number; readonly event: ReplayEvent }
+
+/** Characters of the JSON of an event in its cell. */
+const maxShown = 200
+
+const columns: readonly Column<Row>[] = [
+  { id: 'index', header: 'No.', align: 'right', render: ({ index }) => formatCount(index) },
+  { id: 'name', header: 'Event', render: ({ event }) => <code>{visibleText(event.name)}</code> },
+  {
+    id: 'data',
+    header: 'Data',
+    render: ({ event }) => <code class="quiet">{visibleText(event.data.slice(0, maxShown))}</code>,
+  },
+]
+
+/** The recorded events as they are. */
+function EventTable({ events }: { readonly events: readonly ReplayEvent[] }) {
+  const [open, setOpen] = useState(false)
+  const rows = useMemo(() => events.map((event, index) => ({ event, index })), [events])
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Recorded events</summary>
+      {open && (
+        <Table label="Recorded events" columns={columns} rows={rows} rowKey={({ index }) => String(index)} />
+      )}
+    </details>
+  )
 }

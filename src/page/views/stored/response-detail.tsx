@@ -1,110 +1,160 @@
-import { useState } from 'preact/hooks'
-import { type ListPage, usePages } from '../../api/use-pages.ts'
-import { useResource } from '../../api/use-resource.ts'
+import { type ResponseUsage, responseUsage } from '../../api/answer-events.ts'
+import { toFailure } from '../../api/failure.ts'
+import { useChange, useResource } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
-import { Failure, Loaded, Loading } from '../../components/states.tsx'
-import { visibleText } from '../../markdown/visible-text.ts'
-import { useApi } from '../../session/session.tsx'
-import { CancelButton } from './cancel-button.tsx'
+import { Facts, Foreign, Time } from '../../components/facts.tsx'
+import { formatDuration } from '../../components/format.ts'
+import { useToast } from '../../components/toast.tsx'
+import { Loaded } from '../../components/view.tsx'
+import { routeHash } from '../../route.ts'
+import { useApi } from '../../session.tsx'
 import { Conversation } from './conversation.tsx'
-import { DeleteDialog } from './delete-dialog.tsx'
-import { DetailTabs, detailTabNamed } from './detail-tabs.tsx'
-import { itemEntry } from './entries.ts'
-import { JsonView } from './json-view.tsx'
-import { MetadataList } from './metadata-list.tsx'
+import { type Entry, itemEntry } from './entries.ts'
 import { Replay } from './replay.tsx'
-import { ResponseFacts } from './response-facts.tsx'
-import { isOpen, type StoredResponse } from './stored-response.ts'
-import { StoredHeader } from './stored-header.tsx'
+import {
+  DetailTabs,
+  JsonView,
+  MetadataList,
+  StatusBadge,
+  StoredHeader,
+  StoredInput,
+  tokenFacts,
+} from './stored-object.tsx'
+import type { Metadata } from './summary.ts'
 
-const tabs = ['conversation', 'replay', 'json'] as const
+/** A stored response, as far as the page shows it. */
+type StoredResponse = {
+  readonly model: string
+  readonly provider?: string
+  readonly status: string
+  /** Unix seconds. */
+  readonly created_at: number
+  readonly completed_at: number | null
+  readonly instructions: string | null
+  readonly previous_response_id: string | null
+  readonly error: { readonly message: string } | null
+  readonly incomplete_details: { readonly reason: string } | null
+  readonly output: readonly unknown[]
+  readonly usage: ResponseUsage | null
+  readonly metadata: Metadata | null
+}
 
 /** A stored response with the items of its request. */
 export function ResponseDetail({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
   const api = useApi()
   const path = `/v1/responses/${encodeURIComponent(id)}`
   const response = useResource((signal) => api.get<StoredResponse>(path, { signal }), [api, path])
-  const [deleting, setDeleting] = useState(false)
   const { value, reload } = response
+  /** Whether the response is still being generated, or waits for it. */
+  const open = value?.status === 'queued' || value?.status === 'in_progress'
   return (
     <>
-      <StoredHeader kind="responses" id={id}>
+      <StoredHeader kind="responses" id={id} path={path} canDelete={value !== undefined && !open}>
         <Button label="Refresh" icon="retry" onClick={reload} />
-        {value && isOpen(value) && <CancelButton path={path} onCancelled={reload} />}
-        <Button
-          label="Delete"
-          icon="trash"
-          kind="danger"
-          disabled={value === undefined || isOpen(value)}
-          onClick={() => setDeleting(true)}
-        />
+        {open && <CancelButton path={path} onCancelled={reload} />}
       </StoredHeader>
       <Loaded resource={response} lines={12}>
         {(loaded) => <ResponseView path={path} response={loaded} query={query} />}
       </Loaded>
-      {deleting && <DeleteDialog kind="responses" id={id} onClose={() => setDeleting(false)} />}
     </>
   )
 }
 
-function ResponseView(props: {
-  readonly path: string
-  readonly response: StoredResponse
-  readonly query: URLSearchParams
-}) {
-  const { response, path } = props
-  const tab = detailTabNamed(props.query, tabs)
+/** Cancels a background run. */
+function CancelButton({ path, onCancelled }: { readonly path: string; readonly onCancelled: () => void }) {
+  const api = useApi()
+  const toast = useToast()
+  const { busy, run } = useChange()
+  const cancel = async () => {
+    try {
+      await api.send('POST', `${path}/cancel`)
+      toast('The run was cancelled.')
+      onCancelled()
+    } catch (error) {
+      toast(toFailure(error).message)
+    }
+  }
+  return <Button label="Cancel the run" icon="stop" disabled={busy} onClick={() => run(cancel)} />
+}
+
+type ResponseProps = { readonly path: string; readonly response: StoredResponse }
+
+function ResponseView({ path, response, query }: ResponseProps & { readonly query: URLSearchParams }) {
   return (
     <div class="stack">
       <ResponseFacts response={response} />
       <MetadataList kind="responses" metadata={response.metadata ?? {}} />
       {response.error && (
         <p class="notice bad">
-          <bdi>{visibleText(response.error.message)}</bdi>
+          <Foreign text={response.error.message} />
         </p>
       )}
-      <DetailTabs tabs={tabs} selected={tab}>
-        {tab === 'json' && <JsonView value={response} />}
-        {tab === 'replay' && <Replay path={path} response={response} />}
-        {tab === 'conversation' && <ResponseConversation path={path} response={response} />}
-      </DetailTabs>
+      <DetailTabs
+        query={query}
+        parts={{
+          conversation: <ResponseConversation path={path} response={response} />,
+          replay: <Replay path={path} seconds={secondsOf(response)} />,
+          json: <JsonView value={response} />,
+        }}
+      />
     </div>
   )
 }
 
-function ResponseConversation({
-  path,
-  response,
-}: {
-  readonly path: string
-  readonly response: StoredResponse
-}) {
-  const api = useApi()
-  const pages = usePages(
-    (after, signal) =>
-      api.get<ListPage<unknown>>(`${path}/input_items`, {
-        query: { after, limit: 50, order: 'asc' },
-        signal,
-      }),
-    [api, path],
+/** The API has whole seconds; null for a response in progress. */
+function secondsOf({ created_at, completed_at }: StoredResponse): number | null {
+  return completed_at === null ? null : completed_at - created_at
+}
+
+/** The facts of a response, with a link to the one that it continues. */
+function ResponseFacts({ response }: { readonly response: StoredResponse }) {
+  const { model, provider, status, usage, incomplete_details, previous_response_id: previous } = response
+  return (
+    <Facts
+      facts={[
+        ['Model', <Foreign text={model} />],
+        ['Provider', <Foreign text={provider ?? '–'} />],
+        [
+          'Status',
+          <>
+            <StatusBadge status={status} /> {incomplete_details && <bdi>{incomplete_details.reason}</bdi>}
+          </>,
+        ],
+        ['Created', <Time at={response.created_at} />],
+        ['Duration', durationText(secondsOf(response))],
+        [
+          'Continues',
+          previous === null ? (
+            '–'
+          ) : (
+            <a href={routeHash('stored', ['responses', previous])}>the previous response</a>
+          ),
+        ],
+        ...tokenFacts(usage && responseUsage(usage)),
+      ]}
+    />
   )
-  const { items, loading, failure, hasMore, loadMore } = pages
-  const instructions = response.instructions
-    ? [
-        {
-          kind: 'message',
-          role: 'instructions',
-          parts: [{ kind: 'text', text: response.instructions }],
-        } as const,
-      ]
+}
+
+function durationText(seconds: number | null): string {
+  if (seconds === null) return '–'
+  return seconds < 1 ? 'Less than 1 s' : formatDuration(seconds * 1000)
+}
+
+function ResponseConversation({ path, response }: ResponseProps) {
+  const { instructions, output } = response
+  const first: readonly Entry[] = instructions
+    ? [{ kind: 'message', role: 'instructions', parts: [{ kind: 'text', text: instructions }] }]
     : []
   return (
     <>
-      <Conversation label="Input" entries={[...instructions, ...items.map(itemEntry)]} />
-      {loading && <Loading lines={3} />}
-      {failure && <Failure failure={failure} retry={loadMore} />}
-      {hasMore && !loading && !failure && <Button label="Load more of the input" onClick={loadMore} />}
-      <Conversation label="Output" entries={response.output.map(itemEntry)} />
+      <StoredInput
+        path={`${path}/input_items`}
+        entriesOf={(item) => [itemEntry(item)]}
+        first={first}
+        more="Load more of the input"
+      />
+      <Conversation label="Output" entries={output.map(itemEntry)} />
     </>
   )
 }

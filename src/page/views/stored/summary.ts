@@ -1,4 +1,8 @@
+/** What is stored. */
 export type StoredKind = 'completions' | 'responses'
+
+/** The metadata of a stored object; the API compares a value that is not text as its JSON. */
+export type Metadata = Readonly<Record<string, unknown>>
 
 /** What a list shows of a stored object: the whole of it may be large, and is not kept. */
 export type Summary = {
@@ -12,8 +16,6 @@ export type Summary = {
   readonly metadata: string
 }
 
-type Metadata = Readonly<Record<string, unknown>> | null | undefined
-
 type CompletionFields = {
   readonly id: string
   readonly model: string
@@ -26,7 +28,7 @@ type CompletionFields = {
     }
   }[]
   readonly usage?: { readonly total_tokens?: number } | null
-  readonly metadata?: Metadata
+  readonly metadata?: Metadata | null
 }
 
 type ResponseFields = {
@@ -40,7 +42,7 @@ type ResponseFields = {
     readonly content?: readonly { readonly text?: string }[]
   }[]
   readonly usage?: { readonly total_tokens?: number } | null
-  readonly metadata?: Metadata
+  readonly metadata?: Metadata | null
   readonly error?: { readonly message?: string } | null
 }
 
@@ -89,11 +91,12 @@ function shorten(text: string): string {
   return Array.from(start).join('')
 }
 
-function metadataText(metadata: Metadata): string {
+function metadataText(metadata: Metadata | null | undefined): string {
   const pairs = Object.entries(metadata ?? {}).slice(0, 8)
-  return shorten(
-    pairs
-      .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-      .join(', '),
-  )
+  return shorten(pairs.map(([key, value]) => `${key}: ${metadataValue(value)}`).join(', '))
+}
+
+/** A value of metadata as text. */
+export function metadataValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

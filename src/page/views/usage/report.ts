@@ -1,7 +1,8 @@
+import { parseUsd } from '../../../lib/usd.ts'
 import type { ApiClient, Query } from '../../api/client.ts'
 import { ApiFailure } from '../../api/failure.ts'
-import type { Grouping } from './grouping.ts'
-import { type RangeName, ranges } from './range.ts'
+import { decimalText } from '../../components/format.ts'
+import { type Grouping, ranges, type UsageQuery } from './usage-query.tsx'
 
 export type Timing = { readonly p50: number; readonly p95: number }
 
@@ -43,25 +44,15 @@ export type Figures = {
 /** The figures by group, and those of all requests: with several tags, a request is in several groups. */
 export type Report = { readonly by: Grouping; readonly groups: Figures; readonly total: Figures }
 
-/** What a report is about. */
-export type ReportRequest = {
-  readonly range: RangeName
-  readonly by: Grouping
-  readonly model: string | undefined
-  readonly key: string | undefined
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
-
-/** Loads the report, with every page of it. */
+/** Loads the report until `nowMs`, milliseconds since 1970, with every page of it. */
 export async function loadReport(
   client: ApiClient,
-  request: ReportRequest,
+  { range, by, model, key }: UsageQuery,
+  nowMs: number,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { by, model, key } = request
-  const now = Math.floor(request.now / 1000)
-  const { seconds, width, limit } = ranges[request.range]
+  const now = Math.floor(nowMs / 1000)
+  const { seconds, width, limit } = ranges[range]
   const query = {
     start_time: now - seconds,
     end_time: now,
@@ -102,4 +93,66 @@ async function loadBuckets<Result>(
     page = next_page
   }
   throw new ApiFailure('The report has too many pages.')
+}
+
+/** The sums of a group over all buckets. */
+export type Totals = {
+  /** Null for requests without one. */
+  readonly value: string | null
+  readonly requests: number
+  readonly failed: number
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  /** Billionths of a dollar, exact; null where no cost is known. */
+  readonly cost: bigint | null
+  readonly unpriced: number
+}
+
+const nothing: Totals = {
+  value: null,
+  requests: 0,
+  failed: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  cost: null,
+  unpriced: 0,
+}
+
+/** Adds the buckets up, by group; a single sum where they are not grouped. */
+export function totalsOf({ usage, costs }: Figures, by: Grouping): readonly Totals[] {
+  const sums = new Map<string | null, Totals>()
+  const of = (value: string | null) => sums.get(value) ?? { ...nothing, value }
+  for (const result of usage.flatMap(({ results }) => results)) {
+    const value = result[by] ?? null
+    const sum = of(value)
+    sums.set(value, {
+      ...sum,
+      requests: sum.requests + result.num_model_requests,
+      failed: sum.failed + result.num_failed_requests,
+      inputTokens: sum.inputTokens + result.input_tokens,
+      cachedTokens: sum.cachedTokens + result.input_cached_tokens,
+      outputTokens: sum.outputTokens + result.output_tokens,
+      reasoningTokens: sum.reasoningTokens + result.output_reasoning_tokens,
+    })
+  }
+  for (const result of costs.flatMap(({ results }) => results)) {
+    const value = result[by] ?? null
+    const sum = of(value)
+    const cost = parseUsd(decimalText(result.amount.value ?? ''))
+    sums.set(value, {
+      ...sum,
+      cost: cost === undefined ? sum.cost : (sum.cost ?? 0n) + cost,
+      unpriced: sum.unpriced + result.num_unpriced_requests,
+    })
+  }
+  return [...sums.values()]
+}
+
+/** The sum of everything. */
+export function grandTotal(figures: Figures): Totals {
+  return totalsOf(figures, 'none')[0] ?? nothing
 }

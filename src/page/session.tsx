@@ -1,0 +1,121 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useMemo, useState } from 'preact/hooks'
+import { type ApiClient, createApiClient } from './api/client.ts'
+import { ApiFailure } from './api/failure.ts'
+
+/** The keys that this tab has: one of an organization, the one of the operator, or both. */
+export type Keys = { readonly apiKey?: string; readonly adminKey?: string }
+
+/** The keys of this tab, and the clients that use them. */
+export type Session = {
+  readonly keys: Keys
+  /** Calls the API with the key of the organization; absent without one. */
+  readonly api?: ApiClient
+  /** Calls the API with the admin key; absent without one. */
+  readonly admin?: ApiClient
+  /** Adds keys, or replaces those of the same kind. */
+  add(keys: Keys): void
+  /** Forgets all keys. */
+  signOut(): void
+}
+
+const SessionContext = createContext<Session | undefined>(undefined)
+
+/** Provides the session to everything below it. */
+export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
+  const [keys, setKeys] = useState(loadKeys)
+  const session = useMemo<Session>(() => {
+    const store = (next: Keys) => {
+      saveKeys(next)
+      setKeys(next)
+    }
+    return {
+      keys,
+      ...(keys.apiKey !== undefined && { api: createApiClient(keys.apiKey) }),
+      ...(keys.adminKey !== undefined && { admin: createApiClient(keys.adminKey) }),
+      add: (added) => store({ ...keys, ...added }),
+      signOut: () => store({}),
+    }
+  }, [keys])
+  return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>
+}
+
+/** The session of this tab. */
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('There is no session.')
+  return session
+}
+
+/** The client with the key of the organization, in a view that needs one. */
+export function useApi(): ApiClient {
+  const { api } = useSession()
+  if (api === undefined) throw new Error('This view needs an API key.')
+  return api
+}
+
+/** The client with the admin key, in a view that needs one. */
+export function useAdminApi(): ApiClient {
+  const { admin } = useSession()
+  if (admin === undefined) throw new Error('This view needs the admin key.')
+  return admin
+}
+
+/** Finds out whether a key is that of an organization or of the operator; throws why if it is neither. */
+export async function identifyKey(key: string): Promise<Keys> {
+  const client = createApiClient(key)
+  try {
+    await client.get('/v1/models')
+    return { apiKey: key }
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error
+    await client.get('/admin/providers').catch((adminError: unknown) => {
+      throw adminError instanceof ApiFailure && adminError.status === 401 ? error : adminError
+    })
+    return { adminKey: key }
+  }
+}
+
+/** Where the tab keeps its keys. `sessionStorage` ends with the tab; no other tab and no server can read it. */
+const storageKey = 'weir.keys'
+
+/** A longer text is not a key. */
+const maxKeyLength = 512
+
+/** Reads the keys of this tab. */
+function loadKeys(): Keys {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}')
+    const { apiKey, adminKey } = (stored ?? {}) as Readonly<Record<string, unknown>>
+    return { ...keyField('apiKey', apiKey), ...keyField('adminKey', adminKey) }
+  } catch {
+    // Written by something else.
+    return {}
+  }
+}
+
+/** Keeps the keys until the tab is closed. */
+function saveKeys(keys: Keys): void {
+  if (keys.apiKey === undefined && keys.adminKey === undefined) sessionStorage.removeItem(storageKey)
+  else sessionStorage.setItem(storageKey, JSON.stringify(keys))
+}
+
+/** Returns the key of a link such as `/#key=sk-…`, and removes it from the address and the history at once. */
+export function takeKeyFromAddress(): string | undefined {
+  if (!/^#\/?\??key=/.test(location.hash)) return undefined
+  const parameters = new URLSearchParams(location.hash.replace(/^#\/?\??/, ''))
+  history.replaceState(null, '', `${location.pathname}#/`)
+  return toKey(parameters.get('key') ?? '')
+}
+
+/** Returns the key in a text that a person has entered; undefined if it cannot be one. */
+export function toKey(text: string): string | undefined {
+  const key = text.trim().replace(/^bearer\s+/i, '')
+  // Other characters are not allowed in a header.
+  return /^[\x21-\x7e]+$/.test(key) && key.length <= maxKeyLength ? key : undefined
+}
+
+function keyField(name: keyof Keys, value: unknown): Keys {
+  const key = typeof value === 'string' ? toKey(value) : undefined
+  return key === undefined ? {} : { [name]: key }
+}

@@ -1,0 +1,171 @@
+import { parseUsd } from '../../lib/usd.ts'
+import { useResource } from '../api/resource.ts'
+import { Button } from '../components/button.tsx'
+import { Badge, Figure, Money } from '../components/facts.tsx'
+import { formatCount, formatDuration } from '../components/format.ts'
+import { Loaded, ViewHeader } from '../components/view.tsx'
+import { routeHash } from '../route.ts'
+import { useApi } from '../session.tsx'
+import { useShortcut } from '../shortcuts.tsx'
+
+/** The organization of the key, as `GET /v1/organization` returns it. */
+type OwnOrganization = {
+  readonly id: string
+  readonly name: string
+  readonly api_key_id: string
+  readonly billing: 'unmetered' | 'prepaid' | 'none'
+  readonly balance_usd: string
+  readonly reserved_usd: string
+  readonly available_usd: string
+  readonly limits: {
+    readonly requests_per_minute: number
+    readonly tokens_per_minute: number
+    readonly concurrent_requests: number
+  }
+  readonly remaining: { readonly requests: number; readonly tokens: number }
+  readonly reset_ms: { readonly requests: number; readonly tokens: number }
+}
+
+/** The limits view: what the organization may still use. */
+export function Limits() {
+  const api = useApi()
+  const organization = useResource(
+    (signal) => api.get<OwnOrganization>('/v1/organization', { signal }),
+    [api],
+  )
+  const { reload, loading } = organization
+  useShortcut('r', 'Refresh the limits', reload)
+  return (
+    <>
+      <ViewHeader title="Limits and balance">
+        <Button label="Refresh" icon="retry" shortcut="r" disabled={loading} onClick={reload} />
+      </ViewHeader>
+      <Loaded resource={organization} lines={9}>
+        {(value) => (
+          <div class="account">
+            <Account organization={value} />
+            <RateLimits organization={value} />
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function Account({ organization }: { readonly organization: OwnOrganization }) {
+  const { name, id, billing, api_key_id } = organization
+  return (
+    <section aria-labelledby="account-balance">
+      <h2 id="account-balance">
+        <bdi>{name}</bdi> <Badge tone={billing === 'none' ? 'bad' : 'neutral'}>{billing}</Badge>
+      </h2>
+      <p class="quiet">{billingSentences[billing]}</p>
+      <dl class="figures">
+        <Amount label="Available" usd={organization.available_usd} />
+        <Amount label="Balance" usd={organization.balance_usd} />
+        <Amount label="Reserved" usd={organization.reserved_usd} />
+      </dl>
+      <BalanceNotice organization={organization} />
+      <p class="quiet">
+        Organization <code>{id}</code>, with the API key <code>{api_key_id}</code>.{' '}
+        <a href={routeHash('usage')}>See the usage</a>
+      </p>
+    </section>
+  )
+}
+
+const billingSentences: Readonly<Record<OwnOrganization['billing'], string>> = {
+  unmetered: 'Requests are recorded with their cost, and nothing is charged to the balance.',
+  prepaid: 'Requests are paid from the balance.',
+  none: 'Requests to models are rejected.',
+}
+
+function Amount({ label, usd }: { readonly label: string; readonly usd: string }) {
+  return (
+    <Figure label={label}>
+      <Money usd={usd} decimals={Number(usd) === 0 ? 2 : 4} />
+    </Figure>
+  )
+}
+
+/** Says what to do where requests to models are, or will soon be, rejected with 402. */
+function BalanceNotice({ organization }: { readonly organization: OwnOrganization }) {
+  const { billing, name } = organization
+  const available = parseUsd(organization.available_usd) ?? 0n
+  if (billing === 'none')
+    return (
+      <p class="notice bad">
+        Requests to models get 402 until the operator configures billing:{' '}
+        <code>{`weir orgs set ${JSON.stringify(name)} --billing prepaid`}</code>
+      </p>
+    )
+  if (billing === 'unmetered' || available > 0n) return null
+  return (
+    <p class="notice bad">
+      Nothing is available: requests to models get 402 until the operator adds credit:{' '}
+      <code>{`weir orgs credit ${JSON.stringify(name)} 10`}</code>
+    </p>
+  )
+}
+
+function RateLimits({ organization }: { readonly organization: OwnOrganization }) {
+  const { limits, remaining, reset_ms: resetMs } = organization
+  return (
+    <section aria-labelledby="rate-limits">
+      <h2 id="rate-limits">Rate limits</h2>
+      <p class="quiet">All keys of the organization share them. They refill continuously.</p>
+      <Meter
+        label="Requests per minute"
+        remaining={remaining.requests}
+        limit={limits.requests_per_minute}
+        resetMs={resetMs.requests}
+      />
+      <Meter
+        label="Tokens per minute"
+        remaining={remaining.tokens}
+        limit={limits.tokens_per_minute}
+        resetMs={resetMs.tokens}
+      />
+      <p>
+        <strong class="number">{formatCount(limits.concurrent_requests)}</strong> requests at once
+      </p>
+    </section>
+  )
+}
+
+/** Below this share of a limit, the bar warns. */
+const lowShare = 0.1
+
+/** How much of a limit remains, as a bar and in numbers. */
+function Meter(props: {
+  readonly label: string
+  readonly remaining: number
+  readonly limit: number
+  readonly resetMs: number
+}) {
+  const { label, limit, resetMs } = props
+  const remaining = Math.max(0, Math.min(limit, props.remaining))
+  const share = limit === 0 ? 0 : remaining / limit
+  return (
+    <div class="meter">
+      <div class="meter-labels">
+        <span>{label}</span>
+        <span class="number">
+          <strong>{formatCount(remaining)}</strong> of {formatCount(limit)}
+        </span>
+      </div>
+      <div
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={limit}
+        aria-valuenow={remaining}
+        aria-valuetext={`${formatCount(remaining)} of ${formatCount(limit)} available`}
+        class={share < lowShare ? 'meter-bar low' : 'meter-bar'}
+      >
+        <span style={{ width: `${share * 100}%` }} />
+      </div>
+      <p class="hint">{resetMs === 0 ? 'All available' : `All available in ${formatDuration(resetMs)}`}</p>
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+import { formatUsd, parseUsd } from '../../lib/usd.ts'
+import { Badge, Foreign } from '../components/facts.tsx'
+import { decimalText, formatCount, formatShort } from '../components/format.ts'
+import { type Column, nameColumn } from '../components/table-columns.tsx'
+
+/** Prices in USD per million tokens, or per request or image; null where they are unknown. */
+export type Prices = Readonly<
+  Record<
+    'input' | 'output' | 'cache_read' | 'cache_write' | 'request' | 'image',
+    number | string | null | undefined
+  >
+>
+
+/** A model as the API lists it. */
+export type Model = {
+  readonly slug: string
+  readonly display_name: string
+  readonly provider?: string
+  readonly author: string
+  readonly owned_by: string
+  readonly created: number
+  readonly context_window: number | null
+  readonly max_output_tokens: number | null
+  readonly pricing: Prices | null
+  readonly input_modalities: readonly string[]
+  readonly output_modalities: readonly string[]
+  readonly supported_parameters: readonly string[]
+  readonly supported_apis: readonly string[]
+  readonly reasoning: {
+    readonly supported_efforts: readonly string[]
+    readonly default_effort: string | null
+    readonly mandatory: boolean | null
+  } | null
+  readonly performance:
+    | { readonly kind: 'base'; readonly fast?: { readonly pricing: Prices } }
+    | { readonly kind: 'variant'; readonly variant_of: string }
+    | null
+}
+
+/** Formats a price exactly: `$2.50`; undefined where it is unknown. */
+export function formatPrice(price: number | string | null | undefined): string | undefined {
+  if (price === null || price === undefined) return undefined
+  const nanos = parseUsd(decimalText(price))
+  return nanos === undefined ? undefined : `$${formatUsd(nanos)}`
+}
+
+/** What a model can do beyond text, as short words. */
+export function capabilitiesOf(model: Model): readonly string[] {
+  const { input_modalities, output_modalities, supported_parameters, reasoning } = model
+  return [
+    ...(reasoning === null ? [] : ['reasoning']),
+    ...(supported_parameters.includes('tools') ? ['tools'] : []),
+    ...input_modalities.filter((modality) => modality !== 'text').map((modality) => `${modality} input`),
+    ...output_modalities.filter((modality) => modality !== 'text').map((modality) => `${modality} output`),
+  ]
+}
+
+/** The columns of the list of models. */
+export const modelColumns: readonly Column<Model>[] = [
+  nameColumn('model', 'Model', ({ slug }) => slug),
+  {
+    id: 'provider',
+    header: 'Provider',
+    render: ({ provider }) => (provider === undefined ? '–' : <Foreign text={provider} />),
+    sortValue: ({ provider }) => provider ?? null,
+  },
+  {
+    id: 'context',
+    header: 'Context',
+    align: 'right',
+    render: ({ context_window: tokens }) =>
+      tokens === null ? '–' : <span title={`${formatCount(tokens)} tokens`}>{formatShort(tokens)}</span>,
+    sortValue: ({ context_window: tokens }) => tokens,
+  },
+  priceColumn('input', 'Input'),
+  priceColumn('cache_read', 'Cached'),
+  priceColumn('output', 'Output'),
+  {
+    id: 'capabilities',
+    header: 'Capabilities',
+    render: (model) => (
+      <span class="badges">
+        {capabilitiesOf(model).map((capability) => (
+          <Badge key={capability}>{capability}</Badge>
+        ))}
+      </span>
+    ),
+  },
+  { id: 'apis', header: 'APIs', render: ({ supported_apis }) => supported_apis.map(shortApi).join(', ') },
+]
+
+function priceColumn(id: keyof Prices, header: string): Column<Model> {
+  return {
+    id,
+    header,
+    align: 'right',
+    render: ({ pricing }) => formatPrice(pricing?.[id]) ?? '–',
+    sortValue: ({ pricing }) => {
+      const price = pricing?.[id]
+      return price === null || price === undefined ? null : Number(price)
+    },
+  }
+}
+
+/** Chat completions are what most clients use. */
+function shortApi(api: string): string {
+  return api === 'chat_completions' ? 'chat' : api
+}

@@ -1,0 +1,171 @@
+import { useMemo } from 'preact/hooks'
+import { loadList } from '../api/pages.ts'
+import { useResource } from '../api/resource.ts'
+import { Foreign } from '../components/facts.tsx'
+import { SearchField, SelectField } from '../components/field.tsx'
+import { formatCount } from '../components/format.ts'
+import { Table } from '../components/table.tsx'
+import { Empty, Loaded, ViewHeader } from '../components/view.tsx'
+import { type PageRoute, replaceQuery, routeHash } from '../route.ts'
+import { useApi } from '../session.tsx'
+import { ModelDetail } from './model-detail.tsx'
+import { capabilitiesOf, type Model, modelColumns } from './model.tsx'
+
+/** The models view: what can be requested, what it costs, and why a model is disabled. */
+export function Models({ path, query }: PageRoute) {
+  const slug = path.join('/')
+  return slug === '' ? <ModelList query={query} /> : <ModelDetail key={slug} slug={slug} />
+}
+
+/** What the list is filtered by, as in the address; an empty text does not filter. */
+type Filter = {
+  readonly search: string
+  readonly provider: string
+  readonly capability: string
+  readonly api: string
+}
+
+/** The list of the enabled models, with a filter that is kept in the address. */
+function ModelList({ query }: { readonly query: URLSearchParams }) {
+  const api = useApi()
+  const models = useResource((signal) => loadList<Model>(api, '/v1/models', signal), [api])
+  const filter: Filter = {
+    search: query.get('q') ?? '',
+    provider: query.get('provider') ?? '',
+    capability: query.get('can') ?? '',
+    api: query.get('api') ?? '',
+  }
+  return (
+    <>
+      <ViewHeader title="Models" />
+      <Loaded resource={models} lines={14}>
+        {(all) => <FilteredModels all={all} filter={filter} />}
+      </Loaded>
+    </>
+  )
+}
+
+function FilteredModels({ all, filter }: { readonly all: readonly Model[]; readonly filter: Filter }) {
+  const { search, provider, capability, api } = filter
+  const shown = useMemo(() => filterModels(all, filter), [all, search, provider, capability, api])
+  return (
+    <div class="stack">
+      <Filters all={all} filter={filter} />
+      <p class="quiet">
+        <span role="status">{countText(shown.length, all.length)}</span> Prices are in USD per million tokens.
+      </p>
+      <Table
+        label="Models"
+        columns={modelColumns}
+        rows={shown}
+        rowKey={({ slug }) => slug}
+        rowHref={({ slug }) => routeHash('models', [slug])}
+        initialSort={{ column: 'model', direction: 'ascending' }}
+        empty={<NoModels search={search.trim()} none={all.length === 0} />}
+      />
+    </div>
+  )
+}
+
+/** The models that have every word of the search in a name, and everything else of the filter. */
+function filterModels(models: readonly Model[], filter: Filter): readonly Model[] {
+  const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean)
+  return models.filter((model) => {
+    const { slug, display_name, provider = '', author, owned_by } = model
+    const searched = [slug, display_name, provider, author, owned_by].join(' ').toLowerCase()
+    return (
+      words.every((word) => searched.includes(word)) &&
+      (filter.provider === '' || provider === filter.provider) &&
+      (filter.capability === '' || capabilitiesOf(model).includes(filter.capability)) &&
+      (filter.api === '' || model.supported_apis.includes(filter.api))
+    )
+  })
+}
+
+function Filters({ all, filter }: { readonly all: readonly Model[]; readonly filter: Filter }) {
+  const change = (changed: Partial<Filter>) => keepFilter({ ...filter, ...changed })
+  return (
+    <div class="filters">
+      <SearchField
+        what="models"
+        placeholder="Name, author or provider"
+        value={filter.search}
+        onInput={(search) => change({ search })}
+      />
+      <Choice
+        label="Provider"
+        value={filter.provider}
+        values={all.flatMap(({ provider = '' }) => (provider === '' ? [] : [provider]))}
+        onChange={(provider) => change({ provider })}
+      />
+      <Choice
+        label="Capability"
+        value={filter.capability}
+        values={all.flatMap(capabilitiesOf)}
+        onChange={(capability) => change({ capability })}
+      />
+      <Choice
+        label="API"
+        value={filter.api}
+        values={all.flatMap(({ supported_apis }) => supported_apis)}
+        onChange={(api) => change({ api })}
+      />
+    </div>
+  )
+}
+
+/** Keeps the filter in the address. */
+function keepFilter({ search, provider, capability, api }: Filter): void {
+  replaceQuery({
+    q: search || undefined,
+    provider: provider || undefined,
+    can: capability || undefined,
+    api: api || undefined,
+  })
+}
+
+function Choice(props: {
+  readonly label: string
+  readonly value: string
+  /** The values of all models, in any order. */
+  readonly values: readonly string[]
+  readonly onChange: (value: string) => void
+}) {
+  const { label, value, onChange } = props
+  const choices = [...new Set(props.values)].toSorted()
+  // A value of the address that no model has stays visible.
+  const shown = value === '' || choices.includes(value) ? choices : [value, ...choices]
+  const options = [{ value: '', label: 'Any' }, ...shown.map((one) => ({ value: one, label: one }))]
+  return <SelectField label={label} value={value} options={options} onChange={onChange} />
+}
+
+function countText(shown: number, all: number): string {
+  const models = all === 1 ? 'enabled model' : 'enabled models'
+  return shown === all
+    ? `${formatCount(all)} ${models}.`
+    : `${formatCount(shown)} of ${formatCount(all)} ${models}.`
+}
+
+/** A name that is not listed may be that of a disabled model: its page says why. */
+function NoModels({ search, none }: { readonly search: string; readonly none: boolean }) {
+  if (none)
+    return (
+      <Empty title="No models are enabled">
+        <p>
+          A model is enabled as soon as one of its providers has an API key. <code>weir check</code> says
+          which ones are missing.
+        </p>
+      </Empty>
+    )
+  return (
+    <Empty title="No enabled model matches" text="Only enabled models are listed.">
+      {search !== '' && (
+        <p>
+          <a href={routeHash('models', [search])}>
+            Find out why <Foreign text={`“${search}”`} /> is not enabled
+          </a>
+        </p>
+      )}
+    </Empty>
+  )
+}

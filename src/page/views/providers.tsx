@@ -1,0 +1,139 @@
+import { loadList } from '../api/pages.ts'
+import { useRefreshed } from '../api/resource.ts'
+import { Badge, Facts, Figure, Foreign } from '../components/facts.tsx'
+import { formatCount, visibleText } from '../components/format.ts'
+import { Table } from '../components/table.tsx'
+import { Empty, Failure, Loading, ViewHeader } from '../components/view.tsx'
+import { type PageRoute, routeHash } from '../route.ts'
+import { useAdminApi } from '../session.tsx'
+import {
+  ErrorText,
+  HealthBadge,
+  type Provider,
+  providerColumns,
+  routeColumns,
+  summaryOf,
+} from './provider-columns.tsx'
+
+const refreshMs = 5000
+
+/** The providers view: health, circuits and errors, for the operator. */
+export function Providers({ path: [name] }: PageRoute) {
+  const admin = useAdminApi()
+  const { value, failure, reload } = useRefreshed(
+    (signal) => loadList<Provider>(admin, '/admin/providers', signal),
+    [admin],
+    refreshMs,
+  )
+  return (
+    <>
+      <ViewHeader
+        title={name === undefined ? 'Providers' : visibleText(name)}
+        back={name === undefined ? undefined : { href: routeHash('providers'), label: '← All providers' }}
+      >
+        <span class="quiet">Refreshed every 5 s</span>
+      </ViewHeader>
+      <div class="stack">
+        {failure && <Failure failure={failure} retry={reload} />}
+        {value === undefined && failure === undefined && <Loading lines={10} />}
+        {value && <Content providers={value} name={name} />}
+      </div>
+    </>
+  )
+}
+
+function Content(props: { readonly providers: readonly Provider[]; readonly name: string | undefined }) {
+  const { providers, name } = props
+  if (name === undefined) return <ProviderTable providers={providers} />
+  const provider = providers.find(({ id }) => id === name)
+  if (provider !== undefined) return <ProviderDetail provider={provider} />
+  return (
+    <Empty
+      title="There is no such provider"
+      text="The settings do not have it, and no engine with this name was found."
+    />
+  )
+}
+
+function ProviderTable({ providers }: { readonly providers: readonly Provider[] }) {
+  return (
+    <Table
+      label="Providers"
+      columns={providerColumns}
+      rows={providers}
+      rowKey={({ id }) => id}
+      rowHref={({ id }) => routeHash('providers', [id])}
+      initialSort={{ column: 'name', direction: 'ascending' }}
+      empty={
+        <Empty title="No providers are configured">
+          <p>
+            Set an API key such as <code>OPENAI_API_KEY</code>, or add a provider to <code>weir.yaml</code>.
+          </p>
+        </Empty>
+      }
+    />
+  )
+}
+
+/** One provider: its figures, its routes, and the models that only its list has. */
+function ProviderDetail({ provider }: { readonly provider: Provider }) {
+  const { requests, failures, enabled, open, lastError } = summaryOf(provider)
+  return (
+    <div class="stack wide">
+      <section class="stack" aria-label="State">
+        <dl class="figures">
+          <Figure label="Requests since the start">{formatCount(requests)}</Figure>
+          <Figure label="Failures">{formatCount(failures)}</Figure>
+          <Figure label="Open circuits">{formatCount(open)}</Figure>
+          <Figure label="Enabled models">{formatCount(enabled)}</Figure>
+        </dl>
+        <Facts
+          facts={[
+            ['Last request', <HealthBadge health={provider.health} />],
+            ['Kind', provider.kind],
+            ['Address', <code>{visibleText(provider.base_url ?? 'built-in')}</code>],
+            ['API key', provider.has_key ? 'set' : 'not set'],
+            ['Lists its models', provider.discovers_models ? 'yes' : 'no'],
+            ['Last error', <ErrorText error={lastError} />],
+          ]}
+        />
+      </section>
+      <section class="stack" aria-label="Routes of the provider">
+        <h2>Routes</h2>
+        <Table
+          label="Routes"
+          columns={routeColumns}
+          rows={provider.routes}
+          rowKey={({ model, upstream_model }) => `${model} ${upstream_model}`}
+          initialSort={{ column: 'requests', direction: 'descending' }}
+          empty={<p class="quiet">No model has a route to this provider.</p>}
+        />
+      </section>
+      <DiscoveredModels names={provider.discovered_models} />
+    </div>
+  )
+}
+
+/** A provider such as an aggregator lists thousands; the routes have them all. */
+const maxShown = 100
+
+function DiscoveredModels({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return null
+  return (
+    <section class="stack" aria-labelledby="provider-discovered">
+      <h2 id="provider-discovered">
+        Discovered models <small class="quiet">{formatCount(names.length)}</small>
+      </h2>
+      <div class="badges wrap">
+        {names.slice(0, maxShown).map((name) => (
+          <Badge key={name}>
+            <Foreign text={name} />
+          </Badge>
+        ))}
+      </div>
+      {names.length > maxShown && (
+        <p class="quiet">{formatCount(names.length - maxShown)} more are among the routes.</p>
+      )}
+    </section>
+  )
+}

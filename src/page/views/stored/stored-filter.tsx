@@ -1,0 +1,152 @@
+import { useState } from 'preact/hooks'
+import type { Query } from '../../api/client.ts'
+import { loadList } from '../../api/pages.ts'
+import { useResource } from '../../api/resource.ts'
+import { Button, FilterChip } from '../../components/button.tsx'
+import { Combobox } from '../../components/combobox.tsx'
+import { SelectField, TextField } from '../../components/field.tsx'
+import { replaceQuery } from '../../route.ts'
+import { useApi } from '../../session.tsx'
+import type { StoredKind } from './summary.ts'
+
+/** What a list is filtered by, as in the address. */
+export type StoredFilter = {
+  readonly model: string
+  readonly status: string
+  readonly order: 'desc' | 'asc'
+  /** Each pair that the metadata must have. */
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** Reads the filter of the address. */
+export function readFilter(query: URLSearchParams): StoredFilter {
+  return {
+    model: query.get('model') ?? '',
+    status: query.get('status') ?? '',
+    order: query.get('order') === 'asc' ? 'asc' : 'desc',
+    metadata: readPairs(query.get('metadata')),
+  }
+}
+
+/** The address may have been written by hand. */
+function readPairs(json: string | null): Readonly<Record<string, string>> {
+  try {
+    const value: unknown = JSON.parse(json ?? '{}')
+    const pairs = typeof value === 'object' && value !== null ? Object.entries(value) : []
+    return Object.fromEntries(pairs.filter(([, one]) => typeof one === 'string'))
+  } catch {
+    return {}
+  }
+}
+
+/** The parameters of a list with this filter. */
+export function listParameters({ model, status, order, metadata }: StoredFilter): Query {
+  const pairs = Object.entries(metadata).map(([key, value]) => [`metadata[${key}]`, value])
+  return { model: model || undefined, status: status || undefined, order, ...Object.fromEntries(pairs) }
+}
+
+type FilterProps = {
+  readonly filter: StoredFilter
+  readonly change: (changed: Partial<StoredFilter>) => void
+}
+
+/** The filter of a list: by model, metadata and status. */
+export function FilterForm({ kind, filter }: { readonly kind: StoredKind; readonly filter: StoredFilter }) {
+  const change = (changed: Partial<StoredFilter>) => keepFilter({ ...filter, ...changed })
+  return (
+    <>
+      <div class="stored-filters">
+        <ModelFilter filter={filter} change={change} />
+        {kind === 'responses' && (
+          <SelectField
+            label="Status"
+            value={filter.status}
+            options={statuses}
+            onChange={(status) => change({ status })}
+          />
+        )}
+        <SelectField
+          label="Order"
+          value={filter.order}
+          options={orders}
+          onChange={(order) => change({ order })}
+        />
+        <MetadataFilter filter={filter} change={change} />
+      </div>
+      <ActiveFilters filter={filter} change={change} />
+    </>
+  )
+}
+
+const orders = [
+  { value: 'desc', label: 'Newest first' },
+  { value: 'asc', label: 'Oldest first' },
+] as const
+
+const statuses = [
+  { value: '', label: 'Any' },
+  { value: 'completed', label: 'completed' },
+  { value: 'incomplete', label: 'incomplete' },
+  { value: 'failed', label: 'failed' },
+  { value: 'in_progress', label: 'in progress' },
+  { value: 'queued', label: 'queued' },
+]
+
+/** Any name: a stored object may be of a model that is no longer enabled. */
+function ModelFilter({ filter, change }: FilterProps) {
+  const api = useApi()
+  const models = useResource((signal) => loadList<{ readonly id: string }>(api, '/v1/models', signal), [api])
+  return (
+    <Combobox
+      label="Model"
+      value={filter.model}
+      placeholder="Any"
+      options={(models.value ?? []).map(({ id }) => ({ value: id }))}
+      onChange={(model) => change({ model })}
+    />
+  )
+}
+
+function MetadataFilter({ filter, change }: FilterProps) {
+  const [key, setKey] = useState('')
+  const [value, setValue] = useState('')
+  const add = (event: Event) => {
+    event.preventDefault()
+    if (key === '') return
+    change({ metadata: { ...filter.metadata, [key]: value } })
+    setKey('')
+    setValue('')
+  }
+  return (
+    <form class="pair" onSubmit={add}>
+      <TextField label="Metadata key" value={key} onInput={setKey} />
+      <TextField label="Value" value={value} onInput={setValue} />
+      <Button label="Filter" type="submit" disabled={key === ''} />
+    </form>
+  )
+}
+
+function ActiveFilters({ filter, change }: FilterProps) {
+  const { model, metadata } = filter
+  const pairs = Object.entries(metadata)
+  if (model === '' && pairs.length === 0) return null
+  const without = (key: string) => Object.fromEntries(pairs.filter(([name]) => name !== key))
+  return (
+    <div class="chips">
+      {model !== '' && <FilterChip name="Model" value={model} onClear={() => change({ model: '' })} />}
+      {pairs.map(([key, value]) => (
+        <FilterChip key={key} name={key} value={value} onClear={() => change({ metadata: without(key) })} />
+      ))}
+    </div>
+  )
+}
+
+/** Keeps the filter in the address. */
+function keepFilter({ model, status, order, metadata }: StoredFilter): void {
+  replaceQuery({
+    model: model || undefined,
+    status: status || undefined,
+    order: order === 'asc' ? order : undefined,
+    metadata: Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
+  })
+}
