@@ -5,8 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { Facts, Foreign, Time } from '../../components/facts.tsx'
 import { Loaded } from '../../components/view.tsx'
 import { useApi } from '../../session.tsx'
-import { Conversation } from './conversation.tsx'
-import { messageEntries } from './entries.ts'
+import { Conversation, messageEntries } from './conversation.tsx'
 import { MetadataEditor } from './metadata-editor.tsx'
 import {
   DetailTabs,

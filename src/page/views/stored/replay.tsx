@@ -83,7 +83,7 @@ function usePlayer({ events }: LoadedEvents, durationMs: number) {
 function ReplayOutput({ answer }: { readonly answer: Answer }) {
   const { reasoning, text, toolCalls, failure } = answer
   return (
-    <section class="replay-output" aria-label="Replayed output">
+    <section class="stack replay-output" aria-label="Replayed output">
       {reasoning !== '' && (
         <div class="entry">
           <h2>Reasoning</h2>

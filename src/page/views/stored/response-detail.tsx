@@ -8,8 +8,7 @@ import { useToast } from '../../components/toast.tsx'
 import { Loaded } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useApi } from '../../session.tsx'
-import { Conversation } from './conversation.tsx'
-import { type Entry, itemEntry } from './entries.ts'
+import { Conversation, type Entry, itemEntry } from './conversation.tsx'
 import { Replay } from './replay.tsx'
 import {
   DetailTabs,

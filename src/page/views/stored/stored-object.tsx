@@ -12,8 +12,7 @@ import { useToast } from '../../components/toast.tsx'
 import { Failure, Loading, ViewHeader } from '../../components/view.tsx'
 import { replaceQuery, routeHash } from '../../route.ts'
 import { useApi } from '../../session.tsx'
-import { Conversation } from './conversation.tsx'
-import type { Entry } from './entries.ts'
+import { Conversation, type Entry } from './conversation.tsx'
 import { type Metadata, metadataValue, type StoredKind } from './summary.ts'
 
 const titles = { completions: 'Completion', responses: 'Response' } as const
