@@ -10,7 +10,7 @@ export type PageRoute = {
 }
 
 /** Parses the fragment of an address. */
-export function parseRoute(hash: string): PageRoute {
+function parseRoute(hash: string): PageRoute {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
   const [view = '', ...rest] = path.split('/').filter(Boolean).map(decode)
   return { view, path: rest, query: new URLSearchParams(query) }

@@ -7,7 +7,7 @@ import { ApiFailure } from './api/failure.ts'
 export type Keys = { readonly apiKey?: string; readonly adminKey?: string }
 
 /** The keys of this tab, and the clients that use them. */
-export type Session = {
+type Session = {
   readonly keys: Keys
   /** Calls the API with the key of the organization; absent without one. */
   readonly api?: ApiClient

@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 
 /** A shortcut: one key such as `/`, or two in a row such as `g p`. */
-export type Shortcut = { readonly keys: string; readonly label: string; readonly run: () => void }
+type Shortcut = { readonly keys: string; readonly label: string; readonly run: () => void }
 
 type Registry = { readonly list: Set<Shortcut> }
 

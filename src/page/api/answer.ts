@@ -29,7 +29,7 @@ export type AnswerDelta = {
 }
 
 /** Whether an answer is still being received, and how it ended. */
-export type AnswerStatus = 'streaming' | 'finished' | 'stopped' | 'failed'
+type AnswerStatus = 'streaming' | 'finished' | 'stopped' | 'failed'
 
 /**
  * An answer while it is streamed. It changes in place, and reports at most one change for each frame of the screen: a

@@ -15,7 +15,7 @@ export type ApiClient = {
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 /** Options of a request; it is aborted after a minute, or by the signal. */
-export type RequestOptions = { readonly query?: Query; readonly signal?: AbortSignal | undefined }
+type RequestOptions = { readonly query?: Query; readonly signal?: AbortSignal | undefined }
 
 const timeoutMs = 60_000
 /** Characters. A longer reply would stall the page. */

@@ -1,10 +1,10 @@
-import { createResponseEventParser, parseChatEvent } from './answer-events.ts'
 import { Answer } from './answer.ts'
+import { createResponseEventParser, parseChatEvent } from './answer-events.ts'
 import { type ApiClient, readEvents } from './client.ts'
 import { isAbort, toFailure } from './failure.ts'
 
 /** The two APIs for conversations. */
-export type GenerationApi = 'chat' | 'responses'
+type GenerationApi = 'chat' | 'responses'
 
 /** A message of the conversation; images are data URLs. */
 export type PlaygroundMessage = {

@@ -10,7 +10,7 @@ export type ListPage<Item> = {
 }
 
 /** A list that is loaded page by page. */
-export type Pages<Item> = {
+type Pages<Item> = {
   readonly items: readonly Item[]
   readonly loading: boolean
   readonly failure?: ApiFailure

@@ -8,7 +8,7 @@ import { Table } from './table.tsx'
 export type Series = { readonly label: string; readonly values: readonly (number | null)[] }
 
 /** What a chart shows. */
-export type ChartProps = {
+type ChartProps = {
   readonly title: string
   /** Unix seconds, ascending. */
   readonly times: readonly number[]

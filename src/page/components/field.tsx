@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 import { useShortcut } from '../shortcuts.tsx'
 
 /** What a control inside of a field needs to be connected to its label, hint and error. */
-export type FieldControl = {
+type FieldControl = {
   readonly id: string
   readonly 'aria-describedby'?: string
   readonly 'aria-invalid'?: boolean

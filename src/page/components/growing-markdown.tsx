@@ -2,8 +2,8 @@ import { Component } from 'preact'
 import { useRef } from 'preact/hooks'
 import { CopyButton } from './button.tsx'
 import { visibleText } from './format.ts'
-import { type Block, BlockSplitter } from './markdown-blocks.ts'
 import { Markdown } from './markdown.tsx'
+import { type Block, BlockSplitter } from './markdown-blocks.ts'
 
 /** Markdown that grows at its end, such as the text of an answer. Blocks that are complete are rendered once. */
 export function GrowingMarkdown({ text }: { readonly text: string }) {

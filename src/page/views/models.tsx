@@ -8,8 +8,8 @@ import { Table } from '../components/table.tsx'
 import { Empty, Loaded, ViewHeader } from '../components/view.tsx'
 import { type PageRoute, replaceQuery, routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
-import { ModelDetail } from './model-detail.tsx'
 import { capabilitiesOf, type Model, modelColumns } from './model.tsx'
+import { ModelDetail } from './model-detail.tsx'
 
 /** The models view: what can be requested, what it costs, and why a model is disabled. */
 export function Models({ path, query }: PageRoute) {

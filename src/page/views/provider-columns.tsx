@@ -17,7 +17,7 @@ export type Provider = {
 }
 
 /** The route of a model to a provider. The numbers count from the start of the gateway. */
-export type ProviderRoute = {
+type ProviderRoute = {
   readonly model: string
   readonly enabled: boolean
   readonly upstream_model: string

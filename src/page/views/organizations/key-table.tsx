@@ -5,8 +5,8 @@ import { loadAll } from '../../api/pages.ts'
 import { Button } from '../../components/button.tsx'
 import { Badge, Foreign, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
-import { type Column, dayColumn } from '../../components/table-columns.tsx'
 import { Table } from '../../components/table.tsx'
+import { type Column, dayColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
 
 /** A key without its secret, as `GET /admin/keys` returns it. */

@@ -9,11 +9,10 @@ import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { grandTotal, loadReport } from '../usage/report.ts'
-import { RangeButtons, type RangeName, ranges } from '../usage/usage-query.tsx'
 import { UsageReport } from '../usage/usage.tsx'
+import { RangeButtons, type RangeName, ranges } from '../usage/usage-query.tsx'
 import { useKeyDialogs } from './key-dialogs.tsx'
 import { KeyTable, loadKeys } from './key-table.tsx'
-import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
 import {
   BillingBadge,
   exactUsd,
@@ -23,6 +22,7 @@ import {
   type Organization,
   organizationPath,
 } from './organization.tsx'
+import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
 
 /** One organization: its balance and limits, its API keys, and its usage. */
 export function OrganizationDetail({ name }: { readonly name: string }) {

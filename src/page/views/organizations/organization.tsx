@@ -6,7 +6,7 @@ import { formatCount } from '../../components/format.ts'
 import { type Column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
 
 /** An organization, as `GET /admin/organizations` returns it. */
-export type Organization = Readonly<Record<LimitField, number | null>> & {
+export type Organization = Limits & {
   readonly id: string
   readonly name: string
   readonly billing: Billing
@@ -15,17 +15,23 @@ export type Organization = Readonly<Record<LimitField, number | null>> & {
   readonly created_at: string
 }
 
+/** Null for the limit of the settings. */
+type Limits = Readonly<Record<LimitField, number | null>>
+
+/** How the requests of an organization are paid. */
 export type Billing = 'unmetered' | 'prepaid' | 'none'
 
-/** The limits of an organization; null for the limit of the settings. */
+/** The limits of an organization, for people. */
 export const limitLabels = {
   requests_per_minute: 'Requests per minute',
   tokens_per_minute: 'Tokens per minute',
   concurrent_requests: 'Requests at once',
 } as const
 
+/** A limit of an organization. */
 export type LimitField = keyof typeof limitLabels
 
+/** Every limit, in the order in which they are shown. */
 export const limitFields = Object.keys(limitLabels) as readonly LimitField[]
 
 /** The path of an organization in the admin API. */
@@ -75,6 +81,7 @@ function limitColumn(field: LimitField, header: string): Column<Organization> {
   }
 }
 
+/** How an organization pays: with `none`, its requests to models are rejected. */
 export function BillingBadge({ billing }: { readonly billing: Billing }) {
   return <Badge tone={billing === 'none' ? 'bad' : 'neutral'}>{billing}</Badge>
 }

@@ -8,9 +8,9 @@ import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
+import { loadOrganizations, type Organization, organizationColumns } from './organization.tsx'
 import { OrganizationDetail } from './organization-detail.tsx'
 import { CreateOrganization } from './organization-dialogs.tsx'
-import { loadOrganizations, type Organization, organizationColumns } from './organization.tsx'
 
 /** The organizations view: balances, billing and limits, for the operator. */
 export function Organizations({ path: [name], query }: PageRoute) {

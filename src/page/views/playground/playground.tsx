@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { ModelPrices } from '../../api/answer.ts'
 import type { ApiClient } from '../../api/client.ts'
 import { messageOf } from '../../api/failure.ts'
-import { defaultParameters, type GenerationRequest } from '../../api/generate.ts'
+import { defaultParameters, type GenerationRequest, type Parameters } from '../../api/generate.ts'
 import { loadList } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
 import { Button, CodeBlock } from '../../components/button.tsx'
@@ -17,7 +17,7 @@ import { Composer } from './composer.tsx'
 import { ParameterPanel } from './parameter-panel.tsx'
 import { type Snippet, snippetsOf } from './snippets.ts'
 import { TurnView } from './turn-view.tsx'
-import { history, useConversation, useFollowEnd } from './use-conversation.ts'
+import { history, type Turn, useConversation, useFollowEnd } from './use-conversation.ts'
 
 /** What the playground uses of a model. */
 type PlaygroundModel = {
@@ -111,31 +111,37 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
 function Header(props: {
   readonly models: readonly PlaygroundModel[]
   readonly chosen: ReturnType<typeof useChosenModels>
-  readonly parameters: typeof defaultParameters
+  readonly parameters: Parameters
   readonly conversation: ReturnType<typeof useConversation>
 }) {
-  const { chosen, conversation, parameters } = props
+  const { models, chosen, conversation, parameters } = props
+  const { first, second } = chosen
+  const { turns, busy } = conversation
   const [code, setCode] = useState(false)
-  const options = useMemo(() => props.models.map(toOption), [props.models])
-  const messages = history(conversation.turns, 0)
-  const example = { role: 'user' as const, text: 'Hello from Weir' }
-  const request = { model: chosen.first, parameters, messages: messages.length > 0 ? messages : [example] }
-  const other = props.models.find(({ id }) => id !== chosen.first)?.id ?? chosen.first
+  const options = useMemo(() => models.map(toOption), [models])
+  const other = models.find(({ id }) => id !== first)?.id ?? first
   return (
     <>
-      <Actions chosen={chosen} other={other} conversation={conversation} onCode={() => setCode(true)} />
+      <ViewHeader title="Playground">
+        <Button label="Code" icon="copy" onClick={() => setCode(true)} />
+        {turns.length > 0 && !busy && <Button label="Retry" icon="retry" onClick={conversation.retry} />}
+        {turns.length > 0 && <Button label="New" icon="plus" onClick={conversation.clear} />}
+        <Button
+          label="Compare"
+          icon="columns"
+          pressed={second !== undefined}
+          onClick={() => chosen.setSecond(second === undefined ? other : undefined)}
+        />
+      </ViewHeader>
       <div class="model-row">
-        <Combobox label="Model" value={chosen.first} options={options} onChange={chosen.setFirst} />
-        {chosen.second !== undefined && (
-          <Combobox
-            label="Second model"
-            value={chosen.second}
-            options={options}
-            onChange={chosen.setSecond}
-          />
+        <Combobox label="Model" value={first} options={options} onChange={chosen.setFirst} />
+        {second !== undefined && (
+          <Combobox label="Second model" value={second} options={options} onChange={chosen.setSecond} />
         )}
       </div>
-      {code && <SnippetsDialog request={request} onClose={() => setCode(false)} />}
+      {code && (
+        <SnippetsDialog request={requestOf(first, turns, parameters)} onClose={() => setCode(false)} />
+      )}
     </>
   )
 }
@@ -150,29 +156,11 @@ function priceLabel(pricing: ModelPrices | null): string {
   return pricing.input === 0 && !pricing.output ? 'free' : `$${pricing.input} / $${pricing.output ?? 0}`
 }
 
-function Actions(props: {
-  readonly chosen: ReturnType<typeof useChosenModels>
-  /** The model that a comparison begins with. */
-  readonly other: string
-  readonly conversation: ReturnType<typeof useConversation>
-  readonly onCode: () => void
-}) {
-  const { chosen, conversation } = props
-  return (
-    <ViewHeader title="Playground">
-      <Button label="Code" icon="copy" onClick={props.onCode} />
-      {conversation.turns.length > 0 && !conversation.busy && (
-        <Button label="Retry" icon="retry" onClick={conversation.retry} />
-      )}
-      {conversation.turns.length > 0 && <Button label="New" icon="plus" onClick={conversation.clear} />}
-      <Button
-        label="Compare"
-        icon="columns"
-        pressed={chosen.second !== undefined}
-        onClick={() => chosen.setSecond(chosen.second === undefined ? props.other : undefined)}
-      />
-    </ViewHeader>
-  )
+/** The conversation as a request; before it has begun, an example. */
+function requestOf(model: string, turns: readonly Turn[], parameters: Parameters): GenerationRequest {
+  const messages = history(turns, 0)
+  const example = { role: 'user', text: 'Hello from Weir' } as const
+  return { model, parameters, messages: messages.length > 0 ? messages : [example] }
 }
 
 /** Shows the request as code, to be copied. */

@@ -1,5 +1,5 @@
-import { createResponseEventParser } from '../../api/answer-events.ts'
 import { Answer } from '../../api/answer.ts'
+import { createResponseEventParser } from '../../api/answer-events.ts'
 import { type ApiClient, readEvents } from '../../api/client.ts'
 
 /** An event of a stored response: its name, its JSON, and the length of what it adds. */

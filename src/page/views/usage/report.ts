@@ -4,11 +4,13 @@ import { ApiFailure } from '../../api/failure.ts'
 import { decimalText } from '../../components/format.ts'
 import { type Grouping, ranges, type UsageQuery } from './usage-query.tsx'
 
+/** Percentiles, in milliseconds. */
 export type Timing = { readonly p50: number; readonly p95: number }
 
 /** The values that a result is grouped by. */
 type Labels = Readonly<Partial<Record<Grouping, string | null>>>
 
+/** The usage of a bucket, or of one group in it. */
 export type UsageResult = Labels & {
   readonly input_tokens: number
   readonly input_cached_tokens: number
@@ -22,11 +24,12 @@ export type UsageResult = Labels & {
   readonly first_token_ms: Timing | null
 }
 
-export type CostsResult = Labels & {
+type CostsResult = Labels & {
   readonly amount: { readonly value: number | string | null }
   readonly num_unpriced_requests: number
 }
 
+/** A part of the period. */
 export type Bucket<Result> = {
   readonly start_time: number
   readonly end_time: number

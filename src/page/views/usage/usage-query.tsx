@@ -31,6 +31,7 @@ export const ranges = {
   '30d': { label: '30 days', past: '30 days', seconds: 30 * 86_400, width: '1d', limit: 31 },
 } as const satisfies Readonly<Record<string, Range>>
 
+/** The name of a range in the address. */
 export type RangeName = keyof typeof ranges
 
 /** What usage can be grouped by: its name in the API, and for people. */
@@ -45,6 +46,7 @@ export const groupings = {
   organization_id: 'Organization',
 } as const
 
+/** The name of a grouping in the API and in the address. */
 export type Grouping = keyof typeof groupings
 
 /** Reads the query of the address: a day by model, unless it names another range or grouping. */
