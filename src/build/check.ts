@@ -3,22 +3,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { durationLines, runGate, type Stage, summaryLine } from './gate.ts'
 import { install, projectFolder } from './install.ts'
-import { storeTests, testCommand } from './test-command.ts'
+import { buildCommand, storeTests, testCommand, testEnvironment } from './test-command.ts'
 
-const gates: Readonly<Record<string, (report: string) => Stage[]>> = {
-  '': (report) => [
+/** The stages of a gate, with a temporary folder for the executable and the path of the report. */
+type Gate = (folder: string, report: string) => Stage[]
+
+const gates: Readonly<Record<string, Gate>> = {
+  '': (folder, report) => [
     // Bun's own type checker: without the flag, `bun check` would run the script `check`, which is this file. Code of
     // browsers has other globals, and so projects of its own.
     { name: 'types', command: [bun, 'check', '--no-script', '.', 'src/page', 'test/page'] },
     { name: 'format', command: [bun, 'run', 'fmt', '--check'] },
     { name: 'lint', command: [bun, 'run', 'lint'] },
-    { name: 'tests', command: testCommand({ report }), report },
+    { name: 'build', command: buildCommand(folder) },
+    { name: 'tests', command: testCommand({ report }), environment: testEnvironment(folder), report },
   ],
-  postgres: (report) => [
+  postgres: (folder, report) => [
+    { name: 'build', command: buildCommand(folder) },
     {
       name: 'tests on PostgreSQL',
       command: testCommand({ report, paths: storeTests }),
-      environment: { WEIR_TEST_DATABASE: 'postgres' },
+      environment: { ...testEnvironment(folder), WEIR_TEST_DATABASE: 'postgres' },
       report,
     },
   ],
@@ -36,10 +41,10 @@ if (gate === undefined) {
 process.exitCode = (await install()) ? await check(gate) : 1
 
 /** Runs the gate and returns the exit code. */
-async function check(stages: (report: string) => Stage[]): Promise<number> {
-  const reports = await mkdtemp(join(tmpdir(), 'weir-check-'))
+async function check(stages: Gate): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-check-'))
   try {
-    const result = await runGate(stages(join(reports, 'tests.xml')), {
+    const result = await runGate(stages(folder, join(folder, 'tests.xml')), {
       folder: projectFolder,
       output: 'inherit',
     })
@@ -48,6 +53,6 @@ async function check(stages: (report: string) => Stage[]): Promise<number> {
     console.log(summaryLine(result))
     return result.failedStages.length > 0 ? 1 : 0
   } finally {
-    await rm(reports, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }

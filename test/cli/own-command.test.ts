@@ -5,7 +5,7 @@ import { commandPrefix, locationFlags } from '../../src/cli/invocation.ts'
 import { shellWord } from '../../src/cli/quote.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { firstKey } from '../support/app.ts'
-import { projectFolder } from '../support/source.ts'
+import { weirCommand } from '../support/weir-command.ts'
 
 const npx = { npm_lifecycle_event: 'start', npm_config_user_agent: 'npm/11.19.1 node/v20.20.2 linux x64' }
 const bun = { npm_lifecycle_event: 'start', npm_config_user_agent: 'bun/1.4.5 npm/? node/v26.3.0 linux x64' }
@@ -42,10 +42,9 @@ test.each([
 test('the commands in the startup output work when they are pasted into a shell', async () => {
   const folder = temporaryFolder()
   await Bun.write(join(folder, 'my settings.yaml'), 'providers: { echo: {} }\n')
-  const main = join(projectFolder, 'src/main.ts')
   const flags = ['--port', '0', '--config', 'my settings.yaml', '--data', 'my data']
   const env = { HOME: folder, PATH: process.env.PATH, WEIR_BOOTSTRAP_KEY: firstKey }
-  await using child = Bun.spawn([process.execPath, main, 'serve', ...flags], {
+  await using child = Bun.spawn([...weirCommand, 'serve', ...flags], {
     cwd: folder,
     env,
     stdout: 'pipe',

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { projectFolder } from '../support/source.ts'
+import { weirCommand } from '../support/weir-command.ts'
 
 const key = 'sk-weir-Test00000000-SecretSecretSecretSecretSecret00'
 const home = await mkdtemp(join(tmpdir(), 'weir-reload-'))
@@ -41,7 +41,7 @@ test('SIGHUP applies the current settings, and invalid ones change nothing', asy
 })
 
 function start() {
-  const child = Bun.spawn([process.execPath, join(projectFolder, 'src/main.ts'), 'serve', '--port', '0'], {
+  const child = Bun.spawn([...weirCommand, 'serve', '--port', '0'], {
     cwd: home,
     env: { HOME: home, WEIR_BOOTSTRAP_KEY: key },
     stdin: 'ignore',

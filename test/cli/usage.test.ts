@@ -7,7 +7,7 @@ import type { RequestMetadata } from '../../src/domain/accounting/request-metada
 import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
 import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
-import { projectFolder } from '../support/source.ts'
+import { weirCommand } from '../support/weir-command.ts'
 import { requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { runOnTerminal, withoutEscapes } from './support/run-terminal.ts'
 import { runWeir } from './support/run-weir.ts'
@@ -129,7 +129,7 @@ test('weir usage --watch prints again until it is interrupted, as JSON one objec
     2,
     '--watch requires a terminal, or --json. For help, run: weir usage --help',
   ])
-  const command = [process.execPath, join(projectFolder, 'src/main.ts'), 'usage', '--watch', '--json']
+  const command = [...weirCommand, 'usage', '--watch', '--json']
   const child = Bun.spawn(command, { env: { WEIR_DATA: data }, stdout: 'pipe', stderr: 'pipe' })
   let text = ''
   for await (const bytes of child.stdout) {

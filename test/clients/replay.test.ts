@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../support/source.ts'
+import { weirCommand } from '../support/weir-command.ts'
 
 const folder = join(projectFolder, '../shared')
 
@@ -29,7 +30,7 @@ if (!existsSync(join(folder, 'replay'))) {
 async function check(): Promise<{ readonly code: number; readonly out: string }> {
   const options = {
     recordings: join(folder, 'recordings'),
-    weir: `'${process.execPath}' src/main.ts serve`,
+    weir: `${weirCommand.map((word) => `'${word}'`).join(' ')} serve`,
   }
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
   const running = Bun.spawn([process.execPath, join(folder, 'replay/check.ts'), ...flags], {

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { projectFolder } from '../../support/source.ts'
+import { weirCommand } from '../../support/weir-command.ts'
 
 /** The program on its own terminal: both outputs, as the terminal receives them. */
 export type TerminalRun = AsyncDisposable & {
@@ -24,7 +23,7 @@ export function runOnTerminal(
   let wake = () => {}
   let ended = false
   const decoder = new TextDecoder()
-  const child = Bun.spawn([process.execPath, join(projectFolder, 'src/main.ts'), ...args], {
+  const child = Bun.spawn([...weirCommand, ...args], {
     cwd,
     env: { HOME: cwd, TERM: 'xterm-256color', ...environment },
     terminal: {

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { run } from '../../../src/cli/run.ts'
-
-const main = join(import.meta.dir, '../../../src/main.ts')
+import { weirCommand } from '../../support/weir-command.ts'
 
 export type Outcome = { readonly code: number; readonly out: string; readonly err: string }
 
@@ -11,7 +9,7 @@ export async function runWeir(
   cwd: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn([...weirCommand, ...args], {
     cwd,
     env: { HOME: cwd, ...environment },
     stdin: 'ignore',

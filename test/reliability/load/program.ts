@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { projectFolder } from '../../support/source.ts'
+import { weirCommand } from '../../support/weir-command.ts'
 
 /** A program of this test that serves; it is ended with its scope. */
 export type Serving = AsyncDisposable & {
@@ -42,7 +43,9 @@ function spawn(
   environment: Readonly<Record<string, string>>,
   stderr: ErrorOutput = 'inherit',
 ) {
-  return Bun.spawn([process.execPath, join(projectFolder, file), ...args], {
+  // The command line may be an executable.
+  const program = file === 'src/main.ts' ? weirCommand : [process.execPath, join(projectFolder, file)]
+  return Bun.spawn([...program, ...args], {
     cwd: environment.HOME ?? projectFolder,
     env: { HOME: projectFolder, ...environment },
     stdin: 'ignore',

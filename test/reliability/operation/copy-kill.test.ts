@@ -6,10 +6,10 @@ import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { weirCommand } from '../../support/weir-command.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
 
 const rows = 60_000
-const main = join(import.meta.dir, '../../../src/main.ts')
 
 describe.skipIf(!hasPostgres)('a copy that is killed', () => {
   test('leaves a PostgreSQL database that no server uses, and starts over', async () => {
@@ -59,7 +59,7 @@ async function startCopies() {
 }
 
 function spawnCopy(folder: string, ...flags: readonly string[]) {
-  const child = Bun.spawn([process.execPath, main, 'copy', ...flags], {
+  const child = Bun.spawn([...weirCommand, 'copy', ...flags], {
     cwd: folder,
     env: { HOME: folder },
     stdin: 'ignore',

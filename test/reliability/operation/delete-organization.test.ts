@@ -12,8 +12,7 @@ import { gatedReply, queueRun, waitForRun } from '../../support/background.ts'
 import { streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { sqliteFile } from '../../support/database-connection.ts'
-
-const main = join(import.meta.dir, '../../../src/main.ts')
+import { weirCommand } from '../../support/weir-command.ts'
 
 /** A gateway with a large organization and a key of it. */
 async function startLarge(rows: number, scripts: Parameters<typeof startBillingScenario>[0]) {
@@ -62,7 +61,7 @@ test('a deletion that was killed in the middle continues at the next start', asy
   await using paid = await startLarge(3000, jsonReply())
   await paid.app.stop()
   const folder = dirname(sqliteFile(paid.database))
-  const child = Bun.spawn([process.execPath, main, 'orgs', 'delete', 'acme', '--yes'], {
+  const child = Bun.spawn([...weirCommand, 'orgs', 'delete', 'acme', '--yes'], {
     env: { HOME: folder, WEIR_DATA: folder },
     stdio: ['ignore', 'ignore', 'ignore'],
   })

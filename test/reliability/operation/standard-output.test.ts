@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { temporaryHome } from '../../unit/config/support/temporary-home.ts'
 import { firstKey } from '../../support/app.ts'
-import { projectFolder } from '../../support/source.ts'
+import { weirCommand } from '../../support/weir-command.ts'
 
 const headers = { authorization: `Bearer ${firstKey}` }
 
 /** The program itself; what it writes is read by the test. */
 async function startProgram() {
   const home = temporaryHome({})
-  const child = Bun.spawn([process.execPath, join(projectFolder, 'src/main.ts'), 'serve', '--port', '0'], {
+  const child = Bun.spawn([...weirCommand, 'serve', '--port', '0'], {
     cwd: home.place('.'),
     env: { HOME: home.place('.'), WEIR_BOOTSTRAP_KEY: firstKey },
     stdin: 'ignore',

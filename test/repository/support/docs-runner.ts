@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { sharedPostgres } from '../../support/postgres/server.ts'
-import { projectFolder } from '../../support/source.ts'
+import { weirCommand } from '../../support/weir-command.ts'
 import type { Fence, MarkdownPage } from './markdown-page.ts'
 import { firstDifference } from './output-pattern.ts'
 import { ShellSession } from './shell-session.ts'
@@ -68,10 +68,7 @@ async function startSession(
     throw new Error('There are four folders.')
   for (const path of [bin, home, cwd, scripts]) await mkdir(path)
   const shim = join(bin, 'weir')
-  await Bun.write(
-    shim,
-    `#!/bin/sh\nexec '${process.execPath}' '${join(projectFolder, 'src/main.ts')}' "$@"\n`,
-  )
+  await Bun.write(shim, `#!/bin/sh\nexec ${weirCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`)
   await chmod(shim, 0o755)
   const path = [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter)
   const environment = {

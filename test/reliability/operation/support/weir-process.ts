@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { firstKey } from '../../../support/app.ts'
-import { projectFolder } from '../../../support/source.ts'
+import { weirCommand } from '../../../support/weir-command.ts'
 
 /** `weir serve` in its own process, which is stopped at the end of the scope. */
 export type WeirProcess = AsyncDisposable & {
@@ -42,7 +42,7 @@ export async function startWeir({
   environment = {},
 }: WeirOptions): Promise<WeirProcess> {
   await Bun.write(join(folder, 'weir.yaml'), JSON.stringify(settings))
-  const command = [process.execPath, join(projectFolder, 'src/main.ts'), 'serve', '--port', '0', ...flags]
+  const command = [...weirCommand, 'serve', '--port', '0', ...flags]
   const child = Bun.spawn([...wrapper, ...command], {
     cwd: folder,
     env: {
