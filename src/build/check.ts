@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { durationLines, runGate, type Stage, summaryLine } from './gate.ts'
 import { install, projectFolder } from './install.ts'
-import { buildCommand, storeTests, testCommand, testEnvironment } from './test-command.ts'
+import { storeTests, testCommand } from './test-command.ts'
+import { createTestFolder, type TestFolder } from './test-folder.ts'
 
-/** The stages of a gate, with a temporary folder for the executable and the path of the report. */
-type Gate = (folder: string, report: string) => Stage[]
+type Gate = (folder: TestFolder, report: string) => Stage[]
 
 const gates: Readonly<Record<string, Gate>> = {
   '': (folder, report) => [
@@ -15,15 +13,15 @@ const gates: Readonly<Record<string, Gate>> = {
     { name: 'types', command: [bun, 'check', '--no-script', '.', 'src/page', 'test/page'] },
     { name: 'format', command: [bun, 'run', 'fmt', '--check'] },
     { name: 'lint', command: [bun, 'run', 'lint'] },
-    { name: 'build', command: buildCommand(folder) },
-    { name: 'tests', command: testCommand({ report }), environment: testEnvironment(folder), report },
+    { name: 'build', command: folder.buildCommand },
+    { name: 'tests', command: testCommand({ report }), environment: folder.environment, report },
   ],
   postgres: (folder, report) => [
-    { name: 'build', command: buildCommand(folder) },
+    { name: 'build', command: folder.buildCommand },
     {
       name: 'tests on PostgreSQL',
       command: testCommand({ report, paths: storeTests }),
-      environment: { ...testEnvironment(folder), WEIR_TEST_DATABASE: 'postgres' },
+      environment: { ...folder.environment, WEIR_TEST_DATABASE: 'postgres' },
       report,
     },
   ],
@@ -42,17 +40,13 @@ process.exitCode = (await install()) ? await check(gate) : 1
 
 /** Runs the gate and returns the exit code. */
 async function check(stages: Gate): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-check-'))
-  try {
-    const result = await runGate(stages(folder, join(folder, 'tests.xml')), {
-      folder: projectFolder,
-      output: 'inherit',
-    })
-    for (const line of durationLines(result)) console.log(line)
-    if (result.failedStages.length > 0) console.error(`\nFailed: ${result.failedStages.join(', ')}.`)
-    console.log(summaryLine(result))
-    return result.failedStages.length > 0 ? 1 : 0
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  using folder = createTestFolder()
+  const result = await runGate(stages(folder, join(folder.path, 'tests.xml')), {
+    folder: projectFolder,
+    output: 'inherit',
+  })
+  for (const line of durationLines(result)) console.log(line)
+  if (result.failedStages.length > 0) console.error(`\nFailed: ${result.failedStages.join(', ')}.`)
+  console.log(summaryLine(result))
+  return result.failedStages.length > 0 ? 1 : 0
 }

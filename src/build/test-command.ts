@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 
 /** The folders whose tests depend on the store: they run on PostgreSQL too. All others are asked once, on SQLite. */
 export const storeTests = [
@@ -39,16 +38,6 @@ export function testCommand({ report, paths = [] }: TestRun = {}): string[] {
     ...reporting,
     ...paths,
   ]
-}
-
-/** Returns the command that builds the executable in a folder, for `testEnvironment`. */
-export function buildCommand(folder: string): string[] {
-  return [process.execPath, 'src/build/build.ts', '--into', folder]
-}
-
-/** The variables that make the tests start this executable: it starts in a tenth of the processor time that the source needs. */
-export function testEnvironment(folder: string): Readonly<Record<string, string>> {
-  return { WEIR_TEST_PROGRAM: join(folder, 'weir') }
 }
 
 /** Tests wait for sockets, children and disks half of the time, so that two processes a core keep a small machine busy. */

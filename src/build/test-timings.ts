@@ -2,6 +2,7 @@
 // A file that is not listed there starts last; the order changes no result.
 import { projectFolder } from './install.ts'
 import { testCommand, timingsFile } from './test-command.ts'
+import { createTestFolder } from './test-folder.ts'
 
 type Timings = { readonly version: 1; readonly files: Readonly<Record<string, number>> }
 
@@ -9,8 +10,11 @@ type Timings = { readonly version: 1; readonly files: Readonly<Record<string, nu
 const minListed = 1000
 
 await Bun.write(`${projectFolder}/${timingsFile}`, textOf({ version: 1, files: {} }))
+using folder = createTestFolder()
+Bun.spawnSync([...folder.buildCommand], { cwd: projectFolder })
 const child = Bun.spawn([...testCommand(), '--update-timings'], {
   cwd: projectFolder,
+  env: { ...process.env, ...folder.environment },
   stdin: 'ignore',
   stdout: 'inherit',
   stderr: 'inherit',
