@@ -59,11 +59,6 @@ export function exchangeLimits(
   }
 }
 
-/** What is granted as spare, at most this part of what remains beyond the last ones, is hardly ever what another process lacks. */
-const spareFraction = 10
-const lastUnits = 100
-const lastSlots = 20
-
 /** A clock that is behind the last refill by more than this was set back. */
 const maxClockLagMs = 60_000
 
@@ -87,7 +82,7 @@ function exchangeBucket(
   bucket.resize(limit, now)
   if (correction !== 0) bucket.charge(correction, now)
   const granted = needs.map((amount) => bucket.take(amount, now) === 0)
-  const given = spareOf(spare, bucket.remaining(now) - lastUnits)
+  const given = granted.includes(false) ? 0 : Math.min(spare, bucket.remaining(now))
   if (given > 0) bucket.take(given, now)
   return {
     state: bucket.state,
@@ -99,11 +94,7 @@ function exchangeBucket(
 
 function exchangeSlots({ limit, needed, spare }: SlotExchange, { held, others }: SlotGrant): SlotGrant {
   const kept = needed <= held ? needed : Math.max(held, Math.min(needed, limit - others))
-  return { held: kept + spareOf(spare, limit - others - kept - lastSlots), others }
-}
-
-function spareOf(wanted: number, plenty: number): number {
-  return Math.max(0, Math.min(wanted, Math.floor(plenty / spareFraction)))
+  return { held: kept + Math.max(0, Math.min(spare, limit - others - kept)), others }
 }
 
 /** The 503 of a process that the others have removed, until it has entered again. */

@@ -15,7 +15,7 @@ export type BucketExchange = {
    * bucket, and leaves a debt of one minute at most.
    */
   readonly needs: readonly number[]
-  /** An integer amount for requests to come, granted only from what the bucket has in plenty: never from the last 100. */
+  /** An integer amount for requests to come, granted as far as it is there, and not at all if a need was not granted. */
   readonly spare: number
   /** What is used beyond earlier grants; negative for what is returned. It is charged first. */
   readonly correction: number
@@ -39,7 +39,7 @@ export type SlotExchange = {
    * granted as far as the limit allows.
    */
   readonly needed: number
-  /** How many more it would keep for requests to come, granted only where plenty are free: never from the last 20. */
+  /** How many more it would keep for requests to come, granted as far as they are free. */
   readonly spare: number
 }
 

@@ -25,7 +25,12 @@ function late(isLate: (...exchange: Parameters<Exchange>) => boolean) {
 testSharedStores((open) => {
   test('a slot that is granted after its request was rejected is returned', async () => {
     const gate = late((process, _, slots) => process === 'process0' && slots.some(({ needed }) => needed > 0))
-    await using leased = await openLeased(open, { concurrent: 1, exchange: gate.exchange, exchangeTimeoutMs })
+    await using leased = await openLeased(open, {
+      requests: 100,
+      concurrent: 1,
+      exchange: gate.exchange,
+      exchangeTimeoutMs,
+    })
     const { all, acme, counts, slotRows } = leased
     const [one, other] = all
     const admission = await one?.admit(acme)
@@ -42,14 +47,14 @@ testSharedStores((open) => {
   })
 
   test('tokens that are granted after their request was rejected are returned', async () => {
-    const gate = late((_, buckets) => buckets.some(({ needs }) => needs.includes(600)))
-    await using leased = await openLeased(open, { tokens: 1000, exchange: gate.exchange, exchangeTimeoutMs })
+    const gate = late((_, buckets) => buckets.some(({ needs }) => needs.includes(300)))
+    await using leased = await openLeased(open, { tokens: 500, exchange: gate.exchange, exchangeTimeoutMs })
     const { all, acme, leftInStore, untilLeft } = leased
     const [one, other] = all
-    expect((await refusalOf(() => one?.open(acme, 600)))?.status).toBe(503)
-    expect(await leftInStore('tokens')).toBe(400)
+    expect((await refusalOf(() => one?.open(acme, 300)))?.status).toBe(503)
+    expect(await leftInStore('tokens')).toBe(200)
     gate.open()
-    await untilLeft('tokens', 1000)
-    await other?.open(acme, 1000)
+    await untilLeft('tokens', 500)
+    await other?.open(acme, 500)
   })
 })

@@ -1,11 +1,20 @@
-import { test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { expectExactLimits } from './support/exact-limits.ts'
+import { measureSteadyLoad } from './support/steady-load.ts'
 
 const seed = process.env.WEIR_TEST_SEED ?? 'leases'
 
 testSharedStores((open) => {
   test(`random requests of several processes get what one exact bucket would grant (seed ${seed})`, async () => {
     await expectExactLimits(open, seed, 2)
+  })
+
+  test('a steady load of two processes needs at most one exchange in 100 ms for each bucket', async () => {
+    const limits = { requests: 6000, tokens: 20_000_000, concurrent: 10_000 }
+    const { exchanges, calls, rejected } = await measureSteadyLoad(open, { ...limits, rate: 60 }, 1500)
+    expect(exchanges).toBeLessThan(10)
+    expect(calls).toBeGreaterThan(80)
+    expect(rejected).toBe(0)
   })
 })

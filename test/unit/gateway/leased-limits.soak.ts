@@ -2,7 +2,10 @@ import { expect, test } from 'bun:test'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { expectExactLimits } from './support/exact-limits.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
+import { measureSteadyLoad, type SteadyLoad } from './support/steady-load.ts'
 import { soakSeed } from '../../support/seed.ts'
+
+const defaults = { requests: 6000, tokens: 20_000_000, concurrent: 10_000 }
 
 testSharedStores((open) => {
   test.each(['leases', 'slots', 'tokens', soakSeed])(
@@ -12,40 +15,21 @@ testSharedStores((open) => {
     },
   )
 
-  test('a thousand requests a second of three processes need a few exchanges, and most of them wait for none', async () => {
-    await using leased = await openLeased(open)
-    const { all, acme, counts } = leased
-    let [requests, waiting] = [0, 0]
-
-    async function call(): Promise<void> {
-      const client = all[requests++ % all.length]
-      const admitted = client?.admit(acme)
-      const admission = await admitted
-      const opened = admission?.open(200)
-      const slot = await opened
-      if (admitted instanceof Promise || opened instanceof Promise) waiting++
-      await Bun.sleep(50)
-      slot?.release(350)
-    }
-
-    /** Calls as evenly as the machine allows. */
-    async function callFor(milliseconds: number): Promise<void> {
-      const calls: Promise<void>[] = []
-      const startedAt = performance.now()
-      for (let elapsed = 0; elapsed < milliseconds; elapsed = performance.now() - startedAt) {
-        while (calls.length < elapsed) calls.push(call())
-        await Bun.sleep(1)
-      }
-      await Promise.all(calls)
-    }
-
-    await callFor(500)
-    const before = counts.exchanges
-    ;[requests, waiting] = [0, 0]
-    await callFor(1500)
-    expect(counts.exchanges - before).toBeLessThan(requests / 8)
-    expect(waiting).toBeLessThan(requests / 4)
-  })
+  test.each<SteadyLoad>([
+    { rate: 1000 },
+    { rate: 10, ...defaults },
+    { rate: 60, ...defaults },
+    { rate: 95, ...defaults },
+    { rate: 300, ...defaults, requests: 18_000 },
+    { rate: 600, requests: 60_000, tokens: 20_000_000, concurrent: 100 },
+  ])(
+    'a steady load of two processes needs an exchange in 100 ms for a bucket, and hardly any call waits: %o',
+    async (load) => {
+      const { exchanges, calls, waiting } = await measureSteadyLoad(open, load, 5000)
+      expect(exchanges).toBeLessThan(10)
+      expect(waiting).toBeLessThan(calls / 8)
+    },
+  )
 
   test('a request is rejected with 503 when the store does not answer for the time that a gateway waits', async () => {
     await using leased = await openLeased(open, { exchange: () => () => new Promise(() => {}) })

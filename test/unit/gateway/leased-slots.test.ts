@@ -3,11 +3,12 @@ import { LeasedSlots } from '../../../src/gateway/rate-limits/leased/leased-slot
 
 /** Slots of which one is used, one more is on its way for the request that waits, and a third request has just come. */
 async function slotsInExchange() {
-  const slots = new LeasedSlots('queued', 'acme', 1000)
+  const slots = new LeasedSlots('queued', 'acme', 100)
   const first = slots.take()
   const exchange = slots.prepare(true)
   const second = slots.take()
-  exchange?.receive({ held: 10, others: 0 })
+  expect(exchange?.exchange).toMatchObject({ needed: 1, spare: 1 })
+  exchange?.receive({ held: 2, others: 0 })
   expect(await first).toBe(true)
   const running = slots.prepare(true)
   expect(running?.exchange).toMatchObject({ needed: 2 })

@@ -59,12 +59,16 @@ testSharedStores((open) => {
       expect((await take('one', [])).left).toBe(100)
     })
 
-    test('grants at most a tenth of what it has as spare, and none of the last hundred', async () => {
+    test('grants as much of the spare as it has, and none of it where a need is not granted', async () => {
       const { take } = await openLeases(open, 'one')
-      const limit = 200
-      expect(await take('one', [20], { limit, spare: 5 })).toEqual({ granted: [true], spare: 5, left: 175 })
-      expect(await take('one', [], { limit, spare: 50 })).toEqual({ granted: [], spare: 7, left: 168 })
-      expect(await take('one', [60], { limit, spare: 50 })).toEqual({ granted: [true], spare: 0, left: 108 })
+      expect(await take('one', [20], { spare: 5 })).toEqual({ granted: [true], spare: 5, left: 75 })
+      expect(await take('one', [60, 20], { spare: 5 })).toEqual({
+        granted: [true, false],
+        spare: 0,
+        left: 15,
+      })
+      expect(await take('one', [10], { spare: 50 })).toEqual({ granted: [true], spare: 5, left: 0 })
+      expect(await take('one', [], { spare: 50 })).toEqual({ granted: [], spare: 0, left: 0 })
     })
 
     test('takes back what was not used, and charges what was used in excess, before it grants', async () => {
@@ -139,11 +143,12 @@ testSharedStores((open) => {
       expect(await hold('one', 3, { limit: 2 })).toEqual({ held: 3, others: 0 })
     })
 
-    test('are kept for later up to a tenth of those that are free, but for the last twenty', async () => {
+    test('are granted for later as far as they are free', async () => {
       const { hold } = await openLeases(open, 'one', 'two')
-      expect(await hold('one', 1, { limit: 100, spare: 4 })).toEqual({ held: 5, others: 0 })
-      expect(await hold('one', 1, { limit: 100, spare: 40 })).toEqual({ held: 8, others: 0 })
-      expect(await hold('one', 1, { limit: 30, spare: 4 })).toEqual({ held: 1, others: 0 })
+      expect(await hold('one', 1, { spare: 4 })).toEqual({ held: 5, others: 0 })
+      expect(await hold('two', 4, { spare: 4 })).toEqual({ held: 5, others: 5 })
+      expect(await hold('two', 3, { spare: 4 })).toEqual({ held: 5, others: 5 })
+      expect(await hold('one', 6, { spare: 4 })).toEqual({ held: 5, others: 5 })
     })
 
     test('of a process that was removed are free, and their rows are deleted', async () => {

@@ -25,12 +25,27 @@ export type PreparedExchanges = {
   readonly slots: readonly PreparedExchange<SlotExchange, SlotGrant>[]
 }
 
+/** A request that waits for the answer of an exchange. */
+export type WaitingRequest = {
+  /** Whether it was rejected before the answer. */
+  abandoned: boolean
+  reject(error: Error): void
+}
+
+/** Rejects requests whose answer takes too long. */
+export function rejectAll(requests: readonly WaitingRequest[], error: Error): void {
+  for (const request of requests) {
+    request.abandoned = true
+    request.reject(error)
+  }
+}
+
 /** A limiter that takes its leases in rounds. */
 export type RoundMember = {
   /** Returns what is to be exchanged now; without `keep`, everything that is not used is returned. */
   prepare(keep: boolean): PreparedExchanges
-  /** Whether the next regular round has something to do for it. */
-  isDue(): boolean
+  /** Called at regular intervals; returns whether there is a reason for an exchange. */
+  tick(): boolean
   /** Whether it holds and owes nothing. */
   isIdle(): boolean
   /** Rejects the requests that wait for the next exchange. */
@@ -90,10 +105,10 @@ export class ExchangeRounds {
     if (!this.#stopped) this.#running ??= this.#run()
   }
 
-  /** Includes the limiter in the regular rounds until it is idle. */
+  /** Includes the limiter in the ticks until it is idle. */
   watch(member: RoundMember): void {
     this.#active.add(member)
-    if (!this.#stopped) this.#timer ??= setTimeout(this.#startRegular, intervalMs).unref()
+    if (!this.#stopped) this.#timer ??= setTimeout(this.#tick, tickMs).unref()
   }
 
   /** Returns everything to the store if that is possible in time; rejects later requests. */
@@ -109,12 +124,12 @@ export class ExchangeRounds {
     while (this.#due.size > 0) await this.#exchange(false)
   }
 
-  readonly #startRegular = (): void => {
+  readonly #tick = (): void => {
     this.#timer = undefined
     this.#forgetSlotsIfRemoved()
     for (const member of this.#active)
       if (member.isIdle()) this.#active.delete(member)
-      else if (member.isDue()) this.start(member)
+      else if (member.tick()) this.start(member)
       else this.watch(member)
   }
 
@@ -187,8 +202,9 @@ export class ExchangeRounds {
   }
 }
 
-/** Between two regular rounds; with the time that spare is kept, it is returned within a quarter of a second. */
-const intervalMs = 50
+const tickMs = 100
+/** What has not been used for so many ticks is returned. */
+export const idleTicks = 5
 /** For everything to be returned when the process stops. */
 const returnTimeoutMs = 5000
 const maxWaiting = 10_000

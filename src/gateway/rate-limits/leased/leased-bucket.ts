@@ -1,20 +1,24 @@
 import { TokenBucket } from '../../../lib/token-bucket.ts'
 import type { BucketExchange, BucketGrant, BucketKind } from '../../../storage/ports/limit-leases.ts'
 import type { BucketStatus } from '../organization-limiter.ts'
-import type { PreparedExchange } from './exchange-rounds.ts'
-import { Expected, type ExpectedPart } from './expected.ts'
-import { Recent } from './recent.ts'
-import { abandonAll, type WaitingRequest } from './waiting-request.ts'
+import { Arrivals } from './arrivals.ts'
+import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './exchange-rounds.ts'
 
-/** The part of a bucket that this process has taken from the store and not used yet. */
+/**
+ * The part of a bucket that this process has taken from the store and not used yet: with what its requests need it takes a
+ * fixed quantum, and it returns what is left when the bucket has not been used for some ticks.
+ */
 export class LeasedBucket {
   readonly kind: BucketKind
+  readonly arrivals = new Arrivals()
   readonly #organization: string
   readonly #now: () => number
-  readonly #used = new Recent((one, other) => one + other)
-  readonly #expected = new Expected()
+  #quantum: number
   /** What can be taken without an exchange; negative for what was used beyond that. */
   #balance = 0
+  /** The last amount that was taken: an arriving request needs about as much. */
+  #lastAmount = 1000
+  #ticks = idleTicks
   #waiting: Waiting[] = []
   /** The exchanges that are running, and their corrections, which the known bucket does not have yet. */
   #exchanging = 0
@@ -22,6 +26,8 @@ export class LeasedBucket {
   /** The bucket of the store as of the last exchange, whose time is on the clock of `performance.now()`. */
   #known: TokenBucket
   #knownAt = Number.NEGATIVE_INFINITY
+  /** Whether the last exchange has left nothing. */
+  #isEmpty = false
 
   /** `now` is milliseconds of a monotonic clock. */
   constructor(kind: BucketKind, organization: string, limit: number, now: () => number) {
@@ -29,6 +35,7 @@ export class LeasedBucket {
     this.#organization = organization
     this.#now = now
     this.#known = new TokenBucket(limit, now())
+    this.#quantum = quantumOf(limit)
   }
 
   get limit(): number {
@@ -41,59 +48,54 @@ export class LeasedBucket {
     this.#known.resize(limit, this.#now())
     if (this.limit === before) return
     this.#balance = Math.floor((this.#balance * this.limit) / before)
+    this.#quantum = quantumOf(this.limit)
     this.#knownAt = Number.NEGATIVE_INFINITY
   }
 
   /** Takes the amount if it is held; returns false otherwise. */
   tryTake(amount: number): boolean {
+    this.#ticks = 0
+    this.#lastAmount = amount
+    this.arrivals.take()
     if (amount > this.#balance) return false
     this.#balance -= amount
-    this.#used.add(amount)
-    this.#expected.taken()
     return true
   }
 
   /** The milliseconds until the amount may be there if the last exchange was just now and has not left it; 0 otherwise. */
   refusalOf(amount: number): number {
-    const isAsking = this.#waiting.length + this.#exchanging > 0
-    if (isAsking || performance.now() - this.#knownAt > maxRefusalAgeMs) return 0
+    if (this.#waiting.length + this.#exchanging > 0 || !this.#isKnown()) return 0
     return this.#known.waitFor(amount - this.#balance, this.#now())
   }
 
   /** Asks the store for the amount; resolves with 0, or with the milliseconds until it may be there. */
   take(amount: number): Promise<number> {
-    this.#expected.taken()
     return new Promise((resolve, reject) => this.#waiting.push({ amount, abandoned: false, resolve, reject }))
   }
 
   /** Rejects those that wait for the next exchange. */
   abandon(error: Error): void {
-    abandonAll(this.#waiting.splice(0), error)
-  }
-
-  /** The next exchange asks for this amount as well, as far as the bucket has plenty. */
-  expect(amount: number): ExpectedPart {
-    return this.#expected.add(amount)
+    rejectAll(this.#waiting.splice(0), error)
   }
 
   /** Takes the amount even if it is not there; a negative amount is returned. */
   charge(amount: number): void {
     this.#balance -= amount
-    if (amount > 0) this.#used.add(amount)
+    this.#serveWaiting()
   }
 
-  /** Whether an exchange should not wait for the next round, because little is left for this process or for all. */
+  /** Whether an exchange should not wait for the next tick: a small limit is exact, and a quantum is to last. */
   isUrgent(): boolean {
-    const wanted = this.#wanted()
-    if (wanted === 0) return this.#balance !== 0 && this.#isLow(this.#balance)
-    return this.#balance < wanted / 2 && this.#exchanging === 0
+    if (this.#quantum === 0) return this.#isOff()
+    const isEmpty = this.#isEmpty && this.#isKnown()
+    return this.#balance < this.#wanted() / 2 && this.#exchanging === 0 && !isEmpty
   }
 
-  /** Whether a round of exchanges has something to do for this bucket. */
-  isDue(): boolean {
-    const wanted = this.#wanted()
-    if (this.#waiting.length > 0 || this.#balance < 0) return true
-    return this.#balance < wanted / 2 || this.#balance > 2 * wanted
+  /** Called at regular intervals; returns whether something is owed, or to be returned. */
+  tick(): boolean {
+    this.#ticks++
+    this.arrivals.tick()
+    return this.#waiting.length > 0 || this.#isOff()
   }
 
   /** Whether nothing is held, owed or waited for. */
@@ -107,14 +109,23 @@ export class LeasedBucket {
     const wanted = keep ? this.#wanted() : 0
     const kept = Math.min(Math.max(0, this.#balance), wanted)
     const correction = kept - this.#balance
-    if (sent.length === 0 && correction === 0 && kept === wanted) return undefined
+    const spare = sent.length > 0 || kept < wanted / 2 ? wanted - kept : 0
+    if (sent.length === 0 && correction === 0 && spare === 0) return undefined
     this.#balance = kept
-    return this.#exchange(sent, wanted - kept, correction)
+    return this.#exchange(sent, spare, correction)
   }
 
   /** Returns an exchange that only reads the state of the bucket. */
   refresh(): PreparedExchange<BucketExchange, BucketGrant> {
     return this.#exchange([], 0, 0)
+  }
+
+  /** The level of the whole bucket: that of the last exchange, without what was used since. */
+  status(): BucketStatus {
+    const now = this.#now()
+    const bucket = TokenBucket.from(this.#known.state)
+    bucket.charge(this.#correcting - this.#balance, now)
+    return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
   }
 
   #exchange(
@@ -132,7 +143,7 @@ export class LeasedBucket {
       exchange,
       receive: (grant) => this.#receive(grant, sent, exchange, preparedAt),
       fail: (error) => this.#fail(error, sent, correction),
-      abandon: (error) => abandonAll(sent, error),
+      abandon: (error) => rejectAll(sent, error),
     }
   }
 
@@ -144,14 +155,24 @@ export class LeasedBucket {
   ): void {
     this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: Math.floor(preparedAt) })
     this.#knownAt = performance.now()
+    this.#isEmpty = spare < exchange.spare
     this.#balance += spare
     this.#exchanging--
     this.#correcting -= exchange.correction
     for (const [index, { amount, abandoned, resolve }] of sent.entries()) {
       // A need above the limit has left a debt of one minute at most.
       if (granted[index] && abandoned) this.#balance += Math.min(amount, 2 * exchange.limit)
-      else if (granted[index]) this.#used.add(amount)
       resolve(granted[index] ? 0 : Math.max(1, this.#known.waitFor(amount, this.#now())))
+    }
+    this.#serveWaiting()
+  }
+
+  /** Requests that came while the exchange ran need no other one if there is enough for them. */
+  #serveWaiting(): void {
+    for (let first = this.#waiting[0]; first && first.amount <= this.#balance; first = this.#waiting[0]) {
+      this.#waiting.shift()
+      this.#balance -= first.amount
+      first.resolve(0)
     }
   }
 
@@ -163,28 +184,20 @@ export class LeasedBucket {
     for (const { reject } of sent) reject(error)
   }
 
-  /** How much to hold: enough until the next exchange, but what is not expected only of a bucket that has plenty. */
+  /** Whether more was used than is held, or more is held than is wanted. */
+  #isOff(): boolean {
+    return this.#balance < 0 || this.#balance > this.#wanted()
+  }
+
+  /** Whether the state of the bucket is new enough to refuse a request without an exchange. */
+  #isKnown(): boolean {
+    return performance.now() - this.#knownAt < maxKnownAgeMs
+  }
+
+  /** How much to hold: the quantum while the bucket is in use, or what arriving requests need. */
   #wanted(): number {
-    const wanted = Math.ceil(2 * this.#used.value)
-    const expected = Math.min(this.#expected.value, Math.max(0, this.#balance) + this.#plenty())
-    return Math.max(this.#isLow(wanted) ? 0 : wanted, expected)
-  }
-
-  #isLow(wanted: number): boolean {
-    return this.#plenty() < Math.abs(wanted)
-  }
-
-  /** How much the bucket can spare. */
-  #plenty(): number {
-    return Math.max(0, Math.floor((this.#known.remaining(this.#now()) - lastUnits) / plentyFactor))
-  }
-
-  /** The level of the whole bucket: that of the last exchange, without what was used since. */
-  status(): BucketStatus {
-    const now = this.#now()
-    const bucket = TokenBucket.from(this.#known.state)
-    bucket.charge(this.#correcting - this.#balance, now)
-    return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
+    const expected = Math.min(this.arrivals.count, Math.floor(this.limit / arrivalsPart / this.#lastAmount))
+    return Math.max(this.#ticks < idleTicks ? this.#quantum : 0, expected * this.#lastAmount)
   }
 }
 
@@ -193,10 +206,13 @@ type Waiting = WaitingRequest & {
   resolve(waitMs: number): void
 }
 
+/** What refills in a fifth of a second. A lower limit than 600 a minute has none: it is exact to the request. */
+function quantumOf(limit: number): number {
+  return limit < 600 ? 0 : Math.floor(limit / 300)
+}
+
 /** The needs of one exchange. */
 const maxNeeds = 1000
-/** Until then, a request that the last exchange would have refused is refused without another one. */
-const maxRefusalAgeMs = 50
-/** A bucket has plenty if it has, beyond the last units, this many times as much as is wanted. */
-const plentyFactor = 10
-const lastUnits = 100
+const maxKnownAgeMs = 100
+/** Requests that arrive together lease at most this part of the limit. */
+const arrivalsPart = 20

@@ -11,8 +11,6 @@ export class LeasedLimiter implements RoundMember {
   readonly #concurrent: LeasedSlots
   readonly #queued: LeasedSlots
   readonly #rounds: ExchangeRounds
-  /** The tokens of the last call, which the next one will need about as many of. */
-  #lastTokens = 1000
 
   /** `now` is milliseconds of a monotonic clock. */
   constructor(organization: string, limits: LimitValues, now: () => number, rounds: ExchangeRounds) {
@@ -43,7 +41,6 @@ export class LeasedLimiter implements RoundMember {
 
   /** Takes tokens, or throws the 429. */
   takeTokens(tokens: number): void | Promise<void> {
-    this.#lastTokens = tokens
     return this.#take(this.#tokens, tokens)
   }
 
@@ -89,8 +86,8 @@ export class LeasedLimiter implements RoundMember {
     return { buckets: [requests ?? this.#requests.refresh(), tokens ?? this.#tokens.refresh()], slots }
   }
 
-  isDue(): boolean {
-    return this.#parts.some((part) => part.isDue())
+  tick(): boolean {
+    return this.#parts.map((part) => part.tick()).includes(true)
   }
 
   isIdle(): boolean {
@@ -108,14 +105,15 @@ export class LeasedLimiter implements RoundMember {
 
   /** The exchange that admits the request also leases what its call is about to take. */
   async #leaseCall(admitted: Promise<void>): Promise<void> {
-    const parts = [this.#tokens.expect(this.#lastTokens), this.#concurrent.expect()]
+    const arrivals = [this.#tokens.arrivals, this.#concurrent.arrivals]
+    for (const expected of arrivals) expected.add()
+    let passed = false
     try {
       await admitted
-    } catch (error) {
-      for (const part of parts) part.rejected()
-      throw error
+      passed = true
+    } finally {
+      for (const expected of arrivals) expected.settle(passed)
     }
-    for (const part of parts) part.admitted()
   }
 
   #take(bucket: LeasedBucket, amount: number): void | Promise<void> {
@@ -142,7 +140,10 @@ export class LeasedLimiter implements RoundMember {
   }
 
   #takeSlot(slots: LeasedSlots): boolean | Promise<boolean> {
-    if (slots.tryTake()) return true
+    if (slots.tryTake()) {
+      this.#changed(slots)
+      return true
+    }
     if (slots.isFull()) return false
     return this.#rounds.ask(this, () => slots.take())
   }

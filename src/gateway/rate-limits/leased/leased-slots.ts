@@ -1,20 +1,26 @@
 import type { SlotExchange, SlotGrant, SlotKind } from '../../../storage/ports/limit-leases.ts'
-import type { PreparedExchange } from './exchange-rounds.ts'
-import { Expected, type ExpectedPart } from './expected.ts'
-import { Recent } from './recent.ts'
-import { abandonAll, type WaitingRequest } from './waiting-request.ts'
+import { Arrivals } from './arrivals.ts'
+import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './exchange-rounds.ts'
 
-/** The slots of an organization that this process has taken from the store, and how many of them are used. */
+/**
+ * The slots of an organization that this process has taken from the store, and how many of them are used. With what its
+ * requests need it takes a fixed quantum, and it returns those that were not used for some ticks.
+ */
 export class LeasedSlots {
   readonly kind: SlotKind
+  readonly arrivals = new Arrivals()
   readonly #organization: string
-  readonly #peak = new Recent(Math.max)
-  readonly #expected = new Expected()
   #limit: number
   #used = 0
   #held = 0
   /** How many the other processes had at the last exchange. */
   #others = 0
+  /** The fewest that were unused in this period, which began so many ticks ago. */
+  #unused = 0
+  #ticks = 0
+  #taken = false
+  /** Unused ones that the next exchange returns. */
+  #surplus = 0
   #waiting: Waiting[] = []
   /** The requests whose exchange is running. */
   #sent = 0
@@ -37,9 +43,8 @@ export class LeasedSlots {
 
   /** Takes a slot if one is held and free. */
   tryTake(): boolean {
-    if (this.#waiting.length > 0 || !this.#takeHeld()) return false
-    this.#expected.taken()
-    return true
+    this.arrivals.take()
+    return this.#waiting.length === 0 && this.#takeHeld()
   }
 
   /** Whether this process alone uses as many as the limit allows. */
@@ -49,41 +54,33 @@ export class LeasedSlots {
 
   /** Asks the store for a slot; resolves with false if none is free. */
   take(): Promise<boolean> {
-    this.#expected.taken()
     return new Promise((resolve, reject) =>
-      this.#waiting.push({ looks: 0, abandoned: false, resolve, reject }),
+      this.#waiting.push({ attempts: 0, abandoned: false, resolve, reject }),
     )
   }
 
   /** Rejects those that wait for the next exchange. */
   abandon(error: Error): void {
-    abandonAll(this.#waiting.splice(0), error)
-  }
-
-  /** The next exchange asks for one more, which a request takes as soon as it is admitted. */
-  expect(): ExpectedPart {
-    return this.#expected.add(1)
+    rejectAll(this.#waiting.splice(0), error)
   }
 
   release(): void {
     this.#used--
     while (this.#waiting.length > 0 && this.#takeHeld()) this.#waiting.shift()?.resolve(true)
+    if (this.#isScarce()) this.#surplus = this.#free()
   }
 
-  /** Whether a slot that is not used any more must be returned at once, because few are free. */
+  /** Whether an exchange should not wait for the next tick, to return slots of which few are free, or to have some ready. */
   isUrgent(): boolean {
-    return this.#held > this.#used && this.#isScarce()
+    return this.#surplus > 0 || this.#isShort(this.#free())
   }
 
-  /** Whether an exchange for the waiting requests is to be made now. */
-  isLooking(): boolean {
-    return this.#waiting.length > 0 && performance.now() >= this.#pausedUntil
-  }
-
-  /** Whether a round of exchanges has something to do for these slots. */
-  isDue(): boolean {
-    if (this.isLooking() || this.#used > this.#held) return true
-    return this.#held - this.#used > 2 * (this.#wanted() - this.#used)
+  /** Called at regular intervals; returns whether there is a reason for an exchange. */
+  tick(): boolean {
+    this.arrivals.tick()
+    if (this.#isScarce()) this.#surplus = this.#free()
+    else if (++this.#ticks >= idleTicks) this.#endPeriod()
+    return this.#isRetryDue() || this.#used > this.#held || this.#surplus > 0
   }
 
   /** Whether none is held, used or waited for. */
@@ -98,21 +95,24 @@ export class LeasedSlots {
 
   /** Returns the next exchange if there is a reason for one. Without `keep`, all unused slots are returned. */
   prepare(keep: boolean): PreparedExchange<SlotExchange, SlotGrant> | undefined {
-    const sent = this.isLooking() ? this.#waiting.splice(0) : []
-    const used = this.#used + sent.length + (keep ? this.#expected.value : 0)
-    const wanted = keep ? Math.max(used, this.#wanted()) : used
-    if (sent.length === 0 && this.#held === wanted) return undefined
-    // What is not needed may be granted to another process, and must not be used while the exchange runs.
+    const sent = this.#isRetryDue() ? this.#waiting.splice(0) : []
     const before = this.#held
-    const needed = this.#isScarce() ? used : Math.max(used, Math.min(this.#held, wanted))
-    this.#held = Math.min(this.#held, needed)
+    const returned = keep ? Math.min(this.#surplus, this.#free()) : before
+    this.#surplus = 0
+    const used = this.#used + sent.length + (keep ? this.arrivals.count : 0)
+    const needed = Math.max(used, before - Math.max(0, returned))
+    const isLow = needed > before || this.#isShort(needed - used)
+    const spare = keep && isLow && !this.#isScarce() ? Math.max(0, used + this.#quantum() - needed) : 0
+    if (sent.length === 0 && needed === before && spare === 0) return undefined
+    // What is returned may be granted to another process, and must not be used while the exchange runs.
+    this.#held = Math.min(before, needed)
     this.#sent += sent.length
     const { kind, limit } = this
     return {
-      exchange: { organization: this.#organization, kind, limit, needed, spare: wanted - needed },
+      exchange: { organization: this.#organization, kind, limit, needed, spare },
       receive: (grant) => this.#receive(grant, grant.held < needed, sent),
       fail: (error) => this.#fail(error, sent, before),
-      abandon: (error) => abandonAll(sent, error),
+      abandon: (error) => rejectAll(sent, error),
     }
   }
 
@@ -125,13 +125,13 @@ export class LeasedSlots {
     for (const waiting of sent) {
       if (waiting.abandoned) continue
       if (this.#takeHeld()) waiting.resolve(true)
-      // A slot that another process has just released may be on its way, so there is a second look.
-      else if (refused && (others === 0 || ++waiting.looks >= maxLooks)) waiting.resolve(false)
+      // A slot that another process has just released may be on its way, so there is a second attempt.
+      else if (refused && (others === 0 || ++waiting.attempts >= maxAttempts)) waiting.resolve(false)
       else unanswered.push(waiting)
     }
     if (unanswered.length === 0) return
     this.#waiting.unshift(...unanswered)
-    if (refused) this.#pausedUntil = performance.now() + lookIntervalMs
+    if (refused) this.#pausedUntil = performance.now() + retryIntervalMs
   }
 
   /** The store has as many as before the exchange. */
@@ -141,30 +141,57 @@ export class LeasedSlots {
     for (const { reject } of sent) reject(error)
   }
 
+  /** Whether an exchange for the waiting requests is to be made now. */
+  #isRetryDue(): boolean {
+    return this.#waiting.length > 0 && performance.now() >= this.#pausedUntil
+  }
+
   #takeHeld(): boolean {
     if (this.#used >= Math.min(this.#held, this.#limit)) return false
     this.#used++
-    this.#peak.add(this.#used)
+    this.#taken = true
+    this.#unused = Math.min(this.#unused, this.#held - this.#used)
     return true
   }
 
-  #isScarce(): boolean {
-    return this.#limit - this.#others - this.#used < plentySlots
+  /** What was not used in the period is returned: all that is free if none was taken, else what exceeds the quantum. */
+  #endPeriod(): void {
+    this.#surplus = this.#taken ? Math.max(0, this.#unused - this.#quantum()) : this.#free()
+    this.#unused = this.#free() - this.#surplus
+    this.#taken = false
+    this.#ticks = 0
   }
 
-  /** The most that were used lately, and a quarter more; or those that are about to be used. */
-  #wanted(): number {
-    return Math.max(this.#used + this.#expected.value, Math.ceil(this.#peak.value * 1.25))
+  /** The unused ones that no arriving request is about to take. */
+  #free(): number {
+    return this.#held - this.#used - this.arrivals.count
+  }
+
+  /** Whether slots are being taken and few are left without an exchange. */
+  #isShort(free: number): boolean {
+    return this.#taken && free < this.#quantum() / 2 && !this.#isScarce()
+  }
+
+  /** Whether slots are returned as soon as they are released: of a small limit, and while most of a larger one are taken. */
+  #isScarce(): boolean {
+    return this.#quantum() === 0 || this.#limit - this.#others - this.#held < this.#limit / scarcePart
+  }
+
+  #quantum(): number {
+    return this.#limit < smallLimit ? 0 : Math.ceil(this.#limit / quantumPart)
   }
 }
 
 type Waiting = WaitingRequest & {
   /** How many exchanges had no slot for it. */
-  looks: number
+  attempts: number
   resolve(taken: boolean): void
 }
 
-const maxLooks = 2
-const lookIntervalMs = 40
-/** Fewer free slots are not kept for later. */
-const plentySlots = 30
+/** The slots of a lower limit are never kept. */
+const smallLimit = 50
+const quantumPart = 100
+/** Slots are scarce while fewer than this part of the limit are free. */
+const scarcePart = 4
+const maxAttempts = 2
+const retryIntervalMs = 40

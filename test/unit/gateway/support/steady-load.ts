@@ -1,0 +1,78 @@
+import type { LimitLeases } from '../../../../src/storage/ports/limit-leases.ts'
+import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
+import { type LeasedOptions, openLeased, refusalOf } from './leased-limits.ts'
+
+/** Limits, and the calls a second that two processes make of them together. */
+export type SteadyLoad = LeasedOptions & { readonly rate: number }
+
+/** The exchanges of one process in a second that changed a bucket or slots, those of the busiest kind. */
+export type MeasuredLoad = {
+  readonly exchanges: number
+  readonly calls: number
+  /** The calls that waited for an exchange. */
+  readonly waiting: number
+  readonly rejected: number
+}
+
+const processes = 2
+/** Until the processes hold what they need. */
+const warmUpMs = 500
+
+/** Makes calls as evenly as the machine allows, for so many milliseconds, while the limits refill. */
+export async function measureSteadyLoad(
+  open: OpenStore<SharedTestStore>,
+  { rate, ...limits }: SteadyLoad,
+  milliseconds: number,
+): Promise<MeasuredLoad> {
+  const exchanges = new Map<string, number>()
+  await using leased = await openLeased(open, {
+    ...limits,
+    processes,
+    exchange: (exchange) => countExchanges(exchange, exchanges),
+  })
+  const { all, acme, clock } = leased
+  let [calls, waiting, rejected] = [0, 0, 0]
+  const [startedAt, origin] = [performance.now(), clock.now]
+
+  async function call(): Promise<void> {
+    const admitting = all[calls++ % processes]?.limits.admit(acme, () => {}, true)
+    const admission = await admitting
+    const opening = admission?.open(200)
+    if (admitting instanceof Promise || opening instanceof Promise) waiting++
+    const slot = await opening
+    await Bun.sleep(50 + 10 * (calls % 10))
+    slot?.release(350)
+  }
+
+  async function callFor(duration: number): Promise<void> {
+    const running: Promise<void>[] = []
+    const beganAt = performance.now()
+    for (let elapsed = 0; elapsed < duration; elapsed = performance.now() - beganAt) {
+      clock.now = origin + Math.floor(performance.now() - startedAt)
+      while (running.length < (elapsed * rate) / 1000)
+        running.push(refusalOf(call).then((refusal) => void (refusal && rejected++)))
+      await Bun.sleep(1)
+    }
+    await Promise.all(running)
+  }
+
+  await callFor(warmUpMs)
+  exchanges.clear()
+  ;[calls, waiting, rejected] = [0, 0, 0]
+  await callFor(milliseconds)
+  const busiest = Math.max(0, ...exchanges.values())
+  return { exchanges: (busiest * 1000) / milliseconds / processes, calls, waiting, rejected }
+}
+
+function countExchanges(
+  exchange: LimitLeases['exchange'],
+  counts: Map<string, number>,
+): LimitLeases['exchange'] {
+  const count = (kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return (process, buckets, slots) => {
+    for (const { kind, needs, spare, correction } of buckets)
+      if (needs.length > 0 || spare !== 0 || correction !== 0) count(kind)
+    for (const { kind } of slots) count(kind)
+    return exchange(process, buckets, slots)
+  }
+}
