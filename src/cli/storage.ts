@@ -10,7 +10,7 @@ import { usageReport } from '../storage/sqlite/billing/usage-report.ts'
 import { type Database, databaseName, openDatabase } from '../storage/sqlite/connection/database.ts'
 import { hasDatabase, openExistingDatabase } from '../storage/sqlite/connection/existing-database.ts'
 import { createKeys } from '../storage/scripts/keys.ts'
-import { createOrganizations } from '../storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../storage/scripts/organizations.ts'
 import { createWriter } from '../storage/sqlite/writer/writer.ts'
 import { CommandError } from './errors.ts'
 import type { CliContext } from './context.ts'
@@ -73,7 +73,7 @@ async function withDatabase<T>(database: Database, file: string, work: Work<T>):
   try {
     return await work({
       name: file,
-      organizations: createOrganizations(database, writer),
+      organizations: createOrganizations(createScriptRunner(database, writer)),
       keys: createKeys(createScriptRunner(database, writer)),
       usage: (query) => usageReport(database, query),
     })

@@ -14,6 +14,8 @@ export type Dialect = {
   readonly forUpdate: SQL
   /** The same, but only keeps them from being changed. */
   readonly forShare: SQL
+  /** Waits until no other transaction changes the totals of usage, and keeps others from doing so until the end of this one. */
+  readonly lockTotals: SQL<object>
   /** The order in which API keys were created. */
   readonly keyOrder: SQL<number>
   /** Whether the expression is one of the values of a list. */

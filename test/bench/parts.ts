@@ -16,7 +16,8 @@ import { plain } from '../../src/providers/protocols/openai-chat/dialects/plain.
 import { openaiChat } from '../../src/providers/protocols/openai-chat/protocol.ts'
 import { createLedger } from '../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { firstKey, startApp } from '../support/app.ts'
@@ -114,7 +115,7 @@ async function moneyParts(folder: string): Promise<Part[]> {
   const database = openDatabase(join(folder, 'money.db'))
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   const { id } = await organizations.create('bench')
   await organizations.credit('bench', 10n ** 15n)
   let number = 0

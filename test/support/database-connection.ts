@@ -12,7 +12,6 @@ import {
   openDatabase as openPostgres,
 } from '../../src/storage/postgres/connection/database.ts'
 import { createScriptRunner as createPostgresRunner } from '../../src/storage/postgres/run-script.ts'
-import { createOrganizations as createPostgresOrganizations } from '../../src/storage/postgres/organizations/organizations.ts'
 import { openDatabase as openSqlite } from '../../src/storage/sqlite/connection/database.ts'
 import { usageReport as sqliteReport } from '../../src/storage/sqlite/billing/usage-report.ts'
 import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
@@ -20,7 +19,7 @@ import { createRollup as createPostgresRollup } from '../../src/storage/postgres
 import { usageReport as postgresReport } from '../../src/storage/postgres/billing/usage-report.ts'
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage-report.ts'
 import { createKeys } from '../../src/storage/scripts/keys.ts'
-import { createOrganizations } from '../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
@@ -109,7 +108,7 @@ async function connectSqlite(file: string): Promise<DatabaseConnection> {
   const { sqlite } = database
   const writer = createWriter(database)
   return {
-    organizations: createOrganizations(database, writer),
+    organizations: createOrganizations(createScriptRunner(database, writer)),
     keys: createKeys(createScriptRunner(database, writer)),
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
       sqlite.query<Row, Value[]>(sql).all(...parameters),
@@ -135,7 +134,7 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
     return (await database.query<StoredRow>(text, parameters)).map(withoutBooleans)
   }
   return {
-    organizations: createPostgresOrganizations(database),
+    organizations: createOrganizations(createPostgresRunner(database)),
     keys: createKeys(createPostgresRunner(database)),
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
       (await rows(sql, ...parameters)) as readonly object[] as Row[],

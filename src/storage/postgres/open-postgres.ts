@@ -6,6 +6,8 @@ import type { Storage } from '../ports/storage.ts'
 import type { UsageQuery } from '../ports/usage-report.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
+import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
+import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
@@ -15,8 +17,6 @@ import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { assertNoEarlierServer } from './connection/earlier-server.ts'
 import { createReadiness } from './health/readiness.ts'
-import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
-import { createOrganizations } from './organizations/organizations.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { openSharedStore } from './shared/shared-store.ts'
@@ -36,14 +36,14 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
-    managed: { organizations: createOrganizations(database), keys: createKeys(runner) },
+    managed: { organizations: createOrganizations(runner), keys: createKeys(runner) },
     providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(database),
     usage: { expire: createUsageExpiry(database), rollUp: createRollup(database) },
     usageBuckets: createUsageBuckets(database),
-    pendingDeletions: createOrganizationDeletions(database),
+    pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
     returnSpace: createTransactionExpiry(database.query),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
@@ -64,10 +64,11 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
 /** Opens the database for a command, also while a server is running; migrates it if necessary. */
 export async function openPostgresForAdmin(url: Secret, log: Log) {
   const database = await openDatabase(url, log)
+  const runner = createScriptRunner(database)
   return {
     name: database.label,
-    organizations: createOrganizations(database),
-    keys: createKeys(createScriptRunner(database)),
+    organizations: createOrganizations(runner),
+    keys: createKeys(runner),
     usage: (query: UsageQuery) => usageReport(database, query),
     close: database.close,
   }

@@ -8,6 +8,7 @@ import {
   type ScriptRunner,
   type Template,
 } from '../statement.ts'
+import { lockTotalsText } from './usage/totals-lock.ts'
 import type { Query } from './connection/connections.ts'
 import type { Transact } from './writer/transaction.ts'
 
@@ -15,6 +16,7 @@ const dialect: Dialect = {
   name: 'postgres',
   forUpdate: sql`for no key update`,
   forShare: sql`for share`,
+  lockTotals: sql.raw(lockTotalsText) as SQL<object>,
   keyOrder: sql`api_keys.position`,
   isOneOf: (expression, list) => sql`${expression} = any(${list})`,
   rowsOf: (list, name) =>

@@ -13,14 +13,13 @@ import { type ListedPage, type PageQuery, toListedPage } from '../ports/listed-p
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../ports/organizations.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
+import { createOrganizationDeletions } from './organization-deletion.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
 /** The organizations of a database. `now` returns milliseconds since 1970. */
-export function createOrganizations(
-  { read, transact }: ScriptRunner,
-  deletions: Deletions,
-  now: () => number = Date.now,
-): Organizations {
+export function createOrganizations(runner: ScriptRunner, now: () => number = Date.now): Organizations {
+  const { read, transact } = runner
+  const deletions = createOrganizationDeletions(runner)
   return {
     create: (name) => transact(() => createOrganization(name, now())),
     list: () => read(listOrganizations),
@@ -39,11 +38,6 @@ export function createOrganizations(
       return account
     },
   }
-}
-
-type Deletions = {
-  /** Deletes the rows of an organization, and yields the number of deleted rows after each step. */
-  steps(organization: string): AsyncIterable<number>
 }
 
 /** The time between two steps, in which a serving gateway can write. */

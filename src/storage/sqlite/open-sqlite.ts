@@ -3,6 +3,8 @@ import { CachedKeys } from '../key-directory.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
+import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
+import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
@@ -13,8 +15,6 @@ import { lockForServing } from './connection/serving-lock.ts'
 import { limitWalSize } from './connection/wal-size.ts'
 import { createHealth } from './health/health.ts'
 import { createReadiness } from './health/readiness.ts'
-import { createOrganizationDeletions } from './organizations/organization-deletion.ts'
-import { createOrganizations } from './organizations/organizations.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
@@ -36,14 +36,14 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number): Stor
   const wal = limitWalSize(database, writer, log)
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
-    managed: { organizations: createOrganizations(database, writer), keys: createKeys(runner) },
+    managed: { organizations: createOrganizations(runner), keys: createKeys(runner) },
     providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(database, writer),
     usage: createUsageUpkeep(database, writer),
     usageBuckets: createUsageBuckets(database, ledger.flush),
-    pendingDeletions: createOrganizationDeletions(database, writer),
+    pendingDeletions: createOrganizationDeletions(runner),
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) =>
       runner.transact(() => bootstrap(configured, Date.now())).catch(throwForOperator),

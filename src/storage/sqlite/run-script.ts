@@ -22,6 +22,7 @@ const dialect: Dialect = {
   // Transactions are executed one after the other.
   forUpdate: sql``,
   forShare: sql``,
+  lockTotals: sql`select 1`,
   keyOrder: sql`api_keys.rowid`,
   isOneOf: (expression, list) => sql`${expression} in (select value from json_each(${list}))`,
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,

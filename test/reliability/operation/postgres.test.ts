@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
-import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { startApp } from '../../support/app.ts'
 import { waitUntil } from '../../support/billing-database.ts'
@@ -23,7 +24,7 @@ async function startGateway(replies: number) {
   const scripts = Array.from({ length: replies }, () => jsonReply())
   const scenario = await startScenario(scripts, { database: new Secret(url), model })
   const database = await openDatabase(new Secret(url), quietLog)
-  const organizations = createOrganizations(database)
+  const organizations = createOrganizations(createScriptRunner(database))
   await organizations.change('default', { billing: 'prepaid' })
   await organizations.credit('default', 1_000_000_000n)
   await database.close()

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
@@ -20,7 +21,7 @@ test('a process that is killed during requests leaves a consistent ledger, and e
 
 async function fundedOrganizations(file: string): Promise<string[]> {
   const database = openDatabase(file, quietLog)
-  const organizations = createOrganizations(database, createWriter(database))
+  const organizations = createOrganizations(createScriptRunner(database, createWriter(database)))
   for (const name of ['rich', 'poor']) await organizations.create(name)
   const accounts = [
     await organizations.credit('rich', 10n ** 12n),

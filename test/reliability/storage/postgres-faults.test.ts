@@ -3,7 +3,8 @@ import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
@@ -29,7 +30,7 @@ async function startLedger(options: DatabaseOptions = {}) {
     await leave()
     proxy[Symbol.dispose]()
   })
-  const organizations = createOrganizations(database)
+  const organizations = createOrganizations(createScriptRunner(database))
   const acme = await organizations.create('acme')
   await organizations.credit('acme', 10n ** 12n)
   return { server, proxy, url, database, ledger, organizations, acme: acme.id }

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
 
@@ -10,7 +11,7 @@ describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a tr
     const server = await sharedPostgres()
     const url = await server.createDatabase()
     const [suspended, other] = await Promise.all([open(url), open(url)])
-    await createOrganizations(other).create('acme')
+    await createOrganizations(createScriptRunner(other)).create('acme')
     const [locked, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const change = "UPDATE organizations SET balance = balance + 1 WHERE name = 'acme'"
     const ended = suspended.transact(async (query) => {

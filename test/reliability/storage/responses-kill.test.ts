@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
@@ -48,7 +49,9 @@ function lastOf(lines: readonly string[]): Map<string, Told> {
 
 async function newOrganization(file: string): Promise<string> {
   const database = openDatabase(file, quietLog)
-  const { id } = await createOrganizations(database, createWriter(database)).create('acme')
+  const { id } = await createOrganizations(createScriptRunner(database, createWriter(database))).create(
+    'acme',
+  )
   database.close()
   return id
 }

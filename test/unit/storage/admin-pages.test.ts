@@ -2,7 +2,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { describe, expect, test } from 'bun:test'
 import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-page.ts'
 import { createKeys } from '../../../src/storage/scripts/keys.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { testStores } from './support/stores.ts'
@@ -52,7 +52,7 @@ testStores((open) => {
 describe('in SQLite, a page is read by an index from its cursor on', () => {
   test.each(['asc', 'desc'] as const)('in the order %s', async (order) => {
     const { database, writer } = testStorage()
-    const organization = await createOrganizations(database, writer).create('acme')
+    const organization = await createOrganizations(createScriptRunner(database, writer)).create('acme')
     const { record } = await createKeys(createScriptRunner(database, writer)).create({
       organization: 'acme',
       name: 'key',
@@ -60,7 +60,11 @@ describe('in SQLite, a page is read by an index from its cursor on', () => {
     })
     const plans = plansOf(database, (reading) => {
       void createKeys(createScriptRunner(reading, writer)).page({ after: record.id, limit: 2, order })
-      void createOrganizations(reading, writer).page({ after: organization.id, limit: 2, order })
+      void createOrganizations(createScriptRunner(reading, writer)).page({
+        after: organization.id,
+        limit: 2,
+        order,
+      })
     })
     const paged = [...plans].filter(([text]) => text.includes('order by')).map(([, plan]) => plan)
     const side = order === 'asc' ? '>' : '<'

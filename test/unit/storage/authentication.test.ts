@@ -4,13 +4,13 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { CachedKeys } from '../../../src/storage/key-directory.ts'
 import { createKeys, findKnownKey } from '../../../src/storage/scripts/keys.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { authenticatedApp } from './support/authenticated-app.ts'
 import { startScript, temporaryFolder, testStorage } from './support/folder.ts'
 
 async function gateway() {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   const acme = await organizations.create('acme')
   const keys = createKeys(createScriptRunner(database, writer))
   const made = await keys.create({ organization: 'acme', name: 'k', expiresAt: null })

@@ -3,14 +3,14 @@ import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
 import { createCompletions, deleteCompletionsOf } from '../../../src/storage/scripts/completions.ts'
 import { completionSearch, insertCompletion } from '../../../src/storage/sqlite/completion-search.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 
 async function startStorage() {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   const [acme, globex] = [await organizations.create('acme'), await organizations.create('globex')]
   const keep = (id: string, organization: string) =>
     writer.write(() =>

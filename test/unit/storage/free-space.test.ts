@@ -11,7 +11,7 @@ import { type Database, inMemory, openDatabase } from '../../../src/storage/sqli
 import { createSpaceReturn } from '../../../src/storage/sqlite/connection/free-space.ts'
 import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { quietLog, temporaryFolder, testDatabase, testStorage } from './support/folder.ts'
 
@@ -26,7 +26,7 @@ async function startFilled(count: number) {
   const { database, writer } = testStorage()
   const completions = createCompletions(createScriptRunner(database, writer), completionSearch)
   const insert = (completion: NewCompletion) => database.run(insertCompletion(completion))
-  const { id: organization } = await createOrganizations(database, writer).create('acme')
+  const { id: organization } = await createOrganizations(createScriptRunner(database, writer)).create('acme')
   const messages = [{ role: 'user', content: 'x'.repeat(2000) }]
   await writer.write(() => {
     for (let number = 0; number < count; number++) {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseApiKey, hashSecret, verifySecret } from '../../../src/domain/accounting/organization.ts'
 import { createKeys } from '../../../src/storage/scripts/keys.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { testStorage } from './support/folder.ts'
 import { type OpenStore, testStores } from './support/stores.ts'
 
@@ -12,7 +12,7 @@ const wish = { organization: 'acme', name: 'laptop', expiresAt: null }
 
 async function sqliteStorage() {
   const { database, writer } = testStorage()
-  await createOrganizations(database, writer).create('acme')
+  await createOrganizations(createScriptRunner(database, writer)).create('acme')
   return { database, keys: createKeys(createScriptRunner(database, writer)) }
 }
 

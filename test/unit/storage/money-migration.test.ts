@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
 import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, temporaryFolder, testDatabase } from './support/folder.ts'
 import { expectConsistentLedger, requestOf } from './support/ledger-fixture.ts'
@@ -63,7 +64,7 @@ test('the organizations of a migrated database are charged and deleted like new 
   expect(await ledger.reserve({ request, amount: 10n, promptCost: 1n, promptTokens: 1 })).toBe(true)
   expect((await ledger.settle(request, { status: 200, cost: 4n })).charged).toBe(4n)
   expectConsistentLedger(database.sqlite)
-  await createOrganizations(database, writer).delete('globex')
+  await createOrganizations(createScriptRunner(database, writer)).delete('globex')
   expect(database.sqlite.query('SELECT kind, amount FROM ledger ORDER BY id').values()).toEqual([])
 })
 
@@ -125,7 +126,7 @@ test('the organizations of a migrated database can go below zero, and their rows
   const database = testDatabase(fileWithWriteOffs())
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   expect((await ledger.settle(requestOf('org_2', 'req_4'), { status: 200, cost: 95n })).charged).toBe(95n)
   expect((await organizations.list()).map(({ balance }) => balance)).toEqual([0n, -25n])
   const free = { request: requestOf('org_2'), amount: 0n, promptCost: 0n, promptTokens: 1 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
-import { createOrganizationDeletions } from '../../../src/storage/sqlite/organizations/organization-deletion.ts'
 import {
-  prepareIndexedRows,
-  prepareScannedRows,
-} from '../../../src/storage/sqlite/organizations/organization-rows.ts'
-import { createOrganizations } from '../../../src/storage/sqlite/organizations/organizations.ts'
+  createOrganizationDeletions,
+  indexedRows,
+} from '../../../src/storage/scripts/organization-deletion.ts'
+import { scannedRows } from '../../../src/storage/scripts/scanned-rows.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { stepRows } from '../../../src/storage/common/step-size.ts'
 import type { Writer } from '../../../src/storage/sqlite/writer/writer.ts'
 import { plansOf } from '../../support/query-plans.ts'
@@ -28,11 +29,11 @@ async function filled(rows: number) {
         return value
       }, lasting),
   }
-  const organizations = createOrganizations(database, counting)
+  const organizations = createOrganizations(createScriptRunner(database, counting))
   const [acme, other] = [await organizations.create('acme'), await organizations.create('other')]
   fillOrganization(sqlite, acme.id, other.id, rows)
   changes.length = 0
-  const deletions = createOrganizationDeletions(database, counting)
+  const deletions = createOrganizationDeletions(createScriptRunner(database, counting))
   return { database, sqlite, writer, organizations, deletions, acme, other, changes }
 }
 
@@ -72,7 +73,7 @@ test('a large organization is deleted in small steps, with other writes between 
 })
 
 test('the log pieces of one run are deleted in steps, too, and so are large rows', async () => {
-  const { sqlite, deletions, acme, changes } = await filled(1)
+  const { sqlite, organizations, deletions, acme, changes } = await filled(1)
   const [id] = sqlite.query('SELECT id FROM responses WHERE organization_id = ?').values(acme.id).flat()
   sqlite.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
@@ -82,7 +83,7 @@ test('the log pieces of one run are deleted in steps, too, and so are large rows
   const large = `'${'x'.repeat(3 * 1024 ** 2)}'`
   for (const call of ['a', 'b', 'c'])
     sqlite.run(`INSERT INTO provider_state VALUES (?, ?, 'gemini', ${large}, 9e15)`, [acme.id, call])
-  deletions.begin(acme.id)
+  await organizations.beginDeletion('acme')
   const received: number[] = []
   for await (const rows of deletions.steps(acme.id)) received.push(rows)
   expect(received.filter((rows) => rows > 0)).toEqual([1, ...Array(5).fill(stepRows), 1, 1, 1, 2, 1, 1, 1, 1])
@@ -102,7 +103,7 @@ test('an interrupted deletion is continued by the next one, or by a sweep', asyn
       },
     ],
   ] as const) {
-    deletions.begin(organization.id)
+    await organizations.beginDeletion(organization.name)
     for await (const _ of deletions.steps(organization.id)) break
     expect(rowsOf(sqlite, organization.id)[0]).toBeLessThan(1000)
     await finish()
@@ -114,8 +115,8 @@ test('an interrupted deletion is continued by the next one, or by a sweep', asyn
 })
 
 test('an organization is not found once its deletion has begun, and its name is free at the end', async () => {
-  const { organizations, deletions, acme } = await filled(10)
-  deletions.begin(acme.id)
+  const { organizations, acme } = await filled(10)
+  await organizations.beginDeletion('acme')
   expect((await organizations.list()).map(({ name }) => name)).toEqual(['other'])
   const gone = 'There is no organization acme.'
   await expect(organizations.credit('acme', 1n)).rejects.toThrow(gone)
@@ -129,9 +130,21 @@ test('an organization is not found once its deletion has begun, and its name is 
 })
 
 test('every statement of a deletion finds its rows by an index, or reads a range of a table', async () => {
-  const { database } = await filled(0)
-  const prepare = [prepareIndexedRows, prepareScannedRows]
-  for (const [text, plan] of prepare.flatMap((one) => [...plansOf(database, one)])) {
+  const { database, acme } = await filled(1)
+  const [from, to] = [
+    { time: 0, id: '' },
+    { time: 1, id: 'x' },
+  ]
+  const plans = plansOf(database, ({ run }) => {
+    // The first step of the responses deletes their log, the second one themselves.
+    for (const deleteSome of [...indexedRows, ...indexedRows]) run(deleteSome(acme.id))
+    for (const { endOf, find, remove } of scannedRows) {
+      run(endOf(from))
+      run(find(acme.id, from, to))
+      run(remove(acme.id, from, to))
+    }
+  })
+  for (const [text, plan] of [...plans].filter(([text]) => text !== 'select 1')) {
     const scans = plan.split('; ').filter((step) => step.startsWith('SCAN') && !/json_each/.test(step))
     expect([text, scans]).toEqual([text, []])
     expect([text, plan]).toEqual([text, expect.stringContaining('SEARCH')])

@@ -3,7 +3,8 @@ import { timeSortedId } from '../../../src/lib/id.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { type Database, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { createUsageBuckets } from '../../../src/storage/postgres/usage/buckets.ts'
 import { createRollup } from '../../../src/storage/postgres/usage/rollup.ts'
 import { waitUntil } from '../../support/billing-database.ts'
@@ -17,7 +18,7 @@ async function open() {
   const url = await (await sharedPostgres()).createDatabase()
   const database = await openDatabase(new Secret(url), quietLog)
   onTestFinished(() => database.close())
-  const { id } = await createOrganizations(database).create('acme')
+  const { id } = await createOrganizations(createScriptRunner(database)).create('acme')
   const buckets = createUsageBuckets(database)
   const query = { width: '1d', from: 0, to: 2 * createdAt, groupBy: [] } as const
   const requests = async () => (await buckets.read(query)).map(({ totals }) => totals.requests)

@@ -3,7 +3,8 @@ import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/postgres/organizations/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
@@ -17,7 +18,11 @@ async function open(url: string) {
     await database.close()
     await leave()
   })
-  return { database, ledger: createLedger(database), organizations: createOrganizations(database) }
+  return {
+    database,
+    ledger: createLedger(database),
+    organizations: createOrganizations(createScriptRunner(database)),
+  }
 }
 
 /** Locks the row of every organization, as a slow transaction does; call the returned function to release them. */

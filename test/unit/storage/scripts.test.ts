@@ -19,6 +19,7 @@ const dialect: Dialect = {
   name: 'sqlite',
   forUpdate: sql``,
   forShare: sql``,
+  lockTotals: sql`select 1`,
   keyOrder: sql`rowid`,
   isOneOf: (expression, list) => sql`${expression} in ${list}`,
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,

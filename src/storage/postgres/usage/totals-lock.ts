@@ -23,9 +23,12 @@ export async function lockOutRecording(query: Query): Promise<void> {
   await query(lock('advisory_xact_lock', recordingLock))
 }
 
+/** The statement of `lockTotals`. */
+export const lockTotalsText = lock('advisory_xact_lock', totalsLock)
+
 /** Part of a transaction: waits until no other transaction changes the totals. */
 export async function lockTotals(query: Query): Promise<void> {
-  await query(lock('advisory_xact_lock', totalsLock))
+  await query(lockTotalsText)
 }
 
 /** Part of a transaction: the same, or resolves with false if another transaction is at it. */

@@ -4,7 +4,7 @@ import type { Nanos } from '../../../lib/usd.ts'
 import type { Reservation } from '../../ports/ledger.ts'
 import { clampToColumn } from '../../common/clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
-import { organizationExistsSql } from '../organizations/organization-row.ts'
+import { organizationExistsSql } from '../organization-exists.ts'
 
 /** Parts of transactions on the reserved money of organizations. */
 export type Reservations = {

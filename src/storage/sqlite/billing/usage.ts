@@ -2,7 +2,7 @@ import type { Outcome, RequestMetadata } from '../../../domain/accounting/reques
 import { oneStep, stepRows } from '../../common/step-size.ts'
 import { type UsageValue, usageRow } from '../../common/usage-row.ts'
 import type { Database } from '../connection/database.ts'
-import { organizationExistsSql } from '../organizations/organization-row.ts'
+import { organizationExistsSql } from '../organization-exists.ts'
 import type { usage } from '../../schema/usage.ts'
 import { prepareTotalsUpkeep } from '../usage/rollup.ts'
 

@@ -1,6 +1,6 @@
 import type { NewResponse, ResponseEnd } from '../../ports/responses.ts'
 import type { Database } from '../connection/database.ts'
-import { organizationExistsSql } from '../organizations/organization-row.ts'
+import { organizationExistsSql } from '../organization-exists.ts'
 
 /** Parts of transactions. Each changes nothing if the response belongs to another organization, or does not exist. */
 export type ResponseWrites = {

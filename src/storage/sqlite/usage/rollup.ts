@@ -1,7 +1,7 @@
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { totalsLagMs } from '../../common/usage-totals.ts'
 import type { Database } from '../connection/database.ts'
-import { organizationExistsSql } from '../organizations/organization-row.ts'
+import { organizationExistsSql } from '../organization-exists.ts'
 import { read } from '../sqlite-errors.ts'
 import type { Writer } from '../writer/writer.ts'
 import { prepareSlices } from './slice.ts'

@@ -1,7 +1,8 @@
 import { expect } from 'bun:test'
 import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
-import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'
 import { testStorage } from '../../../unit/storage/support/folder.ts'
 import {
@@ -37,7 +38,7 @@ type Request = { readonly facts: RequestMetadata; readonly owner: string }
 /** Acts on the real ledger and on a model of it; those of one round are in flight together. */
 async function randomScenario(random: () => number) {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   let ledger = createLedger(database, writer)
   const model = new Map<string, AccountModel>()
   const ids = new Map<string, string>()

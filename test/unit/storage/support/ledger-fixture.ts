@@ -3,7 +3,8 @@ import { expect } from 'bun:test'
 import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import { timeSortedId } from '../../../../src/lib/id.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
-import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { testStorage } from './folder.ts'
 import { type OpenStore, type TestStore, valuesOf } from './stores.ts'
 
@@ -11,7 +12,7 @@ import { type OpenStore, type TestStore, valuesOf } from './stores.ts'
 export async function fundedStorage(balance: bigint) {
   const { database, writer } = testStorage()
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   return { database, writer, ...(await fund({ ledger, organizations }, balance)), ledger }
 }
 

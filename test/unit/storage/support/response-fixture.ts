@@ -6,7 +6,8 @@ import type {
   ResponseEnd,
   UnfinishedStatus,
 } from '../../../../src/storage/ports/responses.ts'
-import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { prepareResponseWrites } from '../../../../src/storage/sqlite/responses/response-writes.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { testStorage } from './folder.ts'
@@ -15,7 +16,7 @@ import { type OpenStore, valuesOf } from './stores.ts'
 /** Two organizations, and the responses of both. */
 export async function responseStorage() {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(database, writer)
+  const organizations = createOrganizations(createScriptRunner(database, writer))
   const responses = createResponses(database, writer)
   const writes = prepareResponseWrites(database)
   const [acme, other] = [(await organizations.create('acme')).id, (await organizations.create('other')).id]

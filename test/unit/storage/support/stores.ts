@@ -16,7 +16,6 @@ import * as postgresReport from '../../../../src/storage/postgres/billing/usage-
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
-import * as postgresOrganizations from '../../../../src/storage/postgres/organizations/organizations.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
@@ -30,7 +29,7 @@ import { completionSearch } from '../../../../src/storage/sqlite/completion-sear
 import { CachedKeys } from '../../../../src/storage/key-directory.ts'
 import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
 import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scripts/keys.ts'
-import { createOrganizations } from '../../../../src/storage/sqlite/organizations/organizations.ts'
+import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { createRollup } from '../../../../src/storage/sqlite/usage/rollup.ts'
@@ -103,7 +102,7 @@ export async function openSqliteStore(): Promise<TestStore> {
   const expire = prepareUsageExpiry(database)
   const ledger = createLedger(database, writer)
   return {
-    organizations: createOrganizations(database, writer),
+    organizations: createOrganizations(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(database, writer),
@@ -142,7 +141,7 @@ export async function openPostgresStore({
   const runner = postgresScripts.createScriptRunner(database)
   return {
     shared,
-    organizations: postgresOrganizations.createOrganizations(database),
+    organizations: createOrganizations(runner),
     ledger: postgresLedger.createLedger(database),
     completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),

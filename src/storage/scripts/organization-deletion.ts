@@ -1,0 +1,172 @@
+import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
+import { oneStep, stepRows } from '../common/step-size.ts'
+import { organizations } from '../schema/organizations.ts'
+import { provider_state, response_log, responses } from '../schema/stored.ts'
+import { usage_totals } from '../schema/usage.ts'
+import { bare, returning, select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { deleteCompletionsOf } from './completions.ts'
+import { deleteScannedRows, scannedRows } from './scanned-rows.ts'
+
+/** Deletes the data of organizations in small steps, so that other writes wait only for a moment. */
+export type OrganizationDeletions = {
+  /**
+   * Deletes the rows of an organization whose deletion has begun, and yields the number of deleted rows after each step.
+   * At the end its name may be used again. May be interrupted after any step, and continued by any process.
+   */
+  steps(organization: string): AsyncGenerator<number, void>
+  /** Does one step for the organizations whose deletion has begun; resolves with 0 if there are none. */
+  continue(): Promise<number>
+}
+
+/** See `OrganizationDeletions`. */
+export function createOrganizationDeletions(runner: ScriptRunner): OrganizationDeletions {
+  const { read, transact, write } = runner
+  let current: AsyncGenerator<number, void> | undefined
+
+  async function* steps(organization: string): AsyncGenerator<number, void> {
+    for (const deleteSome of indexedRows) {
+      let deleted: number
+      while ((deleted = await transact(() => deleteSome(organization))) > 0) yield deleted
+    }
+    for (const rows of scannedRows) yield* deleteScannedRows(rows, organization, runner)
+    await write(() => endDeletion({ organization }))
+  }
+
+  return {
+    steps,
+    async continue() {
+      const [begun] = await read(() => selectBegun())
+      if (begun === undefined) return 0
+      current ??= steps(begun.id)
+      const { done } = await current.next().catch((error) => {
+        current = undefined
+        throw error
+      })
+      if (done) current = undefined
+      return 1
+    },
+  }
+}
+
+const selectBegun = statement(() =>
+  select(
+    { id: organizations.id },
+    sql`from ${organizations} where ${organizations.deletion} = 'begun' order by ${organizations.id} limit 1`,
+  ),
+)
+
+/** A name that no organization can have, so that another one may use the old name. */
+const endDeletion = statement((values: Parameters<{ organization: string }>) =>
+  update(
+    organizations,
+    { deletion: 'done', name: sql`'deleted:' || ${organizations.id}`, balance: 0, reserved: 0 },
+    sql`where ${eq(organizations.id, values.organization)} and ${organizations.deletion} = 'begun'`,
+  ),
+)
+
+/** Deletes some rows of the organization, and returns their number: 0 if none are left. */
+type DeleteSome = (organization: string) => Script<number>
+
+/** The tables that have an index on the organization. */
+export const indexedRows: readonly DeleteSome[] = [
+  deleteCompletionsOf,
+  deleteResponsesOf,
+  deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
+  deleteTotalsOf,
+]
+
+/** Rows whose keys are one id, beside the organization. */
+function deleteById(table: OwnedTable, id: Column, bytes: SQL<number>): DeleteSome {
+  const [selectSome, deleteSome] = [selectSized(table, id, bytes), deleteIds(table, id)]
+  return function* deleteRows(organization) {
+    const found = oneStep(yield* selectSome({ organization }))
+    if (found.length > 0) yield* deleteSome({ organization, ids: found.map((row) => row.id) })
+    return found.length
+  }
+}
+
+type OwnedTable = Table & { readonly organization_id: Column }
+type Owner = { readonly organization: string }
+
+function selectSized(table: OwnedTable, id: Column, bytes: SQL<number>) {
+  return statement((values: Parameters<Owner>) =>
+    select(
+      { id: sql<string>`${id}`, bytes },
+      sql`from ${table} where ${eq(table.organization_id, values.organization)} limit ${rowLimit}`,
+    ),
+  )
+}
+
+const rowLimit = sql.raw(String(stepRows))
+
+function deleteIds(table: OwnedTable, id: Column, owner: SQL | Column = table.organization_id) {
+  return statement(
+    (values: Parameters<Owner & { ids: readonly string[] }>, { isOneOf }) =>
+      sql<never>`delete from ${table} where ${isOneOf(id, values.ids)} and ${owner} = ${values.organization}`,
+  )
+}
+
+/** Deletes the pieces of a log first, because deleting the response would delete them all in one step. */
+function* deleteResponsesOf(organization: string): Script<number> {
+  const found = oneStep(yield* selectResponses({ organization }))
+  if (found.length === 0) return 0
+  const ids = found.map(({ id }) => id)
+  const pieces = oneStep(yield* selectPieces({ ids }))
+  const last = pieces.at(-1)
+  if (last) yield* deletePieces({ ids, id: last.id, position: last.position })
+  else yield* deleteResponses({ organization, ids })
+  return pieces.length || found.length
+}
+
+const selectResponses = selectSized(
+  responses,
+  responses.id,
+  sql`octet_length(${responses.head}) + octet_length(${responses.log}) + octet_length(${responses.input})`,
+)
+// The concatenation keeps the database from reading all rows of the organization.
+const deleteResponses = deleteIds(responses, responses.id, sql`${responses.organization_id} || ''`)
+
+const pieceKey = sql`${response_log.response_id}, ${response_log.position}`
+
+const selectPieces = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+  select(
+    {
+      id: response_log.response_id,
+      position: response_log.position,
+      bytes: sql<number>`octet_length(${response_log.entries})`,
+    },
+    sql`from ${response_log} where ${isOneOf(response_log.response_id, values.ids)}
+      order by ${pieceKey} limit ${rowLimit}`,
+  ),
+)
+
+const deletePieces = statement(
+  (values: Parameters<{ ids: readonly string[]; id: string; position: number }>, { isOneOf }) =>
+    sql<never>`delete from ${response_log} where ${isOneOf(response_log.response_id, values.ids)}
+      and (${pieceKey}) <= (${values.id}, ${values.position})`,
+)
+
+const totalsKey = sql.join(
+  ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider'].map((name) =>
+    bare(usage_totals[name as 'width']),
+  ),
+  sql`, `,
+)
+
+/** No totals are added later, because each step of the roll-up looks for the organization while it has them locked. */
+function* deleteTotalsOf(organization: string): Script<number> {
+  yield* lockTotals()
+  return (yield* deleteTotals({ organization })).length
+}
+
+const lockTotals = statement((_, dialect) => dialect.lockTotals)
+
+const deleteTotals = statement((values: Parameters<Owner>) =>
+  returning(
+    { start: usage_totals.start },
+    sql`delete from ${usage_totals} where (${totalsKey}) in (
+      select ${totalsKey} from ${usage_totals}
+      where ${eq(usage_totals.organization_id, values.organization)} limit ${rowLimit})`,
+  ),
+)

@@ -1,0 +1,110 @@
+import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
+import { oneStep, stepRows } from '../common/step-size.ts'
+import { ledger, reservations } from '../schema/organizations.ts'
+import { usage } from '../schema/usage.ts'
+import { select } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+
+/** A table without an index on the organization, because an index would cost every request. It is read by range. */
+export type ScannedRows = {
+  /** Returns the last key of the range after this key; none if the range reaches the end of the table. */
+  endOf(after: RowKey): Script<readonly RowKey[]>
+  /** Returns the keys of rows of the organization in a range, with their bytes. */
+  find(
+    organization: string,
+    after: RowKey,
+    end: RowKey,
+  ): Script<readonly (RowKey & { readonly bytes: number })[]>
+  /** Deletes the rows of the organization in a range. */
+  remove(organization: string, after: RowKey, end: RowKey): Script<unknown>
+}
+
+/** The time and the id of a row; the time is 0 in tables that are sorted only by id. */
+type RowKey = { readonly time: number; readonly id: string }
+
+const lowestKey: RowKey = { time: Number.MIN_SAFE_INTEGER, id: '' }
+const highestKey: RowKey = { time: Number.MAX_SAFE_INTEGER, id: '\u{10FFFF}' }
+
+/** The rows that one step reads. */
+const rangeRows = 5000
+
+/** The tables without an index on the organization. */
+export const scannedRows: readonly ScannedRows[] = [
+  scanned(usage, [usage.created_at, usage.id], lengthOf(usage.user, usage.tags, usage.trace)),
+  scanned(ledger, [ledger.id], lengthOf(ledger.note)),
+  scanned(reservations, [reservations.request_id], lengthOf(reservations.request)),
+]
+
+function lengthOf(...columns: readonly Column[]): SQL<number> {
+  return sql.join(
+    columns.map((column) => sql`coalesce(octet_length(${column}), 0)`),
+    sql` + `,
+  ) as SQL<number>
+}
+
+/**
+ * Deletes the rows of the organization range by range, and yields their number after each. A transaction is begun only for
+ * ranges with rows to delete.
+ */
+export async function* deleteScannedRows(
+  { endOf, find, remove }: ScannedRows,
+  organization: string,
+  { read, transact }: ScriptRunner,
+): AsyncGenerator<number, void> {
+  for (let after = lowestKey; ;) {
+    const from = after
+    const [end] = await read(() => endOf(from))
+    const found = oneStep(await read(() => find(organization, from, end ?? highestKey)))
+    const last = found.at(-1)
+    if (last === undefined && end === undefined) return
+    if (last) await transact(() => remove(organization, from, last))
+    yield found.length
+    after = last ?? end ?? highestKey
+  }
+}
+
+function scanned(
+  table: Table & { readonly organization_id: Column },
+  key: readonly [...Column[], Column],
+  bytes: SQL<number>,
+): ScannedRows {
+  const columns = sql.join([...key], sql`, `)
+  const fields = {
+    time: key.length > 1 ? sql<number>`${key[0]}` : sql<number>`0`,
+    id: sql<string>`${key.at(-1)}`,
+  }
+  const keyOf = (time: SQL, id: SQL) => (key.length > 1 ? sql`(${time}, ${id})` : id)
+  const within = (values: Parameters<{ organization: string } & Range>) =>
+    sql`(${columns}) > ${keyOf(values.afterTime, values.afterId)}
+      and (${columns}) <= ${keyOf(values.endTime, values.endId)}
+      and ${eq(table.organization_id, values.organization)}`
+  const end = statement((values: Parameters<Pick<Range, 'afterTime' | 'afterId'>>) =>
+    select(
+      fields,
+      sql`from ${table} where (${columns}) > ${keyOf(values.afterTime, values.afterId)}
+        order by ${columns} limit 1 offset ${sql.raw(String(rangeRows - 1))}`,
+    ),
+  )
+  const own = statement((values: Parameters<{ organization: string } & Range>) =>
+    select(
+      { ...fields, bytes },
+      sql`from ${table} where ${within(values)} order by ${columns} limit ${sql.raw(String(stepRows))}`,
+    ),
+  )
+  const remove = statement(
+    (values: Parameters<{ organization: string } & Range>) =>
+      sql<never>`delete from ${table} where ${within(values)}`,
+  )
+  return {
+    endOf: (after) => end({ afterTime: after.time, afterId: after.id }),
+    find: (organization, after, last) => own({ organization, ...rangeOf(after, last) }),
+    remove: (organization, after, last) => remove({ organization, ...rangeOf(after, last) }),
+  }
+}
+
+/** A range of keys as values of a statement. */
+type Range = { afterTime: number; afterId: string; endTime: number; endId: string }
+
+function rangeOf(after: RowKey, end: RowKey): Range {
+  return { afterTime: after.time, afterId: after.id, endTime: end.time, endId: end.id }
+}
