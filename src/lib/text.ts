@@ -46,3 +46,8 @@ const secrets: readonly RegExp[] = [
   // A long run of letters and digits: names of models contain other characters in between.
   /(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{32,}/g,
 ]
+
+/** A set of names, in lists that are separated by spaces. */
+export function nameSet(...lists: readonly string[]): ReadonlySet<string> {
+  return new Set(lists.flatMap((list) => list.split(' ')))
+}

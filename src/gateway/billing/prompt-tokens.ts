@@ -10,6 +10,7 @@ import {
   type ToolMessage,
 } from '../../domain/generation/request.ts'
 import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
+import { nameSet } from '../../lib/text.ts'
 import { parseBounded } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
 import { conservativeTokens } from './estimate.ts'
@@ -170,14 +171,7 @@ function isFile({ source, file_id }: Fields): boolean {
   return isObject(source) && source.type !== 'text' && source.type !== 'content'
 }
 
-const textPartTypes: ReadonlySet<string> = new Set([
-  'refusal',
-  'thinking',
-  'redacted_thinking',
-  'reasoning',
-  'output_text',
-  'input_text',
-])
+const textPartTypes = nameSet('refusal thinking redacted_thinking reasoning output_text input_text')
 
 function countJson(value: unknown, weights: TokenWeights): number {
   return value === undefined || value === null || isEmpty(value) ? 0 : weights.text(JSON.stringify(value))

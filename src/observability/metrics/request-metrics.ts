@@ -1,5 +1,6 @@
 import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
+import { nameSet } from '../../lib/text.ts'
 import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
 import { type Attempt, circuitOpen, operationName, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
@@ -83,15 +84,7 @@ function methodLabel({ method }: RequestRecord): string {
   return knownMethods.has(method) ? method : 'other'
 }
 
-const knownMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'POST',
-  'DELETE',
-  'HEAD',
-  'OPTIONS',
-  'PUT',
-  'PATCH',
-])
+const knownMethods = nameSet('GET POST DELETE HEAD OPTIONS PUT PATCH')
 
 /** Creates the metrics that are counted for each request and each call. Their names and labels are all here. */
 export function createRequestFamilies() {

@@ -1,6 +1,7 @@
 import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { parseDuration } from '../../config/setting-types.ts'
+import { nameSet } from '../../lib/text.ts'
 import { hasResponsesApi } from '../kinds/responses.ts'
 import type { Kind, KindSetting } from '../provider.ts'
 
@@ -44,14 +45,9 @@ function timeoutProblems({ timeouts }: ProviderSettings, path: string): Settings
 type Headers = Readonly<Record<string, string>>
 
 /** The headers that the gateway sets for each request. */
-const gatewayHeaders = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'host',
-  'transfer-encoding',
-])
+const gatewayHeaders = nameSet(
+  'connection content-encoding content-length content-type host transfer-encoding',
+)
 
 /** Returns the headers with lower-case names. */
 export function lowerCaseHeaders(headers: Headers): Headers {

@@ -1,3 +1,4 @@
+import { nameSet } from '../../lib/text.ts'
 import { listingAt, noListing } from '../model-listing.ts'
 import { anthropicMessages, vertexMessages } from '../protocols/anthropic/protocol.ts'
 import type { Body, Target } from '../protocols/protocol.ts'
@@ -32,19 +33,10 @@ export const vertexAnthropic: RemoteKind = {
   maxImageTokens: claudeImageTokens,
 }
 
-const promptFields: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
-  'output_format',
-  'cache_control',
-  'context_management',
-  'mcp_servers',
-])
+const promptFields = nameSet(
+  'model messages system tools tool_choice thinking output_config output_format cache_control',
+  'context_management mcp_servers',
+)
 
 /** The fields of the prompt: the endpoint that counts its tokens rejects any other. */
 function promptOf(body: Body): Body {

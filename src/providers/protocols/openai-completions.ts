@@ -1,19 +1,16 @@
 import { parameters } from '../../domain/generation/parameters.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, withoutEmpty } from '../../lib/json/json.ts'
+import { nameSet } from '../../lib/text.ts'
 import { parseError } from './error.ts'
 import type { Dialect } from './openai-chat/dialect.ts'
 import { parseResponse, streamParser, type StreamState } from './openai-chat/parse-response.ts'
-import { fieldNames, withoutWithheld } from './openai-chat/withheld.ts'
+import { withoutWithheld } from './openai-chat/withheld.ts'
 import { type Body, collectWarnings, type Protocol, type Target, type Warn } from './protocol.ts'
 
-const conversationParameters: ReadonlySet<string> = new Set([
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
-])
+const conversationParameters = nameSet(
+  'tools tool_choice parallel_tool_calls response_format reasoning_effort',
+)
 
 /** The responses are those of chat completions, but for the text of a choice. */
 const dialect: Dialect = { name: 'completions' }
@@ -39,7 +36,7 @@ function toChat(body: Fields): Fields {
 }
 
 /** Fields that only the gateway sets, in any case of their letters; a prompt of another form would not be counted. */
-const gatewayFields = fieldNames(
+const gatewayFields = nameSet(
   'model prompt prompt_embeds messages suffix echo logprobs best_of n max_tokens max_completion_tokens',
   'stream stream_options stop temperature top_p seed frequency_penalty presence_penalty logit_bias user',
   'service_tier',

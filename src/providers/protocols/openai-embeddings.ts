@@ -1,10 +1,11 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../lib/json/json.ts'
+import { nameSet } from '../../lib/text.ts'
 import { noStream, readEmbeddings, type ReceivedEmbedding } from './embeddings.ts'
 import { hasError, parseError } from './error.ts'
 import { type Dialect, dropUnsupported } from './openai-chat/dialect.ts'
-import { fieldNames, withoutWithheld } from './openai-chat/withheld.ts'
+import { withoutWithheld } from './openai-chat/withheld.ts'
 import { countOf, failure } from './parsing.ts'
 import { type Body, collectWarnings, type Protocol, type Target, type Warn } from './protocol.ts'
 
@@ -41,7 +42,7 @@ export function openaiEmbeddings(dialect: EmbeddingsDialect): Protocol<null> {
  * Fields that only the gateway sets: some providers ignore the case of field names. Other forms of the input, and a prompt
  * before each of its texts, would not be counted.
  */
-const gatewayFields = fieldNames(
+const gatewayFields = nameSet(
   'model input dimensions encoding_format user stream',
   'messages content contents prompts prompt_name instruction instructions',
 )

@@ -1,6 +1,7 @@
-import { isSealedState } from '../../../domain/generation/sealed-state.ts'
 import type { Generation } from '../../../domain/generation/request.ts'
+import { isSealedState } from '../../../domain/generation/sealed-state.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
+import { nameSet } from '../../../lib/text.ts'
 import { isEngineField } from '../openai-chat/withheld.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
 import { renderCallId } from './render-messages.ts'
@@ -39,16 +40,9 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
  * Beside those of engines: fields that change the price of the tokens, which is not known here, those that refer to the account of the gateway,
  * and those that Google Cloud accepts in place of headers.
  */
-const ignored: ReadonlySet<string> = new Set([
-  'speed',
-  'inference_geo',
-  'fallbacks',
-  'workspace_id',
-  'user_profile_id',
-  'anthropic_beta',
-  'anthropic_version',
-  'betas',
-])
+const ignored = nameSet(
+  'speed inference_geo fallbacks workspace_id user_profile_id anthropic_beta anthropic_version betas',
+)
 
 function isSent(name: string, generation: Generation, warn: Warn): boolean {
   if (name === 'thread') return false

@@ -1,4 +1,5 @@
 import { type Fields, isObject } from '../../../lib/json/json.ts'
+import { nameSet } from '../../../lib/text.ts'
 import type { Warn } from '../protocol.ts'
 
 /**
@@ -52,42 +53,10 @@ function describesObject({ type, properties }: Fields): boolean {
 const mapKeywords = new Set(['properties', '$defs', 'definitions'])
 const listKeywords = new Set(['anyOf', 'allOf', 'prefixItems'])
 
-const supportedFormats = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-])
+const supportedFormats = nameSet('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 
-const unsupportedKeywords = new Set([
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'maxItems',
-  'uniqueItems',
-  'contains',
-  'minContains',
-  'maxContains',
-  'minProperties',
-  'maxProperties',
-  'patternProperties',
-  'propertyNames',
-  'unevaluatedProperties',
-  'dependentRequired',
-  'dependentSchemas',
-  'if',
-  'then',
-  'else',
-  'not',
-  'oneOf',
-])
+const unsupportedKeywords = nameSet(
+  'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems',
+  'contains minContains maxContains minProperties maxProperties patternProperties propertyNames',
+  'unevaluatedProperties dependentRequired dependentSchemas if then else not oneOf',
+)

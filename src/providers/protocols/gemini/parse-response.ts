@@ -14,6 +14,7 @@ import {
   textOf,
 } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { nameSet } from '../../../lib/text.ts'
 import { hasError } from '../error.ts'
 import { choiceIndex, emitText, emitUsage, failure, finishWith, incomplete, stepInvalid } from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
@@ -189,10 +190,7 @@ const filterReasons = new Set([
   'OTHER',
 ])
 
-const errorReasons = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'UNEXPECTED_TOOL_CALL',
-  'TOO_MANY_TOOL_CALLS',
-  'MALFORMED_RESPONSE',
+const errorReasons = nameSet(
+  'MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MALFORMED_RESPONSE',
   'MISSING_THOUGHT_SIGNATURE',
-])
+)

@@ -1,11 +1,12 @@
 import type { Fields } from '../../../lib/json/json.ts'
+import { nameSet } from '../../../lib/text.ts'
 import type { Warn } from '../protocol.ts'
 
 /**
  * Request properties that are sent to no provider, whatever its kind: a compatible base URL may be that of any router.
  * The request was priced and reserved for one model and its tokens, and the operator's key pays for it.
  */
-const withheldFields = fieldNames(
+const withheldFields = nameSet(
   // Choice of another model or provider. OpenRouter, Vercel and other routers:
   'models route provider provideroptions preset router prefer model_fallbacks',
   // LiteLLM, which also accepts another base URL and another key:
@@ -41,7 +42,7 @@ const withheldFields = fieldNames(
  * Fields by which inference engines (vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, LM Studio, MLX and others) serve another
  * model or another prompt than those of the request, whatever API the request came in by. Adapters are in `isEngineField`.
  */
-const engineFields = fieldNames(
+const engineFields = nameSet(
   // The prompt in another form, which is not counted:
   'prompt input inputs prompt_embeds prompt_token_ids prompt_ids input_ids input_embeds inputs_embeds token_ids',
   // Templates, which can repeat the messages, and prompts that are stored at the engine:
@@ -63,16 +64,11 @@ export function isEngineField(name: string): boolean {
 }
 
 /** Fields of chat completions that only the gateway sets: some providers ignore the case of field names. */
-const chatFields = fieldNames(
+const chatFields = nameSet(
   'model messages stream stream_options tools tool_choice parallel_tool_calls response_format',
   'max_tokens max_completion_tokens n stop temperature top_p seed frequency_penalty presence_penalty',
   'logit_bias reasoning_effort service_tier user',
 )
-
-/** A set of field names, in lists that are separated by spaces. */
-export function fieldNames(...lists: readonly string[]): ReadonlySet<string> {
-  return new Set(lists.flatMap((list) => list.split(' ')))
-}
 
 /**
  * The extra properties of a request without the withheld ones, which are ignored with a warning: among them are

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Effort, Generation } from '../../../../domain/generation/request.ts'
+import { nameSet } from '../../../../lib/text.ts'
 import type { Body, Target, Warn } from '../../protocol.ts'
 import type { Dialect } from '../dialect.ts'
 
@@ -7,26 +8,11 @@ import type { Dialect } from '../dialect.ts'
 export const mistral: Dialect = {
   name: 'mistral',
   renames: { seed: 'random_seed' },
-  supported: new Set([
-    'model',
-    'messages',
-    'stream',
-    'stop',
-    'max_tokens',
-    'temperature',
-    'top_p',
-    'random_seed',
-    'presence_penalty',
-    'frequency_penalty',
-    'response_format',
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'prediction',
-    'prompt_mode',
-    'reasoning_effort',
-    'safe_prompt',
-  ]),
+  supported: nameSet(
+    'model messages stream stop max_tokens temperature top_p random_seed presence_penalty',
+    'frequency_penalty response_format tools tool_choice parallel_tool_calls prediction prompt_mode',
+    'reasoning_effort safe_prompt',
+  ),
   alwaysSendsUsage: true,
   noDeveloperRole: true,
   plainMessages: true,

@@ -1,3 +1,4 @@
+import { nameSet } from '../../../../lib/text.ts'
 import type { Dialect } from '../dialect.ts'
 
 /** The chat completions of most providers and inference engines, without differences. */
@@ -9,13 +10,7 @@ export function plain(name: string): Dialect {
 /** Cerebras rejects a few fields. */
 export const cerebras: Dialect = {
   name: 'cerebras',
-  unsupported: new Set([
-    'frequency_penalty',
-    'presence_penalty',
-    'logit_bias',
-    'parallel_tool_calls',
-    'service_tier',
-  ]),
+  unsupported: nameSet('frequency_penalty presence_penalty logit_bias parallel_tool_calls service_tier'),
 }
 
 /** Ollama silently ignores these fields, so the gateway warns of them. */
@@ -24,17 +19,9 @@ export const ollama: Dialect = { name: 'ollama', unsupported: new Set(['n', 'log
 /** Perplexity searches by itself and does not support tools. */
 export const perplexity: Dialect = {
   name: 'perplexity',
-  unsupported: new Set([
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'n',
-    'seed',
-    'logit_bias',
-    'logprobs',
-    'top_logprobs',
-    'service_tier',
-  ]),
+  unsupported: nameSet(
+    'tools tool_choice parallel_tool_calls n seed logit_bias logprobs top_logprobs service_tier',
+  ),
   noDeveloperRole: true,
 }
 

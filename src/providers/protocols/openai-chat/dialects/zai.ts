@@ -1,18 +1,12 @@
 import type { Effort } from '../../../../domain/generation/request.ts'
+import { nameSet } from '../../../../lib/text.ts'
 import type { Body, Target } from '../../protocol.ts'
 import type { Dialect } from '../dialect.ts'
 
 /** Z.ai: thinking is enabled or disabled; an effort is sent only to models that are known to support it. */
 export const zai: Dialect = {
   name: 'zai',
-  unsupported: new Set([
-    'n',
-    'logit_bias',
-    'frequency_penalty',
-    'presence_penalty',
-    'logprobs',
-    'top_logprobs',
-  ]),
+  unsupported: nameSet('n logit_bias frequency_penalty presence_penalty logprobs top_logprobs'),
   noDeveloperRole: true,
   effort,
 }
