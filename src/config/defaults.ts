@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { ProviderSettings } from './provider-settings.ts'
-import { bytesOf, millisecondsOf, parseDuration } from './setting-types.ts'
 import type { Settings, SettingsFile } from './settings.ts'
+import { bytesOf, millisecondsOf, parseDuration } from './units.ts'
 
 /** The defaults of the settings, as in the file; a setting without one is absent. */
 export const defaultSettings = {

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/setting-types.ts'
+import { parseDuration } from '../../config/units.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 
 /** Returns a key without its secret, as the admin API returns it, and the command line prints it with `--json`. */

@@ -1,5 +1,5 @@
 import { loadSettings } from '../../config/load.ts'
-import { parseDuration } from '../../config/setting-types.ts'
+import { parseDuration } from '../../config/units.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import type { Command } from '../command.ts'
 import { CommandError, UsageError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/setting-types.ts'
+import { parseDuration } from '../../config/units.ts'
 import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage-report.ts'
 import type { Command } from '../command.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'

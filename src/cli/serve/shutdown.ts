@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/setting-types.ts'
+import { parseDuration } from '../../config/units.ts'
 import type { Log } from '../../lib/log.ts'
 import { settleWithin } from '../../lib/time.ts'
 import type { Runtime } from '../../server/runtime.ts'

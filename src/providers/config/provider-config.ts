@@ -1,7 +1,7 @@
 import { defaultProviderSettings } from '../../config/defaults.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { millisecondsOf } from '../../config/setting-types.ts'
+import { millisecondsOf } from '../../config/units.ts'
 import { nearMatch } from '../../lib/near-match.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'
@@ -44,12 +44,8 @@ function kindProblem({ name, entry, path }: ProviderConfigInput): SettingsProble
 /** The name is the part of a model slug before the slash. */
 function nameProblems({ name, path }: ProviderConfigInput): SettingsProblem[] {
   if (/^[A-Za-z0-9][\w.-]*$/.test(name)) return []
-  return [
-    {
-      path,
-      message: 'must begin with a letter or digit and contain only letters, digits, “-”, “_” and “.”.',
-    },
-  ]
+  const message = 'must begin with a letter or digit and contain only letters, digits, “-”, “_” and “.”.'
+  return [{ path, message }]
 }
 
 function configureRemote(
@@ -79,23 +75,14 @@ function configureRemote(
   const { credentials } = cloud
   if (!key && !credentials && !keyInHeader && kind.keyless !== true)
     return { missing: missingKey(path, kind) }
-  return {
-    provider: {
-      ...commonFields(input),
-      kind,
-      baseUrl: normalizeBaseUrl(baseUrl),
-      key: key?.key,
-      credentials,
-    },
-  }
+  const fields = { kind, baseUrl: normalizeBaseUrl(baseUrl), key: key?.key, credentials }
+  return { provider: { ...commonFields(input), ...fields } }
 }
 
 function missingBaseUrl(path: string, kind: RemoteKind): SettingsProblem {
   const hint = kind.googleCloud ? '. Set base_url, or project and location' : ''
-  return {
-    path: `${path}.base_url`,
-    message: `is missing: a provider of kind ${kind.name} has no default base_url${hint}.`,
-  }
+  const message = `is missing: a provider of kind ${kind.name} has no default base_url${hint}.`
+  return { path: `${path}.base_url`, message }
 }
 
 function localProvider(input: ProviderConfigInput, kind: LocalKind): Provider {

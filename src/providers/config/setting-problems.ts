@@ -1,6 +1,6 @@
 import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { parseDuration } from '../../config/setting-types.ts'
+import { parseDuration } from '../../config/units.ts'
 import { nameSet } from '../../lib/text.ts'
 import { hasResponsesApi } from '../kinds/responses.ts'
 import type { Kind, KindSetting } from '../provider.ts'
@@ -23,9 +23,8 @@ export function settingProblems(entry: ProviderSettings, kind: Kind, path: strin
 function unsupportedSettings(entry: ProviderSettings, kind: Kind, path: string): SettingsProblem[] {
   return Object.keys(entry).flatMap((name) => {
     if (name === 'kind' || isSupported(name, kind)) return []
-    return [
-      { path: `${path}.${name}`, message: `is not supported by providers of kind ${kind.name}. Remove it.` },
-    ]
+    const message = `is not supported by providers of kind ${kind.name}. Remove it.`
+    return [{ path: `${path}.${name}`, message }]
   })
 }
 

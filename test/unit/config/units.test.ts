@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseDuration, parseSize } from '../../../src/config/setting-types.ts'
+import { parseDuration, parseSize } from '../../../src/config/units.ts'
 import { nearMatch } from '../../../src/lib/near-match.ts'
 
 test('a duration is parsed to milliseconds', () => {

@@ -1,7 +1,7 @@
 import { problemPath } from '../../../config/problem.ts'
 import type { SettingsFile } from '../../../config/settings.ts'
+import { parseDuration } from '../../../config/units.ts'
 import type { Fields } from '../../../lib/json/json.ts'
-import { parseDuration } from '../../../config/setting-types.ts'
 import type { Notes } from './notes.ts'
 import { amountOf, durationOf, isTrue } from './values.ts'
 
