@@ -2,7 +2,7 @@ import data from './catalog.json'
 import type { ModelDetails } from './model-details.ts'
 
 /** The built-in catalog: the models of the direct providers on the day of the snapshot. */
-export type Catalog = {
+type Catalog = {
   /** The date of the data, YYYY-MM-DD. */
   readonly snapshot: string
   readonly source: string

@@ -10,20 +10,13 @@ export function readSettingsFile(file: string): unknown {
   const duplicate = duplicateKey(text)
   if (duplicate !== undefined)
     throw settingsError(file, duplicate, 'is defined twice. Merge the two definitions.')
-  if (settings === null || settings === undefined)
-    throw settingsError(
-      file,
-      '',
-      'The file is empty. Add a setting, such as “port: 9347”, or remove the file.',
-    )
-  if (!isObject(settings))
-    throw settingsError(
-      file,
-      '',
-      'The file must contain named settings, such as “port: 9347”, not a list or a string.',
-    )
+  if (settings === null || settings === undefined) throw settingsError(file, '', emptyMessage)
+  if (!isObject(settings)) throw settingsError(file, '', unnamedMessage)
   return withEmptyProviders(settings)
 }
+
+const emptyMessage = 'The file is empty. Add a setting, such as “port: 9347”, or remove the file.'
+const unnamedMessage = 'The file must contain named settings, such as “port: 9347”, not a list or a string.'
 
 function readText(file: string): string {
   try {

@@ -15,7 +15,7 @@ import { withInlineImages } from './images/remote-image.ts'
 import type { Restored } from './provider-states.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
-export type CallDependencies = Pick<
+type CallDependencies = Pick<
   GatewayDependencies,
   'billing' | 'calls' | 'images' | 'observer' | 'speeds' | 'states' | 'log' | 'usageTimeoutMs'
 >

@@ -19,7 +19,7 @@ export type ProviderStates = {
   save(organization: string, provider: string, batch: readonly GenerationEvent[]): Promise<void> | undefined
 }
 
-export type StatefulRequest = {
+type StatefulRequest = {
   readonly metadata: { readonly organization: string }
   readonly model: Pick<Model, 'routes'>
   readonly generation: Generation

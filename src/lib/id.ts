@@ -15,7 +15,7 @@ export function randomText(length: number): string {
 }
 
 /** Returns an id that sorts by its creation time: the prefix and the 32 digits of a UUID of version 7. */
-export type TimeSortedId = (prefix: string) => string
+type TimeSortedId = (prefix: string) => string
 
 /** A clock that goes back by more than this was wrong before: ids take the new time. */
 const maxClockSlipMs = 60_000

@@ -24,7 +24,7 @@ export type Observability = {
 }
 
 /** The input of the function that starts it. */
-export type ObservabilityInput = {
+type ObservabilityInput = {
   readonly environment: Environment
   readonly log: Log
   /** The destination of request lines; no lines are written if it is absent. */

@@ -37,10 +37,12 @@ export type RejectedClient = {
 
 /** Receives the events of one record. */
 export type RecordListener = {
+  /** A call of a request begins. */
   callStarted?(record: RequestRecord): void
   /** The first events of the response have arrived. */
   firstEvents?(record: RequestRecord): void
   callEnded(record: RequestRecord): void
+  /** The request has finished: its record does not change any more. */
   finished(record: RequestRecord): void
 }
 

@@ -4,15 +4,9 @@ import { TransientMap } from '../lib/transient.ts'
 import { type RecordListener, RequestRecord } from './request-record.ts'
 
 /** Receives the requests that a tracker follows. */
-export type RequestListener = {
+export type RequestListener = Omit<RecordListener, 'callEnded'> & {
   /** A request has arrived; `openRequests` includes it. */
   started?(openRequests: number): void
-  /** A call of a request begins. */
-  callStarted?(record: RequestRecord): void
-  /** The first events of the response to a request have arrived. */
-  firstEvents?(record: RequestRecord): void
-  /** A request has finished: its record does not change any more. */
-  finished(record: RequestRecord): void
   /** True if the listener reads `RequestRecord.traceparent`. */
   readonly wantsTraceparent?: boolean
 }

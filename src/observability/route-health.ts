@@ -12,7 +12,7 @@ export type RouteHealth = {
 }
 
 /** The last failed request: its status and code only, because the message of a provider may quote the prompt. */
-export type RouteError = {
+type RouteError = {
   readonly at: number
   readonly status: number
   readonly code: string

@@ -69,7 +69,7 @@ export type KindOperation = Pick<RemoteKind, 'protocol' | 'path'> & {
 }
 
 /** The path below the base URL, and the body for the rendered body of a request. The reply has `input_tokens`. */
-export type TokenCount = { readonly path: string; body(rendered: Body): Body }
+type TokenCount = { readonly path: string; body(rendered: Body): Body }
 
 /** A setting of a provider that only some kinds support. `api` is one too: it follows from `responsesApi`. */
 export type KindSetting = 'api_version' | 'project' | 'location' | 'credentials'

@@ -1,6 +1,6 @@
 import { causeOf, type Log } from '../../lib/log.ts'
 import { wait } from '../../lib/time.ts'
-import type { ListedModel, Provider } from '../../providers/provider.ts'
+import type { ListedModel, Provider, RemoteKind } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
 
 /** Lists the models of providers in the background. */
@@ -30,10 +30,7 @@ type DiscoveryInput = {
 /** Creates the discovery, which stores the last good list of each provider. */
 export function createDiscovery(input: DiscoveryInput): Discovery {
   const { providers, localEngines = [], log, onChange, intervalMs = 60_000 } = input
-  const lists = [
-    ...[...providers].flatMap((provider) => createProviderList(provider, log) ?? []),
-    ...localEngines.flatMap((engine) => createProviderList(engine, log, { optional: true }) ?? []),
-  ]
+  const lists = [...listsOf(providers, log, false), ...listsOf(localEngines, log, true)]
   const controller = new AbortController()
   const { signal } = controller
   let loops: Promise<unknown> = Promise.resolve()
@@ -53,7 +50,7 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
     const running = lists.map((list) => {
       const { promise: first, resolve } = Promise.withResolvers<void>()
       const ended = refreshLoop(list, resolve).catch((error) => {
-        log.error('Model discovery has stopped.', { provider: list.provider, cause: causeOf(error) })
+        log.error('Model discovery has stopped.', { provider: list.provider.name, cause: causeOf(error) })
         resolve()
       })
       return { first, ended }
@@ -81,73 +78,69 @@ export function retryPauseMs(failures: number, intervalMs: number): number {
 }
 
 function discoveredEntry({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {
-  const listed = models()
-  return listed ? [[provider, listed]] : []
+  return models ? [[provider.name, models]] : []
 }
 
-/** The models that one provider listed. */
-type ProviderList = {
-  /** The provider's name. */
-  readonly provider: string
-  /** The last good list; undefined before the first. */
-  models(): readonly ListedModel[] | undefined
-  /** Requests the list. */
-  refresh(signal: AbortSignal): Promise<RefreshResult>
+/** The lists of the providers with discovery. */
+function listsOf(providers: Iterable<Provider>, log: Log, optional: boolean): ProviderList[] {
+  return [...providers].flatMap((provider) => {
+    const { kind, discover } = provider
+    return discover && 'protocol' in kind ? [new ProviderList(provider, kind, log, optional)] : []
+  })
 }
 
 /** The result of a refresh: a different list than the last good one, the same, or none. */
 type RefreshResult = 'changed' | 'unchanged' | 'failed'
 
-type ListOptions = {
-  /** The provider is not configured: a failure is not logged, and its timeout is short. */
-  readonly optional?: boolean
-}
-
 /** A server on this machine responds at once. */
 const optionalTimeoutMs = 1000
 
-/** Creates the list; undefined for a provider without discovery. Changes are logged, not every refresh. */
-function createProviderList(
-  provider: Provider,
-  log: Log,
-  { optional = false }: ListOptions = {},
-): ProviderList | undefined {
-  const { name, kind, discover } = provider
-  if (!discover || !('protocol' in kind)) return undefined
-  let known: readonly ListedModel[] | undefined
-  let failure: string | undefined
+/** The models that one provider listed. Changes are logged, not every refresh; failures of an optional provider are not. */
+class ProviderList {
+  readonly provider: Provider
+  readonly #kind: RemoteKind
+  readonly #log: Log
+  readonly #optional: boolean
+  #models: readonly ListedModel[] | undefined
+  #failure: string | undefined
 
-  function accept(models: readonly ListedModel[]): RefreshResult {
-    const changed = known === undefined || !sameModels(known, models)
-    if (changed || failure !== undefined)
-      log.info('A model list was read.', { provider: name, models: models.length })
-    known = models
-    failure = undefined
+  constructor(provider: Provider, kind: RemoteKind, log: Log, optional: boolean) {
+    this.provider = provider
+    this.#kind = kind
+    this.#log = log
+    this.#optional = optional
+  }
+
+  /** The last good list; undefined before the first. */
+  get models(): readonly ListedModel[] | undefined {
+    return this.#models
+  }
+
+  /** Requests the list. */
+  async refresh(signal: AbortSignal): Promise<RefreshResult> {
+    const options = { known: this.#models, ...(this.#optional && { deadline: optionalTimeoutMs }) }
+    try {
+      return this.#accept(await listModels(this.provider, this.#kind, signal, options))
+    } catch (error) {
+      if (!signal.aborted) this.#reject(causeOf(error))
+      return 'failed'
+    }
+  }
+
+  #accept(models: readonly ListedModel[]): RefreshResult {
+    const changed = this.#models === undefined || !sameModels(this.#models, models)
+    if (changed || this.#failure !== undefined)
+      this.#log.info('A model list was read.', { provider: this.provider.name, models: models.length })
+    this.#models = models
+    this.#failure = undefined
     return changed ? 'changed' : 'unchanged'
   }
 
-  function reject(cause: string): void {
-    if (optional && known === undefined) return
-    if (failure !== cause) log.warn('A model list could not be read.', { provider: name, cause })
-    failure = cause
-  }
-
-  return {
-    provider: name,
-    models: () => known,
-    async refresh(signal) {
-      try {
-        return accept(
-          await listModels(provider, kind, signal, {
-            known,
-            ...(optional && { deadline: optionalTimeoutMs }),
-          }),
-        )
-      } catch (error) {
-        if (!signal.aborted) reject(causeOf(error))
-        return 'failed'
-      }
-    },
+  #reject(cause: string): void {
+    if (this.#optional && this.#models === undefined) return
+    if (this.#failure !== cause)
+      this.#log.warn('A model list could not be read.', { provider: this.provider.name, cause })
+    this.#failure = cause
   }
 }
 

@@ -65,7 +65,7 @@ function withEngines(
 }
 
 /** Returns for each slug the Unix second of its first lookup. */
-export function createFirstSeen(now: () => number = Date.now): (slug: string) => number {
+function createFirstSeen(now: () => number = Date.now): (slug: string) => number {
   const seen = new Map<string, number>()
   return (slug) => {
     const second = seen.get(slug) ?? Math.floor(now() / 1000)

@@ -123,18 +123,11 @@ function routeProblems(
     return [{ path, message: `must have routes, because ${details.slug} is not in the built-in catalog.` }]
   return (details.routes ?? []).flatMap(({ provider, api }, index) => {
     const kind = configured.get(provider)?.kind
-    if (api && kind !== undefined && !hasResponsesApi(kind)) {
-      return [
-        {
-          path: `${path}.routes[${index}].api`,
-          message: `is not supported by providers of kind ${kind.name}.`,
-        },
-      ]
-    }
+    const routePath = `${path}.routes[${index}]`
+    if (api && kind !== undefined && !hasResponsesApi(kind))
+      return [{ path: `${routePath}.api`, message: `is not supported by providers of kind ${kind.name}.` }]
     if (kind !== undefined || missing.has(provider)) return []
-    return [
-      { path: `${path}.routes[${index}].provider`, message: `“${provider}” is not a configured provider.` },
-    ]
+    return [{ path: `${routePath}.provider`, message: `“${provider}” is not a configured provider.` }]
   })
 }
 

@@ -7,7 +7,7 @@ import type { Model, ModelRoute } from './model.ts'
 import { unofferedOperation } from './require-api.ts'
 
 /** A request, and its model with the routes that can serve it. */
-export type ServedGeneration = { readonly model: Model; readonly generation: Generation }
+type ServedGeneration = { readonly model: Model; readonly generation: Generation }
 
 /**
  * Selects the routes that offer the request's operation and support all of its provider tools. Where there is none, the

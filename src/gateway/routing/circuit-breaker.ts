@@ -13,10 +13,10 @@ export type RouteFailure = {
  * `failures` in a row open a circuit; `cooldown` is the milliseconds between probes that may end in a
  * timeout.
  */
-export type CircuitBreakerSettings = { readonly failures: number; readonly cooldown: number }
+type CircuitBreakerSettings = { readonly failures: number; readonly cooldown: number }
 
 /** Whether calls are kept away from a route: those of no organization, of some, or of all. */
-export type CircuitState = 'closed' | 'partly_open' | 'open'
+type CircuitState = 'closed' | 'partly_open' | 'open'
 
 /** The health of a route since its last success. */
 type RouteHealth = {

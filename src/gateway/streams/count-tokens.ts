@@ -1,9 +1,8 @@
 import type { Generation } from '../../domain/generation/request.ts'
 import { fieldsOf, numberOf, parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
-import type { RemoteKind } from '../../providers/provider.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
-import { upstreamHeaders } from './upstream-request.ts'
+import { sourceHeaders, upstreamHeaders } from './upstream-request.ts'
 
 /** Milliseconds. Clients count before they send: an estimate now is better than an exact count later. */
 const timeoutMs = 5000
@@ -44,8 +43,4 @@ async function count(
   })
   const tokens = numberOf(fieldsOf(parseJson(await readText(response, maxReplyBytes))).input_tokens)
   return response.ok && tokens !== undefined && tokens >= 0 ? Math.trunc(tokens) : undefined
-}
-
-function sourceHeaders({ source }: Generation, { protocol }: RemoteKind) {
-  return source?.protocol === protocol.name ? source.headers : undefined
 }

@@ -11,7 +11,7 @@ import { upstreamUnavailable } from './upstream-error.ts'
 type Batch = readonly GenerationEvent[]
 
 /** A response that a provider has begun. */
-export type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
+type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
   readonly first: Promise<Batch | undefined>
   readonly upstream: PushStream<Batch>
 }

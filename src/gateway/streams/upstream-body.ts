@@ -45,7 +45,7 @@ export type UpstreamBody = {
 }
 
 /** The request that a response answers; `acquireMemory` is called before the bytes of embeddings are read. */
-export type AnsweredRequest = {
+type AnsweredRequest = {
   readonly generation: Generation
   readonly acquireMemory?: ((bytes: number) => void) | undefined
 }

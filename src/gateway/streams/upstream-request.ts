@@ -1,3 +1,4 @@
+import type { Generation } from '../../domain/generation/request.ts'
 import type { ApiError } from '../../lib/errors/errors.ts'
 import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
@@ -37,6 +38,11 @@ const fetchOptions = {
   // Bun's own timeout of five minutes would cut off a model that reasons; `Deadlines` has the timeouts.
   timeout: false,
 } as const
+
+/** The headers of the caller that belong to a request which the provider receives as the caller wrote it. */
+export function sourceHeaders({ source }: Generation, { protocol }: RemoteKind): RequestHeaders | undefined {
+  return source?.protocol === protocol.name ? source.headers : undefined
+}
 
 /** The error for a `fetch` that failed before the provider responded. */
 export function connectionError({ name }: Provider, error: unknown): ApiError {

@@ -13,7 +13,7 @@ import { minLargeBody } from '../rate-limits/large-bodies.ts'
 import { Deadlines } from './deadlines.ts'
 import { type BodyChunk, upstreamBody, type UpstreamBody } from './upstream-body.ts'
 import { readFailure, toApiError, upstreamUnavailable } from './upstream-error.ts'
-import { connectionError, parseRetryAfter, post, secretsOf } from './upstream-request.ts'
+import { connectionError, parseRetryAfter, post, secretsOf, sourceHeaders } from './upstream-request.ts'
 
 type Batch = readonly GenerationEvent[]
 
@@ -169,9 +169,8 @@ export class UpstreamStream implements OpenableStream<Batch> {
 
   #post(payload: string): Promise<Response> {
     const { provider, target, generation } = this.#request
-    const { source } = generation
     const kind = this.#kind
-    const headers = source?.protocol === kind.protocol.name ? source.headers : undefined
+    const headers = sourceHeaders(generation, kind)
     return post({ provider, kind, target, body: payload, headers, signal: this.#abort.signal })
   }
 }

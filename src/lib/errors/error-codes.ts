@@ -242,8 +242,3 @@ export const errorCodeGroups = {
 export type ErrorCode = {
   [Group in keyof typeof errorCodeGroups]: keyof (typeof errorCodeGroups)[Group]
 }[keyof typeof errorCodeGroups]
-
-/** The details of each error code; `fromEntries` does not know the keys. */
-export const errorCodes = Object.fromEntries(
-  Object.values(errorCodeGroups).flatMap((group) => Object.entries(group)),
-) as Readonly<Record<ErrorCode, ErrorCodeDetails>>

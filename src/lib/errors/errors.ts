@@ -34,7 +34,7 @@ export type RejectionDetails = {
 }
 
 /** Why no model has the requested name. */
-export type ModelRejection = 'unknown_model' | 'ambiguous_model' | 'disabled_model' | 'unsupported_api'
+type ModelRejection = 'unknown_model' | 'ambiguous_model' | 'disabled_model' | 'unsupported_api'
 
 /** An error with the HTTP status and the message that the caller receives. */
 export class ApiError extends Error {

@@ -3,7 +3,7 @@ import type { ErrorCode } from './error-codes.ts'
 import { ApiError, type RejectionDetails } from './errors.ts'
 
 /** Why a key was not accepted. */
-export type KeyRejection = 'malformed_key' | 'unknown_key' | 'wrong_secret' | 'revoked_key' | 'expired_key'
+type KeyRejection = 'malformed_key' | 'unknown_key' | 'wrong_secret' | 'revoked_key' | 'expired_key'
 
 /** Why a path is not found. */
 export type RouteRejection = 'unknown_path' | 'unsupported_endpoint'

@@ -6,7 +6,7 @@ export function upstreamRejected(message: string, code: UpstreamRejection): ApiE
 }
 
 /** The codes of requests that a provider rejected. */
-export type UpstreamRejection = 'upstream_rejected' | 'context_length_exceeded' | 'content_filter'
+type UpstreamRejection = 'upstream_rejected' | 'context_length_exceeded' | 'content_filter'
 
 const noRetry = { 'x-should-retry': 'false' }
 
@@ -21,7 +21,7 @@ export function providerKeyMissing(message: string): ApiError {
 }
 
 /** The codes of upstream failures that a retry cannot fix. */
-export type UpstreamBreakage =
+type UpstreamBreakage =
   'provider_key_missing' | 'provider_key_rejected' | 'provider_quota_exhausted' | 'upstream_model_not_found'
 
 /** 502 that a retry may fix. `retryAfter` is the provider's, in seconds; the caller receives at most 60. */
@@ -37,4 +37,4 @@ export function upstreamFailed(
 }
 
 /** The codes of upstream failures that a retry may fix. */
-export type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'
+type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'

@@ -1,7 +1,7 @@
 import { type Aggregation, type MetricSnapshot, renderSnapshots, type Sample } from './snapshot.ts'
 
 /** A metric with one series for each combination of label values, in the text format of Prometheus. */
-export type Family<Series> = DescribedMetric & {
+type Family<Series> = DescribedMetric & {
   /** Returns the series with these label values, in the order of the labels; empty values are not rendered. */
   withLabels(...values: readonly string[]): Series
   snapshot(): MetricSnapshot
@@ -10,7 +10,7 @@ export type Family<Series> = DescribedMetric & {
 }
 
 /** The name, help text and label names of a metric. */
-export type Description = {
+type Description = {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]
@@ -20,17 +20,17 @@ export type Description = {
 export type DescribedMetric = Description & { readonly type: 'counter' | 'gauge' | 'histogram' }
 
 /** How the series of one metric type are created and rendered. */
-export type SeriesType<Series> = {
+type SeriesType<Series> = {
   readonly type: DescribedMetric['type']
   create(): Series
   samples(series: Series, name: string, labels: string): readonly Sample[]
 }
 
 /** A sum that only grows. */
-export type Counter = { value: number }
+type Counter = { value: number }
 
 /** Counts observed values in buckets. */
-export type Histogram = { observe(value: number): void }
+type Histogram = { observe(value: number): void }
 
 /** A metric whose values are read at each scrape. */
 export type ScrapedMetric = Description & {

@@ -8,7 +8,7 @@ import {
 import { causeOf, type Log } from '../../lib/log.ts'
 
 /** Queues spans until they are sent, and counts dropped ones. */
-export type SpanQueue = SpanProcessor & {
+type SpanQueue = SpanProcessor & {
   dropped(): number
   /** Logs a failure to send, at most once per interval. */
   reportFailure(error: unknown): void

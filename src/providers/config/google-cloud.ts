@@ -35,10 +35,7 @@ function hostOf(location: string): string {
 function nameProblems({ entry: { project, location }, path }: ProviderConfigInput): SettingsProblem[] {
   const problems: SettingsProblem[] = []
   if (project !== undefined && !/^[a-z0-9][a-z0-9.:-]*$/.test(project))
-    problems.push({
-      path: `${path}.project`,
-      message: 'must be a project ID such as my-project-123.',
-    })
+    problems.push({ path: `${path}.project`, message: 'must be a project ID such as my-project-123.' })
   if (location !== undefined && !/^[a-z0-9-]+$/.test(location))
     problems.push({ path: `${path}.location`, message: 'must be a location such as europe-west4 or global.' })
   return problems
@@ -46,16 +43,15 @@ function nameProblems({ entry: { project, location }, path }: ProviderConfigInpu
 
 /** `api_key` takes precedence over the file; the variable is the default of Google's own tools. */
 function configureCredentials({ name, entry, path, environment }: ProviderConfigInput): GoogleCloudConfig {
+  const credentialsPath = `${path}.credentials`
   const file = entry.credentials ?? environment.GOOGLE_APPLICATION_CREDENTIALS
   if (entry.api_key !== undefined && entry.credentials !== undefined)
     return {
-      problems: [
-        { path: `${path}.credentials`, message: 'is set together with api_key. Remove one of the two.' },
-      ],
+      problems: [{ path: credentialsPath, message: 'is set together with api_key. Remove one of the two.' }],
     }
   if (!file || entry.api_key !== undefined) return { problems: [] }
   const account = readServiceAccount(file)
   if (typeof account !== 'string') return { credentials: createCredentials(account, name), problems: [] }
-  const source = entry.credentials === undefined ? 'GOOGLE_APPLICATION_CREDENTIALS' : `${path}.credentials`
+  const source = entry.credentials === undefined ? 'GOOGLE_APPLICATION_CREDENTIALS' : credentialsPath
   return { problems: [{ path: source, message: account }] }
 }

@@ -58,7 +58,7 @@ export function describedSchema({ description, schema }: SchemaFormat): Fields {
 export type SchemaFormat = Extract<Format, { readonly type: 'json_schema' }>
 
 /** The content of a data URL: its media type in lower case, which may be empty, and its bytes in base64. */
-export type InlineData = { readonly mediaType: string; readonly data: string }
+type InlineData = { readonly mediaType: string; readonly data: string }
 
 /** The content of a data URL; undefined for any other URL. */
 export function parseDataUrl(url: string): InlineData | undefined {

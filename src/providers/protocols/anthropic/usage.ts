@@ -99,19 +99,11 @@ function parseCounts(counts: Fields): Usage {
   }
 }
 
-function addCounts(a: Usage, b: Usage): Usage {
-  return {
-    promptTokens: a.promptTokens + b.promptTokens,
-    completionTokens: a.completionTokens + b.completionTokens,
-    cachedTokens: sum(a.cachedTokens, b.cachedTokens),
-    cacheWriteTokens: sum(a.cacheWriteTokens, b.cacheWriteTokens),
-    longCacheWriteTokens: sum(a.longCacheWriteTokens, b.longCacheWriteTokens),
-    reasoningTokens: sum(a.reasoningTokens, b.reasoningTokens),
-  }
-}
-
-function sum(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0)
+function addCounts(usage: Usage, other: Usage): Usage {
+  const sums = new Map<string, number | undefined>(Object.entries(usage))
+  for (const [name, count] of Object.entries(other))
+    if (count !== undefined) sums.set(name, (sums.get(name) ?? 0) + count)
+  return { ...usage, ...Object.fromEntries(sums) }
 }
 
 /** The service tier of our API for the tier in the counts; null for one that our API does not know. */

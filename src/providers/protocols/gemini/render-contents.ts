@@ -13,10 +13,10 @@ import type { Dialect } from './models.ts'
 import { renderParts, renderTexts, warnOfProperties } from './render-parts.ts'
 
 /** The consecutive messages of one role. */
-export type Turn = { readonly role: 'user' | 'model'; readonly parts: readonly Body[] }
+type Turn = { readonly role: 'user' | 'model'; readonly parts: readonly Body[] }
 
 /** The conversation in turns, and its system instructions. */
-export type Contents = { readonly turns: readonly Turn[]; readonly instructions: readonly Body[] }
+type Contents = { readonly turns: readonly Turn[]; readonly instructions: readonly Body[] }
 
 /** Renders the conversation in Gemini's form, which begins with a user turn. */
 export function renderContents({ messages }: Generation, dialect: Dialect, warn: Warn): Contents {

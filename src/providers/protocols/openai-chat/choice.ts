@@ -97,7 +97,7 @@ function readPart(part: Fields, choice: number, events: GenerationEvent[]): void
 }
 
 /** Our finish reason for a provider's. A response with tool calls that ends normally has the reason `tool_calls`. */
-export function finishFor(reason: string, hasToolCalls: boolean): FinishReason {
+function finishFor(reason: string, hasToolCalls: boolean): FinishReason {
   const finishReason = finishReasons.get(reason.toLowerCase()) ?? 'stop'
   if (finishReason === 'length' || finishReason === 'content_filter') return finishReason
   return hasToolCalls ? 'tool_calls' : 'stop'
