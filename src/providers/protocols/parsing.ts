@@ -68,6 +68,25 @@ export function emitUsage(usage: Usage | undefined, events: GenerationEvent[]): 
   if (usage) events.push({ type: 'usage', usage })
 }
 
+type Tier = 'default' | 'priority' | null
+
+/** The service tier that serves a response: null for one that our API does not know, undefined where there is none. */
+export function parseTier(tier: unknown): Tier | undefined {
+  if (typeof tier !== 'string' || tier === '') return undefined
+  return tier === 'default' || tier === 'priority' ? tier : null
+}
+
+/** Emits the service tier where it changes: every chunk repeats it. */
+export function emitTier<State extends { readonly tier?: Tier }>(
+  state: State,
+  tier: Tier | undefined,
+  events: GenerationEvent[],
+): State {
+  if (tier === undefined || tier === state.tier) return state
+  events.push({ type: 'tier', tier })
+  return { ...state, tier }
+}
+
 /** A count of tokens, at most `max`: providers have reported parts that are larger than their total. */
 export function countOf(value: unknown, max: number = Number.MAX_SAFE_INTEGER): number | undefined {
   const count = numberOf(value)

@@ -1,4 +1,4 @@
-import { parseList } from '../../lib/json/parse-list.ts'
+import { parseList } from '../../lib/json/json-text.ts'
 
 /** Stored data that cannot be read. Its message names the object, and nothing of its content. */
 export class UnreadableError extends Error {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { emptyScan, isClosed, scanPiece } from '../../../src/lib/json/json-scan.ts'
+import { emptyScan, isClosed, scanPiece } from '../../../src/lib/json/json-text.ts'
 
 const scanOf = (...pieces: string[]) => pieces.reduce(scanPiece, emptyScan)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseList } from '../../../src/lib/json/parse-list.ts'
+import { parseList } from '../../../src/lib/json/json-text.ts'
 
 const long = 'x'.repeat(600_000)
 

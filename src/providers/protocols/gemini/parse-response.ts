@@ -16,7 +16,16 @@ import {
 import type { SseEvent } from '../../../lib/sse.ts'
 import { nameSet } from '../../../lib/text.ts'
 import { hasError } from '../error.ts'
-import { choiceIndex, emitText, emitUsage, failure, finishWith, incomplete, stepInvalid } from '../parsing.ts'
+import {
+  choiceIndex,
+  emitText,
+  emitTier,
+  emitUsage,
+  failure,
+  finishWith,
+  incomplete,
+  stepInvalid,
+} from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { callIdFor, emitCompleteCall } from '../tool-call.ts'
 import { parseError, parseTier, parseUsage } from './metadata.ts'
@@ -58,7 +67,7 @@ function step(state: StreamState, event: SseEvent): Step<StreamState> {
 function readChunk(state: StreamState, chunk: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
   const metadata = fieldsOf(chunk.usageMetadata)
-  let next = readTier(state, metadata, events)
+  let next = emitTier(state, parseTier(metadata), events)
   let error: ProviderError | undefined = hasError(chunk) ? parseError(chunk) : undefined
   for (const item of listOf(chunk.candidates)) {
     const piece = fieldsOf(item)
@@ -69,14 +78,6 @@ function readChunk(state: StreamState, chunk: Fields): Step<StreamState> {
     next = { ...next, candidates: [{ callIds: [], finish: blockedPrompt }] }
   emitUsage(parseUsage(metadata), events)
   return error ? finishWith(next, [...events, failure(error)]) : { state: next, events }
-}
-
-/** Every chunk repeats the service tier; it is emitted only when it changes. */
-function readTier(state: StreamState, metadata: Fields, events: GenerationEvent[]): StreamState {
-  const tier = parseTier(metadata)
-  if (tier === undefined || tier === state.tier) return state
-  events.push({ type: 'tier', tier })
-  return { ...state, tier }
 }
 
 function readPiece(state: StreamState, piece: Fields, events: GenerationEvent[]): StreamState {

@@ -5,11 +5,13 @@ import { hasError, parseError } from '../error.ts'
 import {
   choiceIndex,
   countOf,
+  emitTier,
   emitUsage,
   failure,
   finishWith,
   incomplete,
   noEvents,
+  parseTier,
   stepInvalid,
 } from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
@@ -33,8 +35,7 @@ export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[
   }
   const events: GenerationEvent[] = []
   const finishes: GenerationEvent[] = []
-  const tier = textOf(body.service_tier)
-  if (tier !== undefined) events.push({ type: 'tier', tier: parseTier(tier) })
+  emitTier({}, parseTier(body.service_tier), events)
   for (const item of listOf(body.choices)) {
     const entry = fieldsOf(item)
     const error = choiceError(entry)
@@ -62,7 +63,7 @@ function readCompleteChoice(dialect: Dialect, entry: Fields, events: GenerationE
 export type StreamState = {
   /** By the index of the choice. */
   readonly choices: readonly (Choice | undefined)[]
-  readonly tier?: string
+  readonly tier?: 'default' | 'priority' | null
   /** The response is complete or has failed: no further events are emitted. */
   readonly finished: boolean
 }
@@ -96,8 +97,7 @@ function step(
 
 function readChunk(dialect: Dialect, state: StreamState, chunk: Fields): Step<StreamState> {
   const events: GenerationEvent[] = []
-  let next = state
-  if (typeof chunk.service_tier === 'string') next = readTier(next, chunk.service_tier, events)
+  let next = emitTier(state, parseTier(chunk.service_tier), events)
   for (const item of listOf(chunk.choices)) {
     const entry = fieldsOf(item)
     const error = choiceError(entry)
@@ -111,13 +111,6 @@ function readChunk(dialect: Dialect, state: StreamState, chunk: Fields): Step<St
 function usageIn(chunk: Fields): readonly GenerationEvent[] {
   const usage = parseUsage(chunk)
   return usage ? [{ type: 'usage', usage }] : noEvents
-}
-
-/** Every chunk repeats the service tier; it is emitted only when it changes. */
-function readTier(state: StreamState, reason: string, events: GenerationEvent[]): StreamState {
-  if (reason === '' || reason === state.tier) return state
-  events.push({ type: 'tier', tier: parseTier(reason) })
-  return { ...state, tier: reason }
 }
 
 function readChoice(
@@ -190,9 +183,4 @@ function parseCached(counts: Fields, details: Fields, promptTokens: number): num
     countOf(counts.prompt_cache_hit_tokens, promptTokens) ??
     countOf(counts.cached_tokens, promptTokens)
   )
-}
-
-/** The service tier of our API for a provider's tier; null for one that our API does not know. */
-export function parseTier(tier: string): 'default' | 'priority' | null {
-  return tier === 'default' || tier === 'priority' ? tier : null
 }

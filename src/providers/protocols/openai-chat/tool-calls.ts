@@ -1,6 +1,6 @@
 import { appendBlock } from '../../../domain/generation/answer.ts'
 import type { GenerationEvent, ToolCall } from '../../../domain/generation/events.ts'
-import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-scan.ts'
+import { emptyScan, isClosed, type JsonScan, scanPiece } from '../../../lib/json/json-text.ts'
 import {
   asJson,
   type Fields,

@@ -1,11 +1,28 @@
 import type { GenerationEvent } from '../../../domain/generation/events.ts'
-import { type Fields, fieldsOf, isObject, numberOf, parseJson, textOf } from '../../../lib/json/json.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  numberOf,
+  parseJson,
+  textOf,
+} from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { hasError } from '../error.ts'
-import { failure, finishWith, incomplete, noEvents, stepInvalid } from '../parsing.ts'
+import {
+  emitTier,
+  emitUsage,
+  failure,
+  finishWith,
+  incomplete,
+  noEvents,
+  parseTier,
+  stepInvalid,
+} from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
-import { conclude, initialState, parseError, readTier, type StreamState } from './stream-state.ts'
-import { addArguments, closeItem, type ItemPosition, openItem, type Turn } from './turn.ts'
+import { parseError, parseUsage } from './metadata.ts'
+import { addArguments, closeItem, emptyTurn, type ItemPosition, openItem, type Turn } from './turn.ts'
 
 /** The events of a response that was not streamed: those at the end of a stream without deltas. */
 export function parseResponse(body: unknown): GenerationEvent[] {
@@ -111,4 +128,100 @@ const endings = new Map([
 
 function readEnd(state: StreamState, type: string, response: Fields): Step<StreamState> {
   return finishWith(state, conclude(state, response, endings.get(type) ?? type))
+}
+
+/** The state between two events of a stream. */
+export type StreamState = {
+  /** True once text was emitted. */
+  readonly hasText: boolean
+  /** The form of the reasoning that is emitted. */
+  readonly reasoning?: 'summary' | 'content'
+  readonly turn: Turn
+  readonly tier?: 'default' | 'priority' | null
+  /** The response is complete or has failed: no further events are emitted. */
+  readonly finished: boolean
+}
+
+/** The state before the first event. */
+const initialState: StreamState = { hasText: false, turn: emptyTurn, finished: false }
+
+/** The last events of a response: output that was not streamed, usage, and the `finish` or `failure`. */
+function conclude(state: StreamState, response: Fields, defaultStatus: string): GenerationEvent[] {
+  const status = endStatuses.has(response.status) ? String(response.status) : defaultStatus
+  const events: GenerationEvent[] = []
+  const { turn } = emitMissing(state, listOf(response.output), events)
+  readTier(state, response, events)
+  emitUsage(parseUsage(response), events)
+  events.push(endOf(response, status, turn.endedCalls > 0))
+  return events
+}
+
+/** `auto` is only the requested tier, not the one that serves the response. */
+function readTier(
+  state: StreamState,
+  { service_tier: tier }: Fields,
+  events: GenerationEvent[],
+): StreamState {
+  return tier === 'auto' ? state : emitTier(state, parseTier(tier), events)
+}
+
+/** The final statuses of a response. */
+const endStatuses = new Set<unknown>(['completed', 'incomplete', 'failed', 'cancelled'])
+
+/** Emits the output for which no deltas were received: some engines send none. */
+function emitMissing(state: StreamState, output: readonly unknown[], events: GenerationEvent[]): StreamState {
+  if (state.reasoning === undefined) events.push(...reasoningIn(output))
+  if (!state.hasText) events.push(...textIn(output))
+  const { callIds, open, endedCalls } = state.turn
+  if (endedCalls > 0) return state
+  const turn = output.reduce<Turn>(
+    (turn, item, outputIndex) => {
+      const fields = fieldsOf(item)
+      return closeItem(turn, fields, { outputIndex, itemId: textOf(fields.id) }, events)
+    },
+    { ...emptyTurn, callIds, open },
+  )
+  return { ...state, turn }
+}
+
+/** The text of the output items, with refusals. */
+function textIn(output: readonly unknown[]): GenerationEvent[] {
+  return partsOf(output, 'message', 'content')
+    .flatMap(({ text, refusal }) => [text, refusal])
+    .filter(isNonEmpty)
+    .map((text) => ({ type: 'text', choice: 0, text }))
+}
+
+/** The reasoning of the output items: the summaries, or the reasoning content where there are none. */
+function reasoningIn(output: readonly unknown[]): GenerationEvent[] {
+  const summary = partsOf(output, 'reasoning', 'summary').map(({ text }) => text)
+  const content = partsOf(output, 'reasoning', 'content').map(({ text }) => text)
+  const text = summary.filter(isNonEmpty).join('\n\n') || content.filter(isNonEmpty).join('')
+  return text === '' ? [] : [{ type: 'reasoning', choice: 0, text }]
+}
+
+function partsOf(output: readonly unknown[], type: string, field: string): Record<string, unknown>[] {
+  return output
+    .map(fieldsOf)
+    .filter((item) => item.type === type)
+    .flatMap((item) => listOf(item[field]).map(fieldsOf))
+}
+
+function isNonEmpty(text: unknown): text is string {
+  return typeof text === 'string' && text !== ''
+}
+
+/** The `finish` or `failure` of a response with this status. */
+function endOf(response: Fields, status: string, hasToolCalls: boolean): GenerationEvent {
+  if (hasError(response) || status === 'failed') return failure(parseError(response))
+  if (status === 'completed')
+    return { type: 'finish', choice: 0, reason: hasToolCalls ? 'tool_calls' : 'stop' }
+  if (status === 'incomplete') return incompleteEnd(textOf(fieldsOf(response.incomplete_details).reason))
+  return incomplete
+}
+
+function incompleteEnd(reason: string = 'max_output_tokens'): GenerationEvent {
+  if (/token|length/.test(reason)) return { type: 'finish', choice: 0, reason: 'length' }
+  if (/filter|safety/.test(reason)) return { type: 'finish', choice: 0, reason: 'content_filter' }
+  return incomplete
 }

@@ -3,10 +3,10 @@ import type { Format, Generation, Message, Tool, ToolChoice } from '../../../dom
 import { type Fields, fieldsBeside, withoutEmpty } from '../../../lib/json/json.ts'
 import { type Body, collectWarnings, type Protocol, type Target, type Warn } from '../protocol.ts'
 import { renderUser, warnOfFields, warnOfUsed } from '../rendering.ts'
+import { parseError } from './metadata.ts'
 import { effortFor, encryptsReasoning, fixesSampling } from './models.ts'
-import { parseResponse, streamParser } from './parse-response.ts'
+import { parseResponse, streamParser, type StreamState } from './parse-response.ts'
 import { renderInput, responsesApi } from './render-input.ts'
-import { parseError, type StreamState } from './stream-state.ts'
 
 /** The generation parameters that the Responses API supports. */
 const supportedParameters: readonly Parameter[] = [
