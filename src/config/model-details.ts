@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { modelApis } from '../domain/generation/parameters.ts'
 import { efforts } from '../domain/generation/request.ts'
-import { closed, count, text } from './setting-types.ts'
+import { closed, count, flag, text } from './setting-types.ts'
 
 /** An amount in USD. */
 const price = (description: string) => Type.Number({ minimum: 0, description, examples: [0.25] })
@@ -56,8 +56,8 @@ const ReasoningDetails = Type.Object(
       description: 'The values of `reasoning_effort` that the model supports.',
     }),
     default_effort: Type.Optional(effort('The effort of a request that has none.')),
-    default_enabled: Type.Optional(Type.Boolean({ description: 'Whether the model reasons by default.' })),
-    mandatory: Type.Optional(Type.Boolean({ description: 'Whether the model always reasons.' })),
+    default_enabled: Type.Optional(flag('Whether the model reasons by default.')),
+    mandatory: Type.Optional(flag('Whether the model always reasons.')),
   },
   { ...closed, description: 'How the reasoning of the model can be configured.' },
 )
@@ -76,10 +76,7 @@ const FastMode = Type.Union(
         strategy: Type.Literal('model_variant', {
           description: '`model_variant`: another model serves the request.',
         }),
-        target_slug: text({
-          description: 'With `model_variant`: the slug of that model.',
-          examples: ['acme/river-7b-fast'],
-        }),
+        target_slug: text('With `model_variant`: the slug of that model.', 'acme/river-7b-fast'),
         pricing: fastPricing,
         supported_parameters: Type.Optional(fastParameters),
       },
@@ -106,8 +103,8 @@ const FastMode = Type.Union(
 export type Route = Static<typeof Route>
 const Route = Type.Object(
   {
-    provider: text({ description: 'The name of a provider.', examples: ['openai'] }),
-    model: text({ description: 'The name of the model at the provider.', examples: ['gpt-5'] }),
+    provider: text('The name of a provider.', 'openai'),
+    model: text('The name of the model at the provider.', 'gpt-5'),
     weight: Type.Optional(
       Type.Number({
         minimum: 0,
@@ -137,16 +134,13 @@ export const ModelDetails = Type.Object(
       examples: ['author/model'],
     }),
     enabled: Type.Optional(
-      Type.Boolean({
-        description:
-          '`false` disables the model. By default it is enabled if a provider of its routes is configured.',
-        examples: [false],
-      }),
+      flag(
+        '`false` disables the model. By default it is enabled if a provider of its routes is configured.',
+        false,
+      ),
     ),
-    display_name: Type.Optional(
-      text({ description: 'The name for people, in the list of models.', examples: ['River 7B'] }),
-    ),
-    author: Type.Optional(text({ description: 'Who made the model.', examples: ['acme'] })),
+    display_name: Type.Optional(text('The name for people, in the list of models.', 'River 7B')),
+    author: Type.Optional(text('Who made the model.', 'acme')),
     released: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
@@ -155,12 +149,8 @@ export const ModelDetails = Type.Object(
         examples: ['2026-01-31'],
       }),
     ),
-    context_window: Type.Optional(
-      count({ description: 'Tokens of prompt and output together.', examples: [131_072] }),
-    ),
-    max_output_tokens: Type.Optional(
-      count({ description: 'The largest number of output tokens.', examples: [16_384] }),
-    ),
+    context_window: Type.Optional(count('Tokens of prompt and output together.', 131_072)),
+    max_output_tokens: Type.Optional(count('The largest number of output tokens.', 16_384)),
     pricing: Type.Optional(Pricing),
     input_modalities: Type.Optional(modalities('What the model reads.')),
     output_modalities: Type.Optional(modalities('What the model writes.')),
@@ -181,10 +171,7 @@ export const ModelDetails = Type.Object(
     reasoning: Type.Optional(ReasoningDetails),
     fast: Type.Optional(FastMode),
     variant_of: Type.Optional(
-      text({
-        description: 'The slug of the model that this is the fast variant of.',
-        examples: ['acme/river-7b'],
-      }),
+      text('The slug of the model that this is the fast variant of.', 'acme/river-7b'),
     ),
     aliases: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {

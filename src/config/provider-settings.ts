@@ -1,15 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { closed, count, duration, text, url } from './setting-types.ts'
+import { closed, count, duration, flag, text, url } from './setting-types.ts'
 
 const Timeouts = Type.Object(
   {
-    connect: Type.Optional(duration({ description: 'Until the connection is established. At most 24h.' })),
-    first_byte: Type.Optional(
-      duration({ description: 'Until the first event of the response. At most 24h.', examples: ['10m'] }),
-    ),
-    idle: Type.Optional(
-      duration({ description: 'Between two pieces of a stream. At most 24h.', examples: ['5m'] }),
-    ),
+    connect: Type.Optional(duration('Until the connection is established. At most 24h.')),
+    first_byte: Type.Optional(duration('Until the first event of the response. At most 24h.', '10m')),
+    idle: Type.Optional(duration('Between two pieces of a stream. At most 24h.', '5m')),
   },
   { ...closed, description: 'How long the gateway waits for this provider.' },
 )
@@ -19,21 +15,13 @@ export type ProviderSettings = Static<typeof ProviderSettings>
 export const ProviderSettings = Type.Object(
   {
     kind: Type.Optional(
-      text({
-        description: 'The kind of provider; needed if the name of the entry is not a kind itself.',
-        examples: ['vllm'],
-      }),
+      text('The kind of provider; needed if the name of the entry is not a kind itself.', 'vllm'),
     ),
     base_url: Type.Optional(
-      url({
-        description: 'Where the API begins, without the path of an endpoint; by default that of the kind.',
-      }),
+      url('Where the API begins, without the path of an endpoint; by default that of the kind.'),
     ),
     api_key: Type.Optional(
-      text({
-        description: 'The key of the provider; by default the variable of its kind.',
-        examples: ['${ACME_API_KEY}'],
-      }),
+      text('The key of the provider; by default the variable of its kind.', '${ACME_API_KEY}'),
     ),
     api: Type.Optional(
       Type.Enum(['chat', 'responses'], {
@@ -43,26 +31,15 @@ export const ProviderSettings = Type.Object(
       }),
     ),
     api_version: Type.Optional(
-      text({
-        description: 'Azure only: the api-version of the older URLs, which name a deployment.',
-        examples: ['2024-10-21'],
-      }),
+      text('Azure only: the api-version of the older URLs, which name a deployment.', '2024-10-21'),
     ),
-    project: Type.Optional(
-      text({ description: 'Google Cloud only: the id of the project.', examples: ['my-project-123'] }),
-    ),
-    location: Type.Optional(
-      text({
-        description: 'Google Cloud only: a region, `global`, `eu` or `us`.',
-        examples: ['europe-west4'],
-      }),
-    ),
+    project: Type.Optional(text('Google Cloud only: the id of the project.', 'my-project-123')),
+    location: Type.Optional(text('Google Cloud only: a region, `global`, `eu` or `us`.', 'europe-west4')),
     credentials: Type.Optional(
-      text({
-        description:
-          'Google Cloud only: the JSON file of a service account; relative paths begin at the folder of the settings file.',
-        examples: ['service-account.json'],
-      }),
+      text(
+        'Google Cloud only: the JSON file of a service account; relative paths begin at the folder of the settings file.',
+        'service-account.json',
+      ),
     ),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
@@ -71,9 +48,7 @@ export const ProviderSettings = Type.Object(
       }),
     ),
     discover: Type.Optional(
-      Type.Boolean({
-        description: 'Lists the models of the provider at the start and every minute, and enables them.',
-      }),
+      flag('Lists the models of the provider at the start and every minute, and enables them.'),
     ),
     timeouts: Type.Optional(Timeouts),
   },
@@ -101,14 +76,9 @@ export const Retries = Type.Object(
 /** When a route that fails is skipped. */
 export const Breaker = Type.Object(
   {
-    failures: Type.Optional(
-      count({ description: 'Failures in a row after which a route is skipped.', examples: [3] }),
-    ),
+    failures: Type.Optional(count('Failures in a row after which a route is skipped.', 3)),
     cooldown: Type.Optional(
-      duration({
-        description: 'How long a route that timed out is skipped before it is tried again.',
-        examples: ['1m'],
-      }),
+      duration('How long a route that timed out is skipped before it is tried again.', '1m'),
     ),
   },
   {

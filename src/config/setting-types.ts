@@ -3,65 +3,71 @@ import { Type } from 'typebox'
 /** Objects in the settings have no unknown fields. */
 export const closed = { additionalProperties: false } as const
 
-/**
- * The keywords of a setting: `description` says what it does, `expected` which values it takes, after “must be” in a
- * message, and `examples` holds a value to copy.
- */
-type SettingOptions = {
-  readonly description: string
-  readonly expected?: string
-  readonly examples?: readonly unknown[]
-}
+// `description` says what a setting does, and an example is a value to copy. `expected` says which values it takes, after
+// “must be” in a message.
 
 /** A text that is not empty. */
-export function text(options: SettingOptions) {
-  return Type.String({ minLength: 1, expected: 'a string', ...options })
+export function text(description: string, ...examples: readonly unknown[]) {
+  return Type.String({ minLength: 1, expected: 'a string', description, ...withExamples(examples) })
 }
 
 /** A text above zero with a unit: no setting allows `0s`. */
-export function duration(options: SettingOptions) {
+export function duration(description: string, ...examples: readonly unknown[]) {
   return Type.String({
     pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(ms|s|m|h|d)$',
     expected: 'a duration such as 30s, 5m, 24h or 30d',
     examples: ['30s'],
-    ...options,
+    description,
+    ...withExamples(examples),
   })
 }
 
 /** A number of bytes, or a text with a unit. */
-export function size(options: SettingOptions) {
+export function size(description: string, ...examples: readonly unknown[]) {
   const withUnit = Type.String({ pattern: '^(?=.*[1-9])\\d+(\\.\\d+)?(B|KiB|MiB|GiB|kB|MB|GB)$' })
   return Type.Union([Type.Integer({ minimum: 1 }), withUnit], {
     expected: 'a size such as 32MiB, 500kB or a number of bytes',
     examples: ['32MiB'],
-    ...options,
+    description,
+    ...withExamples(examples),
   })
 }
 
 /** An address of HTTP or HTTPS. */
-export function url(options: SettingOptions) {
+export function url(description: string, ...examples: readonly unknown[]) {
   return Type.String({
     pattern: '^https?://[^/\\s]',
     expected: 'a URL that begins with http:// or https://',
     examples: ['http://10.0.0.5:8000/v1'],
     // It may contain a password, so messages do not show it.
     private: true,
-    ...options,
+    description,
+    ...withExamples(examples),
   })
 }
 
 /** A whole number of at least one. */
-export function count(options: SettingOptions) {
-  return Type.Integer({ minimum: 1, ...options })
+export function count(description: string, ...examples: readonly unknown[]) {
+  return Type.Integer({ minimum: 1, description, ...withExamples(examples) })
 }
 
 /** The URL of a PostgreSQL database. */
-export function databaseUrl(options: SettingOptions) {
+export function databaseUrl(description: string, ...examples: readonly unknown[]) {
   return Type.String({
     pattern: '^postgres(ql)?://[^\\s]+/[^/\\s?]+(\\?\\S*)?$',
     expected: 'the URL of a PostgreSQL database, such as postgres://weir:PASSWORD@db.example.com/weir',
     // It contains a password, so messages do not show it.
     private: true,
-    ...options,
+    description,
+    ...withExamples(examples),
   })
+}
+
+/** True or false. */
+export function flag(description: string, ...examples: readonly boolean[]) {
+  return Type.Boolean({ description, ...withExamples(examples) })
+}
+
+function withExamples(examples: readonly unknown[]) {
+  return examples.length === 0 ? {} : { examples }
 }

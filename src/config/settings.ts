@@ -1,17 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { ModelDetails } from './model-details.ts'
 import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
-import { closed, count, databaseUrl, duration, size, text } from './setting-types.ts'
+import { closed, count, databaseUrl, duration, flag, size, text } from './setting-types.ts'
 
 const Limits = Type.Object(
   {
-    requests_per_minute: Type.Optional(count({ description: 'Requests in a minute.', examples: [600] })),
-    tokens_per_minute: Type.Optional(
-      count({ description: 'Tokens in a minute, prompt and output together.', examples: [1_000_000] }),
-    ),
-    concurrent_requests: Type.Optional(
-      count({ description: 'Requests that are open at the same time.', examples: [100] }),
-    ),
+    requests_per_minute: Type.Optional(count('Requests in a minute.', 600)),
+    tokens_per_minute: Type.Optional(count('Tokens in a minute, prompt and output together.', 1_000_000)),
+    concurrent_requests: Type.Optional(count('Requests that are open at the same time.', 100)),
   },
   {
     ...closed,
@@ -20,10 +16,7 @@ const Limits = Type.Object(
 )
 
 const kept = (what: string) =>
-  duration({
-    description: `How long ${what} are kept; without it, until they are deleted.`,
-    examples: ['30d'],
-  })
+  duration(`How long ${what} are kept; without it, until they are deleted.`, '30d')
 
 const Retention = Type.Object(
   {
@@ -37,15 +30,12 @@ const Retention = Type.Object(
 const Background = Type.Object(
   {
     concurrency: Type.Optional(
-      count({
-        description:
-          'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
-        examples: [16],
-      }),
+      count(
+        'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
+        16,
+      ),
     ),
-    max_queued: Type.Optional(
-      count({ description: 'Queued runs of one organization; a further one gets 503.', examples: [100] }),
-    ),
+    max_queued: Type.Optional(count('Queued runs of one organization; a further one gets 503.', 100)),
   },
   { ...closed, description: 'Responses with `background: true`.' },
 )
@@ -53,28 +43,22 @@ const Background = Type.Object(
 const Compatibility = Type.Object(
   {
     open_responses: Type.Optional(
-      Type.Boolean({
-        description:
-          'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
-      }),
+      flag(
+        'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
+      ),
     ),
     function_tools: Type.Optional(
-      Type.Boolean({
-        description:
-          'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
-      }),
+      flag(
+        'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
+      ),
     ),
     logprobs: Type.Optional(
-      Type.Boolean({
-        description:
-          'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
-      }),
+      flag(
+        'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
+      ),
     ),
     tool_call_fragments: Type.Optional(
-      Type.Boolean({
-        description:
-          'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
-      }),
+      flag('Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.'),
     ),
   },
   { ...closed, description: 'Details of the API in which clients differ.' },
@@ -89,8 +73,8 @@ const Origin = Type.String({
 
 const Tls = Type.Object(
   {
-    cert: text({ description: 'The certificate chain.', examples: ['cert.pem'] }),
-    key: text({ description: 'The private key, without a passphrase.', examples: ['key.pem'] }),
+    cert: text('The certificate chain.', 'cert.pem'),
+    key: text('The private key, without a passphrase.', 'key.pem'),
   },
   {
     ...closed,
@@ -100,11 +84,10 @@ const Tls = Type.Object(
 )
 
 /** The value of `database`. */
-export const DatabaseUrl = databaseUrl({
-  description:
-    'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
-  examples: ['postgres://weir:PASSWORD@db.example.com/weir'],
-})
+export const DatabaseUrl = databaseUrl(
+  'The PostgreSQL database in which everything is stored, instead of the SQLite file in the data folder.',
+  'postgres://weir:PASSWORD@db.example.com/weir',
+)
 
 /** The most worker processes of one server. */
 export const maxWorkers = 256
@@ -113,12 +96,7 @@ export const maxWorkers = 256
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
   {
-    host: Type.Optional(
-      text({
-        description: 'The address to listen on; `0.0.0.0` for every interface.',
-        examples: ['0.0.0.0'],
-      }),
-    ),
+    host: Type.Optional(text('The address to listen on; `0.0.0.0` for every interface.', '0.0.0.0')),
     port: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -173,29 +151,23 @@ export const SettingsFile = Type.Object(
       Type.Object(
         {
           in_flight: Type.Optional(
-            size({
-              description:
-                'Bytes of bodies, of their values, of conversations and of pages of all requests together, half of it for one organization; beyond it requests get 503.',
-              examples: ['1GiB'],
-            }),
+            size(
+              'Bytes of bodies, of their values, of conversations and of pages of all requests together, half of it for one organization; beyond it requests get 503.',
+              '1GiB',
+            ),
           ),
         },
         { ...closed, description: 'The memory that requests may use.' },
       ),
     ),
-    max_body: Type.Optional(
-      size({ description: 'The largest request body; a larger one gets 413.', examples: ['64MiB'] }),
-    ),
+    max_body: Type.Optional(size('The largest request body; a larger one gets 413.', '64MiB')),
     cors: Type.Optional(
       Type.Array(Origin, {
         description: 'The origins from which browsers may call the API; none by default.',
       }),
     ),
     page: Type.Optional(
-      Type.Boolean({
-        description: 'Whether `GET /` is a page for browsers, with a playground, the models and the usage.',
-        examples: [false],
-      }),
+      flag('Whether `GET /` is a page for browsers, with a playground, the models and the usage.', false),
     ),
     tls: Type.Optional(Tls),
   },
