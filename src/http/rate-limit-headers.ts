@@ -1,6 +1,7 @@
-import type { BucketStatus, RateLimitStatus } from '../gateway/rate-limits/organization-limiter.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import type { BucketStatus } from '../lib/token-bucket.ts'
+import type { RateLimitStatus } from '../storage/ports/limits.ts'
 import type { Caller } from './authentication.ts'
 
 /** The step of the guard that gives a request its `admission`, or rejects it with 429 before its body is read. */

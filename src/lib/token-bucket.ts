@@ -10,6 +10,9 @@ export type BucketState = {
   readonly refilledAt: number
 }
 
+/** The level of a bucket, and the milliseconds until it is full. */
+export type BucketStatus = { readonly limit: number; readonly remaining: number; readonly resetMs: number }
+
 /**
  * A token bucket: it holds the limit of one minute and refills continuously. `now` is milliseconds of a
  * monotonic clock.
@@ -98,6 +101,10 @@ export class TokenBucket {
     return ceilDivide(this.#spent, this.#limit)
   }
 
+  status(now: number): BucketStatus {
+    return { limit: this.#limit, remaining: this.remaining(now), resetMs: this.resetMs(now) }
+  }
+
   get #capacity(): number {
     return this.#limit * minuteMs
   }
@@ -114,6 +121,14 @@ export class TokenBucket {
     this.#spent = Math.max(0, this.#spent - elapsed * this.#limit)
     this.#refilledAt += elapsed
   }
+}
+
+/**
+ * The amount to charge a bucket of this limit for what was used instead of what was taken. Of an amount beyond the limit only
+ * a debt of one minute was taken.
+ */
+export function settlementOf(limit: number, taken: number, used: number): number {
+  return used - Math.min(taken, Math.max(used, Math.min(taken, 2 * limit)))
 }
 
 const maxUnits = Number.MAX_SAFE_INTEGER

@@ -100,7 +100,6 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
   const { storage, firstKey, membership } = await startStorage(input, services)
   const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
   const { calls, runs, metrics, limits } = shared
-  services.defer(() => limits.stop())
   let maintenance: { stop(): void } | undefined = membership
   services.defer(() => maintenance?.stop())
   let active = await createActiveApp(initial, shared)

@@ -4,7 +4,6 @@ import { KeyWatch } from '../http/key-watch.ts'
 import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
-import { createLeasedRateLimits } from '../gateway/rate-limits/leased/leased-rate-limits.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
 import { serviceUnavailable } from '../lib/errors/errors.ts'
@@ -81,7 +80,7 @@ export function createSharedServices(
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
-  const limits = createLimits(storage, () => settings().limits, input.clock, memory)
+  const limits = createRateLimits(storage.limits, () => settings().limits, memory)
   return {
     storage,
     membership: input.membership,
@@ -127,17 +126,6 @@ function createResponseServices(
     sharedResponses: { waiting, followed: createFollowedResponses({ claims, responses, live, log }) },
     runs: createRuns(parts, { process, claims, waiting, recovery }),
   }
-}
-
-function createLimits(
-  { shared }: Storage,
-  defaults: () => Settings['limits'],
-  clock: (() => number) | undefined,
-  memory: MemoryBudget,
-): RateLimits {
-  return shared
-    ? createLeasedRateLimits(shared, defaults, { clock, memory })
-    : createRateLimits(defaults, clock, undefined, memory)
 }
 
 /** Renders the metrics of this process, or of all processes that share the port. */

@@ -7,7 +7,7 @@ import { openSqlite } from './sqlite/open-sqlite.ts'
 export type DatabaseLocation = string | Secret
 
 export type StorageOptions = {
-  /** The milliseconds of the rate limits in PostgreSQL, instead of the clock of the database. */
+  /** The milliseconds of the rate limits, instead of a monotonic clock, and of that of a PostgreSQL database. */
   readonly clock?: (() => number) | undefined
   /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */
   readonly lockTimeoutMs?: number | undefined
@@ -22,7 +22,7 @@ export async function openStorage(
   log: Log,
   { clock, lockTimeoutMs }: StorageOptions = {},
 ): Promise<Storage> {
-  if (typeof database === 'string') return openSqlite(database, log, lockTimeoutMs)
+  if (typeof database === 'string') return openSqlite(database, log, lockTimeoutMs, clock)
   // Loaded only when it is used, because the driver would delay every start.
   const { openPostgres } = await import('./postgres/open-postgres.ts')
   return await openPostgres(database, log, clock)

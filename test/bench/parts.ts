@@ -8,7 +8,7 @@ import { median } from '../../src/cli/bench/statistics.ts'
 import { parseApiKey, verifySecret } from '../../src/domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
 import { Meter } from '../../src/gateway/billing/meter.ts'
-import { createRateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../support/local-limits.ts'
 import { parseJson } from '../../src/lib/json/json.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { isTooDeep } from '../../src/lib/validation/json-bounds.ts'
@@ -44,7 +44,7 @@ async function guardParts(folder: string): Promise<Part[]> {
     createLog(() => {}),
   )
   await storage.bootstrap(firstKey)
-  const limits = createRateLimits(() => ({
+  const limits = createLocalLimits(() => ({
     requestsPerMinute: 10 ** 9,
     tokensPerMinute: 10 ** 12,
     concurrentRequests: 10 ** 5,

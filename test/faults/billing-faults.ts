@@ -46,9 +46,9 @@ export const billingFaults: readonly Fault[] = [
   },
   {
     name: 'a call that ends does not release its concurrency slot',
-    file: 'src/gateway/rate-limits/organization-limiter.ts',
-    original: 'this.releaseSlot()\n    this.#tokens.charge(',
-    replacement: 'this.#tokens.charge(',
+    file: 'src/gateway/rate-limits/admission.ts',
+    original: 'this.#limiter.releaseSlot()\n',
+    replacement: '',
     tests: ['test/api/limits/call-limits.test.ts'],
   },
 ]

@@ -4,14 +4,14 @@ import type { Fault } from './fault.ts'
 export const processFaults: readonly Fault[] = [
   {
     name: 'the spare part of a lease is not taken from the bucket',
-    file: 'src/storage/common/limit-exchange.ts',
+    file: 'src/storage/postgres/cluster/lease-exchange.ts',
     original: 'if (given > 0) bucket.take(given, now)\n',
     replacement: '',
     tests: ['test/unit/storage/limit-leases.test.ts'],
   },
   {
     name: 'an exchange of leases in PostgreSQL does not lock the bucket',
-    file: 'src/storage/postgres/shared/limit-lease-statements.ts',
+    file: 'src/storage/postgres/cluster/lease-statements.ts',
     original: 'ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b',
     replacement: 'ORDER BY b.organization_id, b.kind',
     tests: ['test/reliability/processes/limits.test.ts'],

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { billingModes } from '../../domain/accounting/organization.ts'
-import type { LimitValues, RateLimitStatus } from '../../gateway/rate-limits/organization-limiter.ts'
+import type { LimitValues, RateLimitStatus } from '../../storage/ports/limits.ts'
 import type { Caller } from '../../http/authentication.ts'
 import type { Guard } from '../../http/guard.ts'
 import { describe, guardErrors } from '../../http/openapi/describe.ts'

@@ -1,9 +1,9 @@
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { onAbort, type AbortLike, abortReason } from '../../lib/abort.ts'
+import { rateLimited } from '../../lib/errors/http-errors.ts'
+import { IdleCache } from '../../lib/idle-cache.ts'
 import { monotonicNow, nextTurn } from '../../lib/time.ts'
 import { TokenBucket } from '../../lib/token-bucket.ts'
-import { tooManyBodyBytes, tooManyLargeBodies } from './limit-errors.ts'
-import { createLimiterCache } from './limiter-cache.ts'
 
 /** Bytes. A longer body takes long enough to process that others of its organization wait for their turn. */
 export const minLargeBody = 256 * 1024
@@ -17,8 +17,6 @@ const maxWaitMs = 10_000
 /** The longest rest after a body. */
 const maxRestMs = 1000
 
-const maxOrganizations = 100_000
-
 /** Calls the function after so many milliseconds. */
 type RestTimer = (milliseconds: number, end: () => void) => void
 
@@ -30,28 +28,29 @@ const startTimer: RestTimer = (milliseconds, end) => void setTimeout(end, millis
  */
 export class LargeBodies {
   readonly #now: () => number
-  readonly #lines
+  readonly #after: RestTimer
+  readonly #lines = new IdleCache<Line>((line) => line.isIdle())
 
   /** `now` is milliseconds of a monotonic clock, and `after` the timer of the rests. */
   constructor(now: () => number = monotonicNow, after: RestTimer = startTimer) {
     this.#now = now
-    this.#lines = createLimiterCache<Line>({
-      create: () => new Line(now, after),
-      isIdle: (line) => line.isIdle(),
-      maxOrganizations,
-    })
+    this.#after = after
   }
 
   /** Takes bytes that are about to be read; throws the 429 if they are too many, or if the line is full. */
   takeBytes(organization: Organization, bytes: number): void {
-    this.#lines.limiterOf(organization).takeBytes(bytes)
+    this.#lineOf(organization).takeBytes(bytes)
   }
 
   /** Waits for the turn of a body. Rejects with the 429 if the line is full or too slow, or once the signal aborts. */
   async enter(organization: Organization, signal: AbortLike): Promise<BodyTurn> {
-    const line = this.#lines.limiterOf(organization)
+    const line = this.#lineOf(organization)
     await line.enter(signal)
     return new BodyTurn(line, this.#now)
+  }
+
+  #lineOf({ id }: Organization): Line {
+    return this.#lines.find(id) ?? this.#lines.add(id, new Line(this.#now, this.#after))
   }
 }
 
@@ -148,4 +147,16 @@ class Line {
   #requireRoom(): void {
     if (this.#waiting.length >= maxWaiting) throw tooManyLargeBodies(maxWaiting)
   }
+}
+
+/** 429: as many large bodies of the organization wait as may, or one has waited too long. */
+function tooManyLargeBodies(limit: number): Error {
+  const message = `Rate limit exceeded: too many large request bodies at once for the organization (limit: ${limit} waiting). Try again in 1 second.`
+  return rateLimited('requests', message, 1000)
+}
+
+/** 429: the large bodies of the organization have too many bytes, and for `waitMs` will not have few enough. */
+function tooManyBodyBytes(limit: number, waitMs: number): Error {
+  const reached = `Rate limit exceeded: too many bytes in large request bodies per minute for the organization (limit: ${limit}).`
+  return rateLimited('requests', `${reached} Try again in ${waitMs / 1000} seconds.`, waitMs)
 }

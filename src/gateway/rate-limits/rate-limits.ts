@@ -1,9 +1,13 @@
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
-import type { Admission, QueuedSlot } from './admission.ts'
-import { LocalAdmission, LocalQueuedSlot, type OrganizationLimiters } from './local-admission.ts'
-import { createLimiterCache, limitsOf } from './limiter-cache.ts'
-import { OrganizationLimiter, type LimitValues, type RateLimitStatus } from './organization-limiter.ts'
+import {
+  type Limits,
+  limitsOf,
+  type LimitValues,
+  type OrganizationLimiter,
+  type RateLimitStatus,
+} from '../../storage/ports/limits.ts'
+import { Admission, type AdmissionResources, limitExceeded, QueuedSlot } from './admission.ts'
 
 /** The rate limits of all organizations. */
 export type RateLimits = {
@@ -18,12 +22,8 @@ export type RateLimits = {
   ): Admission | Promise<Admission>
   /** A reserved call of an earlier process that has yet to run. */
   resume(organization: Organization): QueuedSlot
-  /** The slots of queued background runs that processes share; undefined for a process that is alone. */
-  readonly queuedRuns: QueuedRunSlots | undefined
-  /** The number of organizations with a limiter. */
-  size(): number
-  /** Returns what was taken from shared limits and not used; all calls must have ended. */
-  stop(): Promise<void>
+  /** The slots of queued background runs. */
+  readonly queuedRuns: QueuedRunSlots
 }
 
 /** Counts the queued runs of an organization in all processes. */
@@ -32,44 +32,40 @@ export type QueuedRunSlots = {
   claim(organization: Organization, limit: number): Promise<(() => void) | undefined>
 }
 
-/** The rate limits of a process that is alone: nothing has to be waited for. */
-export type LocalRateLimits = Pick<RateLimits, 'queuedRuns' | 'size' | 'stop'> & {
-  admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
-  resume(organization: Organization): LocalQueuedSlot
+/** Creates the rate limits. Organizations without limits of their own have the defaults; requests hold their bytes in `memory`. */
+export function createRateLimits(
+  limits: Limits,
+  defaults: () => LimitValues,
+  memory = new MemoryBudget(),
+): RateLimits {
+  const limiterOf = (organization: Organization) => limits.limiterOf(organization, defaults)
+  const resources: AdmissionResources = { limiterOf, memory }
+
+  function toAdmission(
+    organization: Organization,
+    waitMs: number,
+    onRejected: (status: RateLimitStatus) => void,
+  ): Admission {
+    if (waitMs === 0) return new Admission(organization, resources)
+    const status = limiterOf(organization).status()
+    onRejected(status)
+    throw limitExceeded('requests', status, waitMs)
+  }
+
+  return {
+    admit(organization, onRejected, opensCall = false) {
+      const limiter = limiterOf(organization)
+      limiter.setLimits(limitsOf(organization, defaults()))
+      const waitMs = limiter.takeRequest(opensCall)
+      return waitMs instanceof Promise
+        ? waitMs.then((waitMs) => toAdmission(organization, waitMs, onRejected))
+        : toAdmission(organization, waitMs, onRejected)
+    },
+    resume: (organization) => new QueuedSlot(organization, resources, 0),
+    queuedRuns: { claim: (organization, limit) => claimQueued(limiterOf(organization), limit) },
+  }
 }
 
-/**
- * Creates the rate limits of a process that is alone. `clock` is monotonic, in milliseconds. Beyond `maxOrganizations`,
- * idle limiters are evicted. Requests hold their bytes in `memory`.
- */
-export function createRateLimits(
-  defaults: () => LimitValues,
-  clock = () => performance.now(),
-  maxOrganizations = 100_000,
-  memory = new MemoryBudget(),
-): LocalRateLimits {
-  const cache = createLimiterCache<OrganizationLimiter>({
-    create: (organization) => new OrganizationLimiter(limitsOf(organization, defaults()), clock()),
-    isIdle: (limiter) => limiter.isIdle(clock()),
-    maxOrganizations,
-  })
-  const limiters: OrganizationLimiters = { ...cache, now: clock, memory }
-  return {
-    admit(organization, onRejected) {
-      const now = clock()
-      const limiter = limiters.limiterOf(organization)
-      limiter.setLimits(limitsOf(organization, defaults()), now)
-      try {
-        limiter.takeRequest(now)
-      } catch (error) {
-        onRejected(limiter.status(now))
-        throw error
-      }
-      return new LocalAdmission(organization, limiters)
-    },
-    resume: (organization) => new LocalQueuedSlot(organization, limiters, 0),
-    queuedRuns: undefined,
-    size: limiters.size,
-    stop: () => Promise.resolve(),
-  }
+async function claimQueued(limiter: OrganizationLimiter, limit: number): Promise<(() => void) | undefined> {
+  return (await limiter.takeQueued(limit)) ? () => limiter.releaseQueued() : undefined
 }

@@ -1,4 +1,3 @@
-import type { LimitLeases } from './limit-leases.ts'
 import type { Processes } from './processes.ts'
 import type { RunClaims } from './run-claims.ts'
 
@@ -7,7 +6,6 @@ export type SharedStore = {
   readonly process: ProcessIdentity
   readonly processes: Processes
   readonly runs: RunClaims
-  readonly leases: LimitLeases
 }
 
 /** This process among those that use the database. */

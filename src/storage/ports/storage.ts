@@ -3,6 +3,7 @@ import type { Readiness, WriterStats } from './health.ts'
 import type { KeyDirectory } from './key-directory.ts'
 import type { Keys, NewKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
+import type { Limits } from './limits.ts'
 import type { Organizations } from './organizations.ts'
 import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
@@ -29,6 +30,7 @@ export type Storage = {
    */
   bootstrap(configured: string | undefined): Promise<NewKey | undefined>
   readonly readiness: Readiness
+  readonly limits: Limits
   /** What the processes of the database share; undefined if this one is alone. */
   readonly shared: SharedStore | undefined
   writerStats(): WriterStats

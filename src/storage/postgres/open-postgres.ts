@@ -48,9 +48,11 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     returnSpace: createTransactionExpiry(database.query),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     readiness: createReadiness(health),
+    limits: shared.limits,
     shared,
     writerStats: () => sumOf(metered(), unmetered()),
     close: lazy(async () => {
+      await shared.limits.stop()
       // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.
       if (health.unavailableError()) await health.probe().catch(() => {})
       ledger.close()

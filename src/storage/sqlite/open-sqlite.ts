@@ -15,6 +15,7 @@ import { lockForServing } from './connection/serving-lock.ts'
 import { limitWalSize } from './connection/wal-size.ts'
 import { createHealth } from './health/health.ts'
 import { createReadiness } from './health/readiness.ts'
+import { createMemoryLimits } from './limits.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
@@ -24,9 +25,9 @@ import { createWriter, type Writer } from './writer/writer.ts'
 
 /**
  * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. For
- * `lockTimeoutMs` see `StorageOptions`.
+ * `lockTimeoutMs` and `clock` see `StorageOptions`.
  */
-export function openSqlite(file: string, log: Log, lockTimeoutMs?: number): Storage {
+export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock?: () => number): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
   const health = createHealth(database, log)
@@ -48,6 +49,7 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number): Stor
     bootstrap: (configured) =>
       runner.transact(() => bootstrap(configured, Date.now())).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
+    limits: createMemoryLimits(clock),
     shared: undefined,
     writerStats: writer.stats,
     async close() {

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import type { ModelDetails } from '../../../src/config/model-details.ts'
 import { catalog as builtIn } from '../../../src/config/catalog.ts'
 import { toSettings } from '../../../src/config/defaults.ts'
-import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../../support/local-limits.ts'
 import { errorHandler } from '../../../src/http/errors.ts'
 import { KeyWatch } from '../../../src/http/key-watch.ts'
 import { createGuard } from '../../../src/http/guard.ts'
@@ -33,7 +33,7 @@ function ask(models: () => Models) {
   const { limits } = toSettings({}, null)
   const keys = new CachedKeys((id) => database.run(findKnownKey(id)))
   const keyWatch = new KeyWatch(keys)
-  const parts = { keys, keyWatch, limits: createRateLimits(() => limits), maxBody: 1000 }
+  const parts = { keys, keyWatch, limits: createLocalLimits(() => limits), maxBody: 1000 }
   const app = new Elysia().use(errorHandler(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }

@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { createLeaseStore } from '../../../src/storage/postgres/cluster/lease-store.ts'
+import { openConnections } from '../../../src/storage/postgres/connection/connections.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
 import { waitUntil } from '../../support/billing-database.ts'
@@ -18,14 +20,16 @@ async function startLeases() {
   const url = await server.createDatabase()
   const through = new Secret(proxy.through(url))
   const database = await openDatabase(through, quietLog)
-  const { leases, process, leave } = await openSharedStore(through, database, () => 1_800_000_000_000)
+  const { process, leave } = await openSharedStore(through, database)
+  const connections = openConnections(through, 1, { keepIdle: true })
   onTestFinished(async () => {
-    await database.close()
+    await Promise.all([connections.close(), database.close()])
     await leave()
     proxy[Symbol.dispose]()
     await server.dropDatabase(url)
   })
-  return { proxy, url, exchange: leases.exchange, process: process.id() }
+  const exchange = createLeaseStore(connections, { health: database.health, now: () => 1_800_000_000_000 })
+  return { proxy, url, exchange, process: process.id() }
 }
 
 const bucket = { organization: 'org_acme', kind: 'requests', limit: 100, needs: [3], spare: 0 } as const
@@ -60,7 +64,10 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
     const { proxy, url, exchange, process } = await startLeases()
     for (let round = 1; round <= 10; round++) {
       if (round > 1) proxy.cutAfterCommit(1)
-      const grants = await exchange(process, [{ ...bucket, correction: 0 }], [{ ...slots, needed: round }])
+      const grants = await exchange(process, {
+        buckets: [{ ...bucket, correction: 0 }],
+        slots: [{ ...slots, needed: round }],
+      })
       expect(grants).toEqual({
         buckets: [{ granted: [true], spare: 0, spent: round * 3 * 60_000 }],
         slots: [{ held: round, others: 0 }],
@@ -73,10 +80,10 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
 
   test('when an exchange is lost before its COMMIT, which is rejected and has taken nothing', async () => {
     const { proxy, url, exchange, process } = await startLeases()
-    await exchange(process, [{ ...bucket, correction: 0 }], [])
+    await exchange(process, { buckets: [{ ...bucket, correction: 0 }], slots: [] })
     proxy.muteAfter('slot_leases')
     await expect(
-      exchange(process, [{ ...bucket, correction: 7 }], [{ ...slots, needed: 4 }]),
+      exchange(process, { buckets: [{ ...bucket, correction: 7 }], slots: [{ ...slots, needed: 4 }] }),
     ).rejects.toMatchObject({ status: 503 })
     expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([])
     expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '180000' }])

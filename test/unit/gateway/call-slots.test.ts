@@ -5,7 +5,7 @@ import { createGateway } from '../../../src/gateway/gateway.ts'
 import type { GenerationStream } from '../../../src/gateway/generate-request.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
-import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
@@ -85,7 +85,7 @@ test('a client that disconnected before its call began holds no concurrency slot
 async function startScenario(script: Script) {
   const upstream = await createUpstream(script)
   const { database, writer } = testStorage()
-  const limits = createRateLimits(
+  const limits = createLocalLimits(
     () => ({ requestsPerMinute: 100, tokensPerMinute: 1000, concurrentRequests: 1 }),
     () => 0,
   )

@@ -4,7 +4,7 @@ import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { Call } from '../../../src/gateway/call.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
-import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../../support/local-limits.ts'
 import { upstreamBroken } from '../../../src/lib/errors/upstream-errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
@@ -44,7 +44,7 @@ function scenario({ left = false, broken = false } = {}) {
     {
       metadata: { ...facts, api: 'chat', stream: true },
       billing: acme.billing,
-      admission: createRateLimits(() => limits).admit(acme, () => {}),
+      admission: createLocalLimits(() => limits).admit(acme, () => {}),
       model,
       generation: { messages: [], tools: [], extras: {} },
       stream: true,

@@ -4,7 +4,7 @@ import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
-import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { badRequest } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -32,7 +32,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
   const remote = kindNamed('openai-compatible') as RemoteKind
   const kind = { ...remote, protocol: { ...remote.protocol, ...faults(remote.protocol) } }
   const breaker = new CircuitBreaker({ failures: 1, cooldown: 60_000 })
-  const limits = createRateLimits(() => ({
+  const limits = createLocalLimits(() => ({
     requestsPerMinute: 100,
     tokensPerMinute: 1000,
     concurrentRequests: 1,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { LimitLeases } from '../../../src/storage/ports/limit-leases.ts'
+import type { ExchangeLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
@@ -24,7 +24,7 @@ testSharedStores((open) => {
   })
 
   test('what a request has leased for its call and does not take is returned', async () => {
-    const asked: Parameters<LimitLeases['exchange']>[] = []
+    const asked: Parameters<ExchangeLeases>[] = []
     await using leased = await openLeased(open, {
       ...small,
       exchange:
@@ -36,7 +36,7 @@ testSharedStores((open) => {
     })
     const { all, acme, slotRows, untilLeft } = leased
     await all[0]?.limits.admit(acme, () => {}, true)
-    const [[, buckets, slots] = []] = asked
+    const [[, { buckets, slots } = {}] = []] = asked
     expect(buckets).toMatchObject([
       { kind: 'requests', needs: [1] },
       { kind: 'tokens', needs: [], spare: 1000 },

@@ -1,19 +1,17 @@
 import { expect, test } from 'bun:test'
 import { waitUntil } from '../../support/billing-database.ts'
-import type { LimitLeases } from '../../../src/storage/ports/limit-leases.ts'
+import type { ExchangeLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
 
 /** More than an exchange takes on a busy machine. */
 const exchangeTimeoutMs = 1000
 
-type Exchange = LimitLeases['exchange']
-
 /** Makes the answers of these exchanges wait for the gate, when the store has executed them. */
-function late(isLate: (...exchange: Parameters<Exchange>) => boolean) {
+function late(isLate: (...exchange: Parameters<ExchangeLeases>) => boolean) {
   const gate = Promise.withResolvers<void>()
   const exchange =
-    (exchange: Exchange): Exchange =>
+    (exchange: ExchangeLeases): ExchangeLeases =>
     async (...exchanges) => {
       const grants = await exchange(...exchanges)
       if (isLate(...exchanges)) await gate.promise
@@ -24,7 +22,9 @@ function late(isLate: (...exchange: Parameters<Exchange>) => boolean) {
 
 testSharedStores((open) => {
   test('a slot that is granted after its request was rejected is returned', async () => {
-    const gate = late((process, _, slots) => process === 'process0' && slots.some(({ needed }) => needed > 0))
+    const gate = late(
+      (process, { slots }) => process === 'process0' && slots.some(({ needed }) => needed > 0),
+    )
     await using leased = await openLeased(open, {
       requests: 100,
       concurrent: 1,
@@ -47,7 +47,7 @@ testSharedStores((open) => {
   })
 
   test('tokens that are granted after their request was rejected are returned', async () => {
-    const gate = late((_, buckets) => buckets.some(({ needs }) => needs.includes(300)))
+    const gate = late((_, { buckets }) => buckets.some(({ needs }) => needs.includes(300)))
     await using leased = await openLeased(open, { tokens: 500, exchange: gate.exchange, exchangeTimeoutMs })
     const { all, acme, leftInStore, untilLeft } = leased
     const [one, other] = all

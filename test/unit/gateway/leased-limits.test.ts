@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { RateLimitStatus } from '../../../src/gateway/rate-limits/organization-limiter.ts'
+import type { RateLimitStatus } from '../../../src/storage/ports/limits.ts'
 import { serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
@@ -109,7 +109,7 @@ testSharedStores((open) => {
       const [one] = three(all)
       const calls = await Promise.all(Array.from({ length: 20 }, () => one.open(acme, 100)))
       for (const call of calls) call.release(130)
-      await one.limits.stop()
+      await one.leased.stop()
       expect(await leftInStore('tokens')).toBe(1e9 - 20 * 130)
       expect(await leftInStore('requests')).toBe(1e6 - 20)
       expect(await slotRows()).toEqual([])
@@ -189,13 +189,13 @@ testSharedStores((open) => {
     const many = await Promise.all(Array.from({ length: 40 }, (_, index) => create(index)))
     const calls = await Promise.all(many.slice(0, 5).map((who) => one.open(who, 10)))
     await Promise.all(many.map((who) => one.admit(who)))
-    expect(one.limits.size()).toBe(40)
+    expect(one.leased.size()).toBe(40)
     let next = 40
     const isBounded = async () => {
       await one.admit(await create(next++))
       // Until it has returned what it took for the next request.
       await Bun.sleep(100)
-      return one.limits.size() <= 16
+      return one.leased.size() <= 16
     }
     await waitUntil(isBounded, 'only the busy ones are left', 20_000)
     for (const call of calls) call.release(10)

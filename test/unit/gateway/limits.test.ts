@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { RateLimitStatus } from '../../../src/gateway/rate-limits/organization-limiter.ts'
-import type { Admission } from '../../../src/gateway/rate-limits/admission.ts'
-import { createRateLimits } from '../../../src/gateway/rate-limits/rate-limits.ts'
+import type { RateLimitStatus } from '../../../src/storage/ports/limits.ts'
+import { createLocalLimits, type LocalAdmission } from '../../support/local-limits.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import type { Organization } from '../../../src/domain/accounting/organization.ts'
 import { organization } from './support/organization.ts'
@@ -13,12 +12,12 @@ const other = organization('org_other')
 function gateway({ requests = 10, tokens = 1000, open = 2, most: max = 100 } = {}) {
   const clock = { now: 0 }
   const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: open }
-  const limits = createRateLimits(
+  const limits = createLocalLimits(
     () => values,
     () => clock.now,
     max,
   )
-  const latest: { admission?: Admission; refused?: RateLimitStatus } = {}
+  const latest: { admission?: LocalAdmission; refused?: RateLimitStatus } = {}
   const refused = (standing: RateLimitStatus) => void (latest.refused = standing)
   const admit = (who: Organization = acme) => (latest.admission = limits.admit(who, refused))
   const left = () => {
@@ -212,7 +211,7 @@ describe('the limiter’s memory of organizations', () => {
     const { admit, limits, clock } = gateway({ most: 3, open: 1 })
     admit(organization('org_debt')).open(1).release(1_000_000)
     const opened = organization('org_open')
-    const call: Admission = admit(opened)
+    const call = admit(opened)
     call.open(1)
     clock.now += 30_000
     passed(50, () => admit(acme))

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import type { BucketExchange, SlotExchange } from '../../../src/storage/ports/limit-leases.ts'
+import type { BucketExchange, SlotExchange } from '../../../src/storage/postgres/cluster/lease-exchange.ts'
 import { type OpenStore, type SharedTestStore, testSharedStores, valuesOf } from './support/stores.ts'
 
 /** A store with an organization and these processes, on a clock that a test turns. */
 async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readonly string[]) {
   const clock = { now: 1_800_000_000_000 }
   const store = await open({ clock: () => clock.now })
-  const { exchange } = store.shared.leases
+  const { exchangeLeases: exchange } = store
   const { id } = await store.organizations.create('acme')
   for (const process of processes) await store.shared.processes.enter(process)
 
@@ -25,14 +25,14 @@ async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readon
       correction: 0,
       ...more,
     } as const
-    const { buckets } = await exchange(process, [bucket], [])
+    const { buckets } = await exchange(process, { buckets: [bucket], slots: [] })
     const { granted, spare, spent } = buckets[0]!
     return { granted, spare, left: bucket.limit - spent / 60_000 }
   }
 
   async function hold(process: string, needed: number, more: Partial<SlotExchange> = {}) {
     const wanted = { organization: id, kind: 'concurrent', limit: 10, needed, spare: 0, ...more } as const
-    const { slots } = await exchange(process, [], [wanted])
+    const { slots } = await exchange(process, { buckets: [], slots: [wanted] })
     return slots[0]
   }
 
@@ -182,17 +182,17 @@ testSharedStores((open) => {
       const { id: other } = await store.organizations.create('other')
       const bucket = { kind: 'tokens', needs: [1], spare: 0, correction: 0 } as const
       const slots = { organization: other, kind: 'concurrent', needed: 3, spare: 0 } as const
-      const grants = await exchange(
-        'one',
-        [
-          { ...bucket, organization: other, limit: 7 },
-          { ...bucket, organization: id, limit: 9, needs: [4, 6] },
-        ],
-        [
+      const buckets = [
+        { ...bucket, organization: other, limit: 7 },
+        { ...bucket, organization: id, limit: 9, needs: [4, 6] },
+      ]
+      const grants = await exchange('one', {
+        buckets,
+        slots: [
           { ...slots, limit: 2 },
           { ...slots, kind: 'queued', limit: 5 },
         ],
-      )
+      })
       expect(grants).toEqual({
         buckets: [
           { granted: [true], spare: 0, spent: 60_000 },
@@ -227,7 +227,7 @@ testSharedStores((open) => {
         correction: 0,
       } as const
       const before = Date.now()
-      await store.shared.leases.exchange(store.shared.process.id(), [bucket], [])
+      await store.exchangeLeases(store.shared.process.id(), { buckets: [bucket], slots: [] })
       const [[refilledAt] = []] = await valuesOf(store, 'SELECT refilled_at FROM rate_limit_buckets')
       expect(refilledAt).toBeWithin(before - 1000, Date.now() + 1000)
     })

@@ -4,12 +4,14 @@ import type { SharedStore } from '../../ports/shared-store.ts'
 import { ownOsProcess } from '../../common/os-process.ts'
 import { createQuery, openConnections } from '../connection/connections.ts'
 import { type Database, operatorError } from '../connection/database.ts'
+import { createLeaseStore } from '../cluster/lease-store.ts'
+import { createLeasedLimits, type LeasedLimits } from '../cluster/leased-limits.ts'
 import { createRunClaims } from '../responses/run-claims.ts'
-import { createLimitLeases } from './limit-leases.ts'
 import { createProcesses } from './processes.ts'
 
 /** What this process shares with the others, until it leaves. */
 export type OpenSharedStore = SharedStore & {
+  readonly limits: LeasedLimits
   /** Removes this process as far as the database can be reached: otherwise the others remove it later. */
   leave(): Promise<void>
 }
@@ -29,11 +31,12 @@ export async function openSharedStore(
   // The beats have a connection of their own, so that a busy process is not taken for a dead one.
   const connections = openConnections(url, 1)
   const ofLimits = openConnections(url, 1, { keepIdle: true, timeoutMs })
+  const exchange = createLeaseStore(ofLimits, { health: database.health, now: clock, timeoutMs })
   const shared = {
     process: database.process,
     processes: createProcesses(createQuery(connections)),
     runs: createRunClaims(database.query, database.transact),
-    leases: createLimitLeases(ofLimits, { health: database.health, now: clock, timeoutMs }),
+    limits: createLeasedLimits(exchange, database.process, { clock }),
   }
   // The first request finds it open. If that fails now, it is tried again then.
   const opened = ofLimits.use(async () => {}).catch(() => {})

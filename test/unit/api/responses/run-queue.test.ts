@@ -3,10 +3,10 @@ import { LiveResponse } from '../../../../src/api/responses/live/live-response.t
 import { headOf } from '../../../../src/api/responses/request/head.ts'
 import type { Run } from '../../../../src/api/responses/background/run.ts'
 import { RunQueue } from '../../../../src/api/responses/background/run-queue.ts'
-import { createRateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../../../support/local-limits.ts'
 import { requestOf } from '../../storage/support/ledger-fixture.ts'
 
-const limits = createRateLimits(() => ({
+const limits = createLocalLimits(() => ({
   requestsPerMinute: 1,
   tokensPerMinute: 1,
   concurrentRequests: 1,

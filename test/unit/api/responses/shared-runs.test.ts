@@ -7,7 +7,7 @@ import { LiveResponse } from '../../../../src/api/responses/live/live-response.t
 import { createLiveResponses } from '../../../../src/api/responses/live/live-responses.ts'
 import { headOf } from '../../../../src/api/responses/request/head.ts'
 import { storedHead } from '../../../../src/api/responses/stored-response.ts'
-import { createRateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
+import { createLocalLimits } from '../../../support/local-limits.ts'
 import { timeSortedId } from '../../../../src/lib/id.ts'
 import { quietLog } from '../../storage/support/folder.ts'
 import { claimsStore } from '../../storage/support/claims-fixture.ts'
@@ -120,7 +120,7 @@ function takeOverOf({ claims, ownership, store }: Awaited<ReturnType<typeof ownR
 }
 
 function recoveryOf({ responses, ledger, keyDirectory }: TestStore) {
-  const limits = createRateLimits(() => ({
+  const limits = createLocalLimits(() => ({
     requestsPerMinute: 1,
     tokensPerMinute: 1,
     concurrentRequests: 1,

@@ -1,9 +1,12 @@
 import type { Organization } from '../../../../src/domain/accounting/organization.ts'
-import type { RateLimitStatus } from '../../../../src/gateway/rate-limits/organization-limiter.ts'
-import { createLeasedRateLimits } from '../../../../src/gateway/rate-limits/leased/leased-rate-limits.ts'
-import type { RateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
+import { createRateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
-import type { LimitLeases } from '../../../../src/storage/ports/limit-leases.ts'
+import type { LimitValues, RateLimitStatus } from '../../../../src/storage/ports/limits.ts'
+import type { ExchangeLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
+import {
+  createLeasedLimits,
+  type LeasedLimits,
+} from '../../../../src/storage/postgres/cluster/leased-limits.ts'
 import { waitUntil } from '../../../support/billing-database.ts'
 import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
 import { organization } from './organization.ts'
@@ -19,7 +22,7 @@ export type LeasedOptions = {
   /** See `StoreOptions`. */
   readonly timeoutMs?: number
   /** Replaces the exchanges of all processes. */
-  readonly exchange?: (exchange: LimitLeases['exchange']) => LimitLeases['exchange']
+  readonly exchange?: (exchange: ExchangeLeases) => ExchangeLeases
 }
 
 /** The rate limits of several processes on one store, with a clock that a test turns. */
@@ -29,29 +32,26 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
   const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: concurrent }
   const store = await open({ clock: () => clock.now, timeoutMs: options.timeoutMs })
   const counts = { exchanges: 0 }
-  const exchange = options.exchange?.(store.shared.leases.exchange) ?? store.shared.leases.exchange
-  const leases: LimitLeases = {
-    exchange(...exchanges) {
-      counts.exchanges++
-      return exchange(...exchanges)
-    },
+  const exchange = options.exchange?.(store.exchangeLeases) ?? store.exchangeLeases
+  const exchangeLeases: ExchangeLeases = (process, exchanges) => {
+    counts.exchanges++
+    return exchange(process, exchanges)
   }
   const ids = Array.from({ length: processes }, (_, index) => `process${index}`)
   for (const id of ids) await store.shared.processes.enter(id)
   const { id } = await store.organizations.create('acme')
 
-  const created: RateLimits[] = []
+  const created: LeasedLimits[] = []
 
-  function createLimits(process: { id(): string }): RateLimits {
-    const identity = { id: process.id, renew: process.id }
+  function createClient(process: { id(): string }) {
     const { maxOrganizations, exchangeTimeoutMs } = options
-    const limits = createLeasedRateLimits({ process: identity, leases }, () => values, {
+    const leased = createLeasedLimits(exchangeLeases, process, {
       clock: () => clock.now,
       maxOrganizations,
       exchangeTimeoutMs,
     })
-    created.push(limits)
-    return limits
+    created.push(leased)
+    return toClient(leased, values)
   }
 
   /** What the store has of a bucket; what was granted and not used is not there. */
@@ -68,8 +68,8 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
     clock,
     counts,
     acme: organization(id),
-    all: ids.map((id) => asClient(createLimits({ id: () => id }))),
-    createClient: (process: { id(): string }) => asClient(createLimits(process)),
+    all: ids.map((id) => createClient({ id: () => id })),
+    createClient,
     leftInStore,
     /** Waits until the store has exactly this much, because nobody holds anything that he does not use. */
     untilLeft: (kind: 'requests' | 'tokens', left: number) =>
@@ -83,10 +83,12 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
 }
 
 /** Takes from the limits as the requests of an organization do. */
-export type LimitsClient = ReturnType<typeof asClient>
+export type LimitsClient = ReturnType<typeof toClient>
 
-function asClient(limits: RateLimits) {
+function toClient(leased: LeasedLimits, values: LimitValues) {
+  const limits = createRateLimits(leased, () => values)
   return {
+    leased,
     limits,
     admit: (who: Organization, onRejected: (status: RateLimitStatus) => void = () => {}) =>
       limits.admit(who, onRejected),

@@ -1,4 +1,4 @@
-import type { LimitLeases } from '../../../../src/storage/ports/limit-leases.ts'
+import type { ExchangeLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
 import { type LeasedOptions, openLeased, refusalOf } from './leased-limits.ts'
 
@@ -64,15 +64,12 @@ export async function measureSteadyLoad(
   return { exchanges: (busiest * 1000) / milliseconds / processes, calls, waiting, rejected }
 }
 
-function countExchanges(
-  exchange: LimitLeases['exchange'],
-  counts: Map<string, number>,
-): LimitLeases['exchange'] {
+function countExchanges(exchange: ExchangeLeases, counts: Map<string, number>): ExchangeLeases {
   const count = (kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  return (process, buckets, slots) => {
-    for (const { kind, needs, spare, correction } of buckets)
+  return (process, exchanges) => {
+    for (const { kind, needs, spare, correction } of exchanges.buckets)
       if (needs.length > 0 || spare !== 0 || correction !== 0) count(kind)
-    for (const { kind } of slots) count(kind)
-    return exchange(process, buckets, slots)
+    for (const { kind } of exchanges.slots) count(kind)
+    return exchange(process, exchanges)
   }
 }

@@ -15,10 +15,15 @@ import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger
 import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
+import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
+import {
+  createLeaseStore,
+  type ExchangeLeases,
+} from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage/rollup.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
@@ -65,6 +70,7 @@ export type TestStore = {
 /** A store that processes share; this one has entered. */
 export type SharedTestStore = TestStore & {
   readonly shared: SharedStore
+  readonly exchangeLeases: ExchangeLeases
   /** The responses in another process; hidden ones are erased after this delay. */
   delayedResponses(erasureDelayMs: number): Responses
 }
@@ -132,7 +138,9 @@ export async function openPostgresStore({
   const url = await createMigratedDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog, { timeoutMs })
   const shared = await openPostgresShared(new Secret(url), database, clock, timeoutMs)
+  const connections = openConnections(new Secret(url), 1, { keepIdle: true, timeoutMs })
   onTestFinished(async () => {
+    await connections.close()
     await database.close()
     await shared.leave()
     await server.dropDatabase(url)
@@ -141,6 +149,7 @@ export async function openPostgresStore({
   const runner = postgresScripts.createScriptRunner(database)
   return {
     shared,
+    exchangeLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
     organizations: createOrganizations(runner),
     ledger: postgresLedger.createLedger(database),
     completions: createCompletions(runner, postgresSearch),

@@ -1,8 +1,7 @@
-import { TokenBucket } from '../../../lib/token-bucket.ts'
-import type { BucketExchange, BucketGrant, BucketKind } from '../../../storage/ports/limit-leases.ts'
-import type { BucketStatus } from '../organization-limiter.ts'
+import { type BucketStatus, TokenBucket } from '../../../lib/token-bucket.ts'
 import { Arrivals } from './arrivals.ts'
-import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './exchange-rounds.ts'
+import type { BucketExchange, BucketGrant, BucketKind } from './lease-exchange.ts'
+import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './lease-rounds.ts'
 
 /**
  * The part of a bucket that this process has taken from the store and not used yet: with what its requests need it takes a
@@ -125,7 +124,7 @@ export class LeasedBucket {
     const now = this.#now()
     const bucket = TokenBucket.from(this.#known.state)
     bucket.charge(this.#correcting - this.#balance, now)
-    return { limit: bucket.limit, remaining: bucket.remaining(now), resetMs: bucket.resetMs(now) }
+    return bucket.status(now)
   }
 
   #exchange(

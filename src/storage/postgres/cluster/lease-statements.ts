@@ -1,22 +1,16 @@
 import type { BucketState } from '../../../lib/token-bucket.ts'
-import {
-  type LimitChanges,
-  type LimitExchanges,
-  type LimitState,
-  unusedBucket,
-} from '../../common/limit-exchange.ts'
-import type { SlotGrant } from '../../ports/limit-leases.ts'
 import { Parameters } from '../writer/statement.ts'
+import {
+  type ChangedBucket,
+  type ChangedSlots,
+  type LeaseExchanges,
+  type LeaseState,
+  unusedBucket,
+} from './lease-exchange.ts'
 
 type Statement = readonly [text: string, values: readonly unknown[]]
 
-export type LockedBucket = {
-  readonly organization: string
-  readonly kind: string
-  readonly limit: number
-  readonly spent: number
-  readonly refilled_at: number
-}
+export type LockedBucket = BucketState & { readonly organization: string; readonly kind: string }
 
 /** The slots of one kind; null if there are none. Each row has the clock, the transaction, and whether the process is still there. */
 export type SlotRow = {
@@ -25,7 +19,7 @@ export type SlotRow = {
   readonly present: boolean
   readonly organization: string | null
   readonly kind: string | null
-  readonly own: number | null
+  readonly held: number | null
   readonly others: number | null
 }
 
@@ -33,12 +27,12 @@ export type SlotRow = {
  * Locks the buckets in their order, and before them the row of the process: it cannot be removed before the commit. The
  * bucket of requests is also the lock of the slots.
  */
-export function lockBuckets({ process, buckets, slots }: LimitExchanges): Statement {
+export function lockBuckets(process: string, exchanges: LeaseExchanges): Statement {
   const parameters = new Parameters()
-  const table = parameters.table('wanted', keyTypes, lockedKeys({ buckets, slots }))
+  const table = parameters.table('wanted', keyTypes, lockedKeys(exchanges))
   return [
     `WITH own AS MATERIALIZED (SELECT id FROM processes WHERE id = ${parameters.add(process)} FOR KEY SHARE)
-    SELECT b.organization_id organization, b.kind, b."limit", b.spent, b.refilled_at
+    SELECT b.organization_id organization, b.kind, b."limit", b.spent, b.refilled_at "refilledAt"
     FROM own CROSS JOIN ${table} JOIN rate_limit_buckets b USING (organization_id, kind)
     ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b`,
     parameters.values,
@@ -46,7 +40,7 @@ export function lockBuckets({ process, buckets, slots }: LimitExchanges): Statem
 }
 
 /** To be sent after the lock, because it sees what was committed until it starts. */
-export function readSlots({ process, slots }: LimitExchanges): Statement {
+export function readSlots(process: string, { slots }: LeaseExchanges): Statement {
   const parameters = new Parameters()
   const own = parameters.add(process)
   const table = parameters.table('wanted', keyTypes, slots.map(toKey))
@@ -57,7 +51,7 @@ export function readSlots({ process, slots }: LimitExchanges): Statement {
         EXISTS (SELECT FROM processes WHERE id = ${own}) present) clock
     LEFT JOIN (
       SELECT s.organization_id organization, s.kind,
-        coalesce(sum(s.held) FILTER (WHERE s.process_id = ${own}), 0)::bigint own,
+        coalesce(sum(s.held) FILTER (WHERE s.process_id = ${own}), 0)::bigint held,
         coalesce(sum(s.held) FILTER (WHERE s.process_id <> ${own}), 0)::bigint others
       FROM ${table} JOIN slot_leases s USING (organization_id, kind)
       WHERE s.process_id IN (SELECT id FROM processes) GROUP BY 1, 2) found ON true`,
@@ -66,7 +60,7 @@ export function readSlots({ process, slots }: LimitExchanges): Statement {
 }
 
 /** Inserts the rows to lock that are missing. */
-export function insertBuckets(exchanges: LimitExchanges): Statement {
+export function insertBuckets(exchanges: LeaseExchanges): Statement {
   const parameters = new Parameters()
   const table = parameters.table('wanted', keyTypes, lockedKeys(exchanges))
   const { limit, spent, refilledAt } = unusedBucket
@@ -78,7 +72,10 @@ export function insertBuckets(exchanges: LimitExchanges): Statement {
 }
 
 /** Writes the changes, if there are any. Slots that a process without a row had left are deleted with them. */
-export function writeLeases(process: string, { buckets, slots }: LimitChanges): Statement | undefined {
+export function writeLeases(
+  process: string,
+  { buckets, slots }: { readonly buckets: readonly ChangedBucket[]; readonly slots: readonly ChangedSlots[] },
+): Statement | undefined {
   if (buckets.length + slots.length === 0) return undefined
   const parameters = new Parameters()
   const bucketTable = parameters.table('n', bucketTypes, buckets.map(toBucketRow))
@@ -104,20 +101,23 @@ export function writeLeases(process: string, { buckets, slots }: LimitChanges): 
 }
 
 /** Combines what was read; undefined if a row is missing: that of the process, or of a bucket. */
-export function toLimitState(
-  exchanges: LimitExchanges,
+export function toLeaseState(
+  exchanges: LeaseExchanges,
   buckets: readonly LockedBucket[],
   slots: readonly SlotRow[],
   now: (() => number) | undefined,
-): LimitState | undefined {
+): LeaseState | undefined {
   const [first] = slots
   if (!first?.present || buckets.length < lockedKeys(exchanges).length) return undefined
-  const states = new Map(buckets.map((row) => [keyOf(row), toBucketState(row)]))
-  const held = new Map(slots.map((row) => [keyOf(row), toSlotGrant(row)]))
+  const states = new Map(buckets.map((row) => [keyOf(row), row]))
+  const grants = new Map(slots.map((row) => [keyOf(row), row]))
   return {
     now: now ? Math.floor(now()) : first.now,
-    bucket: (exchange) => states.get(keyOf(exchange)) ?? unusedBucket,
-    slots: (exchange) => held.get(keyOf(exchange)) ?? { held: 0, others: 0 },
+    bucketOf: (exchange) => states.get(keyOf(exchange)) ?? unusedBucket,
+    slotsOf(exchange) {
+      const { held, others } = grants.get(keyOf(exchange)) ?? {}
+      return { held: held ?? 0, others: others ?? 0 }
+    },
   }
 }
 
@@ -136,7 +136,7 @@ function toKey({ organization, kind }: Key) {
 }
 
 /** The keys of the rows to lock, each once. */
-function lockedKeys({ buckets, slots }: Pick<LimitExchanges, 'buckets' | 'slots'>) {
+function lockedKeys({ buckets, slots }: LeaseExchanges) {
   const keys: readonly Key[] = [
     ...buckets,
     ...slots.map(({ organization }) => ({ organization, kind: 'requests' })),
@@ -144,14 +144,6 @@ function lockedKeys({ buckets, slots }: Pick<LimitExchanges, 'buckets' | 'slots'
   return [...new Map(keys.map((key) => [keyOf(key), toKey(key)])).values()]
 }
 
-function toBucketState({ limit, spent, refilled_at: refilledAt }: LockedBucket): BucketState {
-  return { limit, spent, refilledAt }
-}
-
-function toSlotGrant({ own, others }: SlotRow): SlotGrant {
-  return { held: own ?? 0, others: others ?? 0 }
-}
-
-function toBucketRow({ organization, kind, limit, spent, refilledAt }: LimitChanges['buckets'][number]) {
-  return { ...toKey({ organization, kind }), limit, spent, refilled_at: refilledAt }
+function toBucketRow({ limit, spent, refilledAt, ...key }: ChangedBucket) {
+  return { ...toKey(key), limit, spent, refilled_at: refilledAt }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { LeasedSlots } from '../../../src/gateway/rate-limits/leased/leased-slots.ts'
+import { LeasedSlots } from '../../../src/storage/postgres/cluster/leased-slots.ts'
 
 /** Slots of which one is used, one more is on its way for the request that waits, and a third request has just come. */
 async function slotsInExchange() {

@@ -1,6 +1,6 @@
-import type { SlotExchange, SlotGrant, SlotKind } from '../../../storage/ports/limit-leases.ts'
 import { Arrivals } from './arrivals.ts'
-import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './exchange-rounds.ts'
+import type { SlotExchange, SlotGrant, SlotKind } from './lease-exchange.ts'
+import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './lease-rounds.ts'
 
 /**
  * The slots of an organization that this process has taken from the store, and how many of them are used. With what its

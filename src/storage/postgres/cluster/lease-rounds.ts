@@ -1,13 +1,9 @@
 import { gatewayStopping, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { settleWithin } from '../../../lib/time.ts'
-import type {
-  BucketExchange,
-  BucketGrant,
-  SlotExchange,
-  SlotGrant,
-} from '../../../storage/ports/limit-leases.ts'
-import { callerTimeoutMs } from '../../../storage/ports/health.ts'
-import type { SharedStore } from '../../../storage/ports/shared-store.ts'
+import { callerTimeoutMs } from '../../ports/health.ts'
+import type { ProcessIdentity } from '../../ports/shared-store.ts'
+import type { BucketExchange, BucketGrant, SlotExchange, SlotGrant } from './lease-exchange.ts'
+import type { ExchangeLeases } from './lease-store.ts'
 
 /** An exchange that is about to be made, and who receives its answer. */
 export type PreparedExchange<Exchange, Grant> = {
@@ -59,8 +55,9 @@ export type RoundMember = {
  * exchange: the requests that arrive meanwhile share the next one. A round whose answer takes too long rejects its requests,
  * and still runs until it is known what was exchanged.
  */
-export class ExchangeRounds {
-  readonly #shared: Pick<SharedStore, 'process' | 'leases'>
+export class LeaseRounds {
+  readonly #exchangeLeases: ExchangeLeases
+  readonly #identity: Pick<ProcessIdentity, 'id'>
   readonly #timeoutMs: number
   /** The limiters of the next round. */
   readonly #due = new Set<RoundMember>()
@@ -76,10 +73,15 @@ export class ExchangeRounds {
   #timer: Timer | undefined
   #stopped = false
 
-  constructor(shared: Pick<SharedStore, 'process' | 'leases'>, timeoutMs = callerTimeoutMs) {
-    this.#shared = shared
+  constructor(
+    exchangeLeases: ExchangeLeases,
+    identity: Pick<ProcessIdentity, 'id'>,
+    timeoutMs = callerTimeoutMs,
+  ) {
+    this.#exchangeLeases = exchangeLeases
+    this.#identity = identity
     this.#timeoutMs = timeoutMs
-    this.#process = shared.process.id()
+    this.#process = identity.id()
   }
 
   /** Makes a request of the limiter that the next round answers; rejects with 503 if that takes too long, or too many wait. */
@@ -152,10 +154,8 @@ export class ExchangeRounds {
     const members = [...this.#due].slice(0, maxMembers)
     for (const member of members) this.#due.delete(member)
     const prepared = members.map((member) => member.prepare(keep))
-    const [buckets, slots] = [
-      prepared.flatMap(({ buckets }) => buckets),
-      prepared.flatMap(({ slots }) => slots),
-    ]
+    const buckets = prepared.flatMap(({ buckets }) => buckets)
+    const slots = prepared.flatMap(({ slots }) => slots)
     if (buckets.length + slots.length > 0) await this.#settle(buckets, slots)
   }
 
@@ -164,7 +164,10 @@ export class ExchangeRounds {
     const startedAt = performance.now()
     const deadline = setTimeout(() => this.#abandon(round), this.#timeoutMs)
     try {
-      const grants = await this.#grantsOf(buckets, slots)
+      const grants = await this.#exchangeLeases(this.#process, {
+        buckets: buckets.map(({ exchange }) => exchange),
+        slots: slots.map(({ exchange }) => exchange),
+      })
       this.#exchangeMs = performance.now() - startedAt
       for (const [index, grant] of grants.buckets.entries()) buckets[index]?.receive(grant)
       for (const [index, grant] of grants.slots.entries()) slots[index]?.receive(grant)
@@ -184,18 +187,9 @@ export class ExchangeRounds {
     for (const member of this.#active) member.abandon(unavailable())
   }
 
-  #grantsOf(buckets: PreparedExchanges['buckets'], slots: PreparedExchanges['slots']) {
-    const { leases } = this.#shared
-    return leases.exchange(
-      this.#process,
-      buckets.map(({ exchange }) => exchange),
-      slots.map(({ exchange }) => exchange),
-    )
-  }
-
   /** A process that was removed and has entered again has no slots under its new id. */
   #forgetSlotsIfRemoved(): void {
-    const process = this.#shared.process.id()
+    const process = this.#identity.id()
     if (process === this.#process) return
     this.#process = process
     for (const member of this.#active) member.forgetSlots()

@@ -1,0 +1,56 @@
+import type { Organization } from '../../domain/accounting/organization.ts'
+import type { BucketStatus } from '../../lib/token-bucket.ts'
+
+/** The limits of an organization. */
+export type LimitValues = {
+  readonly requestsPerMinute: number
+  readonly tokensPerMinute: number
+  readonly concurrentRequests: number
+}
+
+/** How much of its limits an organization has left. */
+export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
+
+/** The limiters of all organizations, for all processes that use the database. */
+export type Limits = {
+  /** An idle limiter may be evicted, so it is to be looked up each time. `defaults` are the limits that are not its own. */
+  limiterOf(organization: Organization, defaults: () => LimitValues): OrganizationLimiter
+  /** The number of organizations with a limiter. */
+  size(): number
+}
+
+/**
+ * The limiter of one organization. What it has at hand it takes at once; a promise asks the database, and rejects with 503 if
+ * that is unavailable.
+ */
+export type OrganizationLimiter = {
+  /** The number of calls that may be in progress. */
+  readonly maxConcurrent: number
+  /** Changes the limits; what was spent stays spent. */
+  setLimits(limits: LimitValues): void
+  /**
+   * Counts a request. Returns 0, or takes nothing and returns the milliseconds until it can be repeated. What a request
+   * that `opensCall` is about to take is asked for at the same time.
+   */
+  takeRequest(opensCall: boolean): number | Promise<number>
+  /** Takes tokens; returns the same. */
+  takeTokens(tokens: number): number | Promise<number>
+  /** Debits the tokens used beyond those that were taken, or refunds the rest. */
+  settleTokens(taken: number, used: number): void
+  /** Takes a concurrency slot; returns false if none is free. */
+  takeSlot(): boolean | Promise<boolean>
+  releaseSlot(): void
+  /** Takes a slot for a queued run; returns false if as many as `limit` are taken. */
+  takeQueued(limit: number): boolean | Promise<boolean>
+  releaseQueued(): void
+  status(): RateLimitStatus
+}
+
+/** The limits of the organization: its own, or else the defaults. */
+export function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitValues {
+  return {
+    requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
+    tokensPerMinute: own.tokensPerMinute ?? defaults.tokensPerMinute,
+    concurrentRequests: own.concurrentRequests ?? defaults.concurrentRequests,
+  }
+}

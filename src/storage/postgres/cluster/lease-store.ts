@@ -1,0 +1,148 @@
+import { ApiError } from '../../../lib/errors/errors.ts'
+import { processRemoved } from '../../common/process-identity.ts'
+import type { Connection, Connections } from '../connection/connections.ts'
+import type { Health } from '../health/health.ts'
+import { databaseUnavailable, isRejected, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
+import { begin as beginTransaction } from '../writer/transaction.ts'
+import { exchangeLeases, type LeaseExchanges, type LeaseGrants } from './lease-exchange.ts'
+import {
+  insertBuckets,
+  lockBuckets,
+  type LockedBucket,
+  readSlots,
+  type SlotRow,
+  toLeaseState,
+  writeLeases,
+} from './lease-statements.ts'
+
+/**
+ * Executes the exchanges of a process in one transaction, which need not be durable: a crash of the server may forget the
+ * last of them. The sum of what is granted never exceeds a limit, and the slots of a process that was removed are free.
+ * Rejects with 503 if the database is unavailable, or if the process was removed: then nothing has changed. An exchange
+ * that was sent settles when its outcome is known, however long the database is unavailable.
+ */
+export type ExchangeLeases = (process: string, exchanges: LeaseExchanges) => Promise<LeaseGrants>
+
+export type LeaseStoreOptions = {
+  readonly health: Pick<Health, 'unavailableError' | 'failed'>
+  /** Milliseconds, instead of the clock of the database. */
+  readonly now?: (() => number) | undefined
+  /** The time to wait for a statement. */
+  readonly timeoutMs?: number | undefined
+}
+
+const maxAttempts = 3
+const defaultTimeoutMs = 3000
+/** Between two attempts to find the outcome of a transaction. */
+const searchIntervalMs = 250
+/** A crash of the server may forget the last exchanges, because nothing else depends on them. */
+const begin = `${beginTransaction}; SET LOCAL synchronous_commit = off`
+
+/** See `ExchangeLeases`; the connections must be busy with nothing else. */
+export function createLeaseStore(connections: Connections, options: LeaseStoreOptions): ExchangeLeases {
+  const { health } = options
+  return async (process, exchanges) => {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const unavailable = health.unavailableError()
+      if (unavailable) throw unavailable
+      try {
+        const grants = await attemptExchange(process, exchanges, connections, options)
+        if (grants !== undefined) return grants
+      } catch (error) {
+        if (attempt < maxAttempts && isRepeatable(error)) continue
+        const isOutage = !(error instanceof ApiError) && outageMessage(error) !== undefined
+        if (isOutage) health.failed(error)
+        throw toOutage(error)
+      }
+    }
+    throw databaseUnavailable(new Error('The rows of the rate limits are missing.'))
+  }
+}
+
+/** Makes two round trips. Resolves with undefined, and exchanges nothing, if rows were missing, which are there from then on. */
+async function attemptExchange(
+  process: string,
+  exchanges: LeaseExchanges,
+  connections: Connections,
+  { health, now, timeoutMs = defaultTimeoutMs }: LeaseStoreOptions,
+): Promise<LeaseGrants | undefined> {
+  let committing: LockedExchange | undefined
+  try {
+    await connections.use(async (connection) => {
+      const locked = await lockAndExchange(process, exchanges, connection, { now, timeoutMs })
+      committing = locked
+      if (locked) await writeAndCommit(process, locked.changed, connection, timeoutMs)
+    })
+  } catch (error) {
+    if (committing === undefined || isRejected(error)) throw error
+    if (!(await isCommitted(committing.transaction, connections, health.failed))) throw error
+  }
+  // An organization is new. In a transaction of its own, so that rows are always locked in the same order.
+  if (committing === undefined)
+    await connections.use(({ send }) => send(...insertBuckets(exchanges), timeoutMs))
+  return committing?.grants
+}
+
+/** An exchange whose rows are locked, and which is about to be committed. */
+type LockedExchange = ReturnType<typeof exchangeLeases> & { readonly transaction: string }
+
+/** The first of two round trips. Resolves with undefined, and ends the transaction, if a row is missing. */
+async function lockAndExchange(
+  process: string,
+  exchanges: LeaseExchanges,
+  { send }: Connection,
+  { now, timeoutMs }: Pick<LeaseStoreOptions, 'now' | 'timeoutMs'>,
+): Promise<LockedExchange | undefined> {
+  const [, locked, found] = await Promise.all([
+    send(begin, [], timeoutMs),
+    send<LockedBucket>(...lockBuckets(process, exchanges), timeoutMs),
+    send<SlotRow>(...readSlots(process, exchanges), timeoutMs),
+  ])
+  const [first] = found.rows
+  const state = toLeaseState(exchanges, locked.rows, found.rows, now)
+  if (first !== undefined && state !== undefined)
+    return { ...exchangeLeases(exchanges, state), transaction: first.transaction }
+  await send('ROLLBACK', [], timeoutMs)
+  if (!first?.present) throw processRemoved()
+  return undefined
+}
+
+async function writeAndCommit(
+  process: string,
+  changed: LockedExchange['changed'],
+  { send }: Connection,
+  timeoutMs: number,
+): Promise<void> {
+  const write = writeLeases(process, changed)
+  const written = write && send(...write, timeoutMs)
+  const [{ command }] = await Promise.all([send('COMMIT', [], timeoutMs), written])
+  if (command !== 'COMMIT') throw new Error('The transaction of an exchange of rate limits was rolled back.')
+}
+
+/**
+ * Resolves with whether a transaction was committed whose connection was lost; asks until the server answers, however long
+ * the database is unavailable. The server keeps that for every recent transaction, so that an exchange needs no row in
+ * `transactions`. `onUnavailable` is called after each attempt that failed.
+ */
+async function isCommitted(
+  transaction: string,
+  { use }: Connections,
+  onUnavailable: (cause: unknown) => void,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      const status = await use(async ({ send }) => {
+        const { rows } = await send<{ readonly status: string | null }>(statusOf, [transaction])
+        return rows[0]?.status
+      })
+      // Until the server has executed what it had received, or has noticed that the connection is closed.
+      if (status !== 'in progress') return status === 'committed'
+    } catch (error) {
+      if (outageMessage(error) === undefined) throw error
+      onUnavailable(error)
+    }
+    await Bun.sleep(searchIntervalMs)
+  }
+}
+
+const statusOf = 'SELECT pg_xact_status($1::xid8) status'

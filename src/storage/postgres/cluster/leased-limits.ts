@@ -1,0 +1,182 @@
+import { IdleCache } from '../../../lib/idle-cache.ts'
+import { monotonicNow } from '../../../lib/time.ts'
+import { settlementOf } from '../../../lib/token-bucket.ts'
+import {
+  type Limits,
+  limitsOf,
+  type LimitValues,
+  type OrganizationLimiter,
+  type RateLimitStatus,
+} from '../../ports/limits.ts'
+import type { ProcessIdentity } from '../../ports/shared-store.ts'
+import { LeaseRounds, type PreparedExchanges, type RoundMember } from './lease-rounds.ts'
+import type { ExchangeLeases } from './lease-store.ts'
+import { LeasedBucket } from './leased-bucket.ts'
+import { LeasedSlots } from './leased-slots.ts'
+
+export type LeasedLimitsOptions = {
+  /** A monotonic clock in milliseconds. */
+  readonly clock?: (() => number) | undefined
+  /** Beyond this number, idle limiters are evicted. */
+  readonly maxOrganizations?: number | undefined
+  /** How long requests wait for an exchange with the database. */
+  readonly exchangeTimeoutMs?: number | undefined
+}
+
+/** Limits that this process shares with the others of its database. */
+export type LeasedLimits = Limits & {
+  /** Returns what was taken and not used; all calls must have ended. */
+  stop(): Promise<void>
+}
+
+/** Creates the limits of this process, which takes its leases with `exchange`. */
+export function createLeasedLimits(
+  exchange: ExchangeLeases,
+  identity: Pick<ProcessIdentity, 'id'>,
+  { clock = monotonicNow, maxOrganizations, exchangeTimeoutMs }: LeasedLimitsOptions = {},
+): LeasedLimits {
+  const rounds = new LeaseRounds(exchange, identity, exchangeTimeoutMs)
+  const limiters = new IdleCache<LeasedLimiter>((limiter) => limiter.isIdle(), maxOrganizations)
+  return {
+    limiterOf(organization, defaults) {
+      const known = limiters.find(organization.id)
+      if (known) return known
+      const limits = limitsOf(organization, defaults())
+      return limiters.add(organization.id, new LeasedLimiter(organization.id, limits, clock, rounds))
+    },
+    size: () => limiters.size,
+    stop: () => rounds.stop(),
+  }
+}
+
+/** What this process holds of the limits of one organization. Nothing is waited for where it holds enough. */
+class LeasedLimiter implements OrganizationLimiter, RoundMember {
+  readonly #requests: LeasedBucket
+  readonly #tokens: LeasedBucket
+  readonly #concurrent: LeasedSlots
+  readonly #queued: LeasedSlots
+  readonly #parts: readonly (LeasedBucket | LeasedSlots)[]
+  readonly #rounds: LeaseRounds
+
+  constructor(organization: string, limits: LimitValues, now: () => number, rounds: LeaseRounds) {
+    this.#requests = new LeasedBucket('requests', organization, limits.requestsPerMinute, now)
+    this.#tokens = new LeasedBucket('tokens', organization, limits.tokensPerMinute, now)
+    this.#concurrent = new LeasedSlots('concurrent', organization, limits.concurrentRequests)
+    this.#queued = new LeasedSlots('queued', organization, 0)
+    this.#parts = [this.#requests, this.#tokens, this.#concurrent, this.#queued]
+    this.#rounds = rounds
+  }
+
+  get maxConcurrent(): number {
+    return this.#concurrent.limit
+  }
+
+  setLimits(limits: LimitValues): void {
+    this.#requests.resize(limits.requestsPerMinute)
+    this.#tokens.resize(limits.tokensPerMinute)
+    this.#concurrent.resize(limits.concurrentRequests)
+  }
+
+  takeRequest(opensCall: boolean): number | Promise<number> {
+    const waitMs = this.#take(this.#requests, 1)
+    return opensCall && waitMs instanceof Promise ? this.#leaseCall(waitMs) : waitMs
+  }
+
+  takeTokens(tokens: number): number | Promise<number> {
+    return this.#take(this.#tokens, tokens)
+  }
+
+  settleTokens(taken: number, used: number): void {
+    const amount = settlementOf(this.#tokens.limit, taken, used)
+    if (amount === 0) return
+    this.#tokens.charge(amount)
+    this.#changed(this.#tokens)
+  }
+
+  takeSlot(): boolean | Promise<boolean> {
+    return this.#takeSlot(this.#concurrent)
+  }
+
+  releaseSlot(): void {
+    this.#releaseSlot(this.#concurrent)
+  }
+
+  takeQueued(limit: number): boolean | Promise<boolean> {
+    this.#queued.resize(limit)
+    return this.#takeSlot(this.#queued)
+  }
+
+  releaseQueued(): void {
+    this.#releaseSlot(this.#queued)
+  }
+
+  status(): RateLimitStatus {
+    return { requests: this.#requests.status(), tokens: this.#tokens.status() }
+  }
+
+  prepare(keep: boolean): PreparedExchanges {
+    const [requests, tokens] = [this.#requests.prepare(keep), this.#tokens.prepare(keep)]
+    const slots = [this.#concurrent, this.#queued].flatMap((slots) => slots.prepare(keep) ?? [])
+    if (requests === undefined && tokens === undefined && slots.length === 0) return { buckets: [], slots }
+    // An exchange always reads the state of both buckets.
+    return { buckets: [requests ?? this.#requests.refresh(), tokens ?? this.#tokens.refresh()], slots }
+  }
+
+  tick(): boolean {
+    return this.#parts.map((part) => part.tick()).includes(true)
+  }
+
+  isIdle(): boolean {
+    return this.#parts.every((part) => part.isIdle())
+  }
+
+  abandon(error: Error): void {
+    for (const part of this.#parts) part.abandon(error)
+  }
+
+  forgetSlots(): void {
+    this.#concurrent.forget()
+    this.#queued.forget()
+  }
+
+  /** The exchange that admits the request also leases what its call is about to take. */
+  async #leaseCall(admission: Promise<number>): Promise<number> {
+    const arrivals = [this.#tokens.arrivals, this.#concurrent.arrivals]
+    for (const expected of arrivals) expected.add()
+    let admitted = false
+    try {
+      const waitMs = await admission
+      admitted = waitMs === 0
+      return waitMs
+    } finally {
+      for (const expected of arrivals) expected.settle(admitted)
+    }
+  }
+
+  #take(bucket: LeasedBucket, amount: number): number | Promise<number> {
+    if (bucket.tryTake(amount)) {
+      this.#changed(bucket)
+      return 0
+    }
+    const waitMs = bucket.refusalOf(amount)
+    return waitMs > 0 ? waitMs : this.#rounds.ask(this, () => bucket.take(amount))
+  }
+
+  #takeSlot(slots: LeasedSlots): boolean | Promise<boolean> {
+    if (slots.tryTake()) {
+      this.#changed(slots)
+      return true
+    }
+    return slots.isFull() ? false : this.#rounds.ask(this, () => slots.take())
+  }
+
+  #releaseSlot(slots: LeasedSlots): void {
+    slots.release()
+    this.#changed(slots)
+  }
+
+  #changed(part: LeasedBucket | LeasedSlots): void {
+    if (part.isUrgent()) this.#rounds.start(this)
+    else this.#rounds.watch(this)
+  }
+}

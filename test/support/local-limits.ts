@@ -1,0 +1,40 @@
+import type { Organization } from '../../src/domain/accounting/organization.ts'
+import type { Admission, ConcurrencySlot, QueuedSlot } from '../../src/gateway/rate-limits/admission.ts'
+import { createRateLimits, type RateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
+import type { MemoryBudget } from '../../src/lib/memory-budget.ts'
+import type { LimitValues, RateLimitStatus } from '../../src/storage/ports/limits.ts'
+import { createMemoryLimits } from '../../src/storage/sqlite/limits.ts'
+
+/** The rate limits of a process that is alone: nothing has to be waited for. */
+export type LocalRateLimits = Omit<RateLimits, 'admit'> & {
+  admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
+  /** The number of organizations with a limiter. */
+  size(): number
+}
+
+export type LocalAdmission = {
+  open(tokens: number): ConcurrencySlot
+  queue(tokens: number): LocalQueuedSlot
+} & Admission
+
+type LocalQueuedSlot = { start(): ConcurrencySlot | undefined } & QueuedSlot
+
+/** Creates rate limits in memory, as those of a gateway on SQLite are. */
+export function createLocalLimits(
+  defaults: () => LimitValues,
+  clock?: () => number,
+  maxOrganizations?: number,
+  memory?: MemoryBudget,
+): LocalRateLimits {
+  const limits = createMemoryLimits(clock, maxOrganizations)
+  const rateLimits = createRateLimits(limits, defaults, memory)
+  return {
+    ...rateLimits,
+    admit(organization, onRejected) {
+      const admission = rateLimits.admit(organization, onRejected)
+      if (admission instanceof Promise) throw new Error('The admission has to be waited for.')
+      return admission as LocalAdmission
+    },
+    size: limits.size,
+  }
+}
