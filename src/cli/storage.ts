@@ -5,8 +5,10 @@ import { findDataFolder } from '../config/paths.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Keys } from '../storage/ports/keys.ts'
 import type { Organizations } from '../storage/ports/organizations.ts'
-import type { UsageQuery, UsageReport } from '../storage/ports/usage-report.ts'
-import { usageReport } from '../storage/sqlite/billing/usage-report.ts'
+import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
+import { operatorReports } from '../storage/common/report-slots.ts'
+import { createUsageReports } from '../storage/common/usage-reports.ts'
+import { createUsageSource } from '../storage/sqlite/usage/read-usage.ts'
 import { type Database, databaseName, openDatabase } from '../storage/sqlite/connection/database.ts'
 import { hasDatabase, openExistingDatabase } from '../storage/sqlite/connection/existing-database.ts'
 import { createKeys } from '../storage/scripts/keys.ts'
@@ -22,7 +24,7 @@ export type AdminStorage = {
   readonly name: string
   readonly organizations: Organizations
   readonly keys: Keys
-  usage(query: UsageQuery): Promise<UsageReport>
+  readonly usage: UsageBuckets
 }
 
 type Flags = { readonly config?: string; readonly data?: string }
@@ -75,7 +77,7 @@ async function withDatabase<T>(database: Database, file: string, work: Work<T>):
       name: file,
       organizations: createOrganizations(createScriptRunner(database, writer)),
       keys: createKeys(createScriptRunner(database, writer)),
-      usage: (query) => usageReport(database, query),
+      usage: createUsageReports(createUsageSource(database), operatorReports),
     })
   } finally {
     writer.close()

@@ -5,10 +5,12 @@ import { Secret } from '../../src/lib/secret.ts'
 import type { BucketWidth, UsageBucketQuery } from '../../src/storage/ports/usage-buckets.ts'
 import { bucketWidths } from '../../src/storage/ports/usage-buckets.ts'
 import * as postgres from '../../src/storage/postgres/connection/database.ts'
-import { createUsageBuckets as createPostgresBuckets } from '../../src/storage/postgres/usage/buckets.ts'
+import { createUsageSource as createPostgresSource } from '../../src/storage/postgres/usage/slices.ts'
+import { clientReports } from '../../src/storage/common/report-slots.ts'
+import { createUsageReports } from '../../src/storage/common/usage-reports.ts'
 import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage/rollup.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createUsageBuckets } from '../../src/storage/sqlite/usage/buckets.ts'
+import { createUsageSource } from '../../src/storage/sqlite/usage/read-usage.ts'
 import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
 import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
 import { execute, startPostgres } from '../support/postgres/server.ts'
@@ -58,7 +60,7 @@ async function openSqliteStore() {
   const database = openDatabase(join(folder, 'weir.db'))
   const writer = createWriter(database)
   return {
-    buckets: createUsageBuckets(database, async () => {}),
+    buckets: createUsageReports(createUsageSource(database), clientReports),
     rollUp: createRollup(database, writer),
     rows: async (sql: string) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(sql).all(),
     async close() {
@@ -74,7 +76,7 @@ async function openPostgresStore() {
   const url = await server.createDatabase()
   const database = await postgres.openDatabase(new Secret(url))
   return {
-    buckets: createPostgresBuckets(database),
+    buckets: createUsageReports(createPostgresSource(database), clientReports),
     rollUp: createPostgresRollup(database),
     rows: (sql: string) => execute<Readonly<Record<string, unknown>>>(url, sql),
     async close() {

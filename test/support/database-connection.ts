@@ -1,3 +1,4 @@
+import type { ScriptRunner } from '../../src/storage/statement.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,10 +14,13 @@ import {
 } from '../../src/storage/postgres/connection/database.ts'
 import { createScriptRunner as createPostgresRunner } from '../../src/storage/postgres/run-script.ts'
 import { openDatabase as openSqlite } from '../../src/storage/sqlite/connection/database.ts'
-import { usageReport as sqliteReport } from '../../src/storage/sqlite/billing/usage-report.ts'
+import { operatorReport } from '../../src/storage/common/operator-report.ts'
+import { operatorReports } from '../../src/storage/common/report-slots.ts'
+import { createUsageReports, type UsageSource } from '../../src/storage/common/usage-reports.ts'
+import { createUsageSource } from '../../src/storage/sqlite/usage/read-usage.ts'
 import { createRollup } from '../../src/storage/sqlite/usage/rollup.ts'
 import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage/rollup.ts'
-import { usageReport as postgresReport } from '../../src/storage/postgres/billing/usage-report.ts'
+import { createUsageSource as createPostgresSource } from '../../src/storage/postgres/usage/slices.ts'
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage-report.ts'
 import { createKeys } from '../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
@@ -107,14 +111,14 @@ async function connectSqlite(file: string): Promise<DatabaseConnection> {
   const database = openSqlite(file, quietLog)
   const { sqlite } = database
   const writer = createWriter(database)
+  const managed = managedStores(createScriptRunner(database, writer))
   return {
-    organizations: createOrganizations(createScriptRunner(database, writer)),
-    keys: createKeys(createScriptRunner(database, writer)),
+    ...managed,
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
       sqlite.query<Row, Value[]>(sql).all(...parameters),
     values: async (sql, ...parameters) =>
       sqlite.query<Value[], Value[]>(sql).values(...parameters) as Value[][],
-    report: (query) => sqliteReport(database, query),
+    report: (query) => reportOf(query, createUsageSource(database), managed),
     rollUp: createRollup(database, writer),
     async lock() {
       const other = new Sqlite(file)
@@ -133,17 +137,25 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
     const text = sql.replace(/\?/g, () => `$${++count}`)
     return (await database.query<StoredRow>(text, parameters)).map(withoutBooleans)
   }
+  const managed = managedStores(createPostgresRunner(database))
   return {
-    organizations: createOrganizations(createPostgresRunner(database)),
-    keys: createKeys(createPostgresRunner(database)),
+    ...managed,
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
       (await rows(sql, ...parameters)) as readonly object[] as Row[],
     values: async (sql, ...parameters) => (await rows(sql, ...parameters)).map((row) => Object.values(row)),
-    report: (query) => postgresReport(database, query),
+    report: (query) => reportOf(query, createPostgresSource(database), managed),
     rollUp: createPostgresRollup(database),
     lock: () => lockPostgres(database),
     [Symbol.asyncDispose]: () => database.close(),
   }
+}
+
+function managedStores(runner: ScriptRunner) {
+  return { organizations: createOrganizations(runner), keys: createKeys(runner) }
+}
+
+function reportOf(query: UsageQuery, source: UsageSource, managed: ReturnType<typeof managedStores>) {
+  return operatorReport(query, { ...managed, usage: createUsageReports(source, operatorReports) })
 }
 
 type StoredRow = Readonly<Record<string, Value | boolean>>

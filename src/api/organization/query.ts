@@ -13,7 +13,10 @@ import {
 type BucketLimits = Readonly<Record<BucketWidth, { readonly default: number; readonly max: number }>>
 
 /** A page of a report: its query, and the start of the next page if there is one. */
-export type ReportPage = { readonly query: UsageBucketQuery; readonly next: number | undefined }
+export type ReportPage = {
+  readonly query: UsageBucketQuery & { readonly width: BucketWidth; readonly to: number }
+  readonly next: number | undefined
+}
 
 /** The properties that results can be grouped by, as requests name them. */
 const groupings = {

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../config/units.ts'
 import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage-report.ts'
+import { operatorReport } from '../../storage/common/operator-report.ts'
 import type { Command } from '../command.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'
@@ -62,7 +63,7 @@ export const usage: Command = {
 }
 
 async function readUsageJson(storage: AdminStorage, query: UsageQuery) {
-  return usageJson(query, await storage.usage(query))
+  return usageJson(query, await operatorReport(query, storage))
 }
 
 async function readUsageTable(
@@ -70,7 +71,7 @@ async function readUsageTable(
   query: UsageQuery,
   { terminal }: CliContext,
 ): Promise<string> {
-  return usageTable(query.by, await storage.usage(query), terminal?.size().columns)
+  return usageTable(query.by, await operatorReport(query, storage), terminal?.size().columns)
 }
 
 async function watchText(storage: AdminStorage, query: UsageQuery, context: CliContext): Promise<string> {

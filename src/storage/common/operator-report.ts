@@ -1,90 +1,128 @@
-import type { UsageBucketGroup, UsageDimension, UsageTotals } from '../ports/usage-buckets.ts'
+import type { Organizations } from '../ports/organizations.ts'
+import type { Keys } from '../ports/keys.ts'
+import {
+  type BucketWidth,
+  type UsageBucketGroup,
+  type UsageBuckets,
+  type UsageDimension,
+  type UsageTotals,
+} from '../ports/usage-buckets.ts'
 import type { UsageGroup, UsageGrouping, UsageQuery, UsageReport, UsageSums } from '../ports/usage-report.ts'
-import { bucketWidths } from '../ports/usage-buckets.ts'
-import { UsageGroups } from './usage-groups.ts'
-import type { AddTimes } from './usage-histogram.ts'
-import { rangesOf, type UsageRanges } from './usage-ranges.ts'
-import type { UsageSlice } from './usage-slice.ts'
-import { emptySums, withEmptyDays } from './usage-sums.ts'
+import { noOrganizationNamed } from './organization-rules.ts'
 
-/** A length that no range of times exceeds. */
-const anyLength = Number.MAX_SAFE_INTEGER
-/** A time that no request reaches, at which a day begins. */
-const endOfTime = 8_640_000_000_000_000
-
-/** The groupings that totals have: the properties of a slice, and the length of a period. */
-const groupings: Readonly<Partial<Record<UsageGrouping, Grouping>>> = {
-  model: { by: ['model'], widthMs: anyLength },
-  provider: { by: ['provider'], widthMs: anyLength },
-  org: { by: ['organization'], widthMs: anyLength },
-  key: { by: ['key'], widthMs: anyLength },
-  day: { by: [], widthMs: bucketWidths['1d'] },
+/** What a report of the command line is made of. */
+export type OperatorReportSources = {
+  readonly usage: UsageBuckets
+  readonly organizations: Pick<Organizations, 'find' | 'list'>
+  readonly keys: Pick<Keys, 'list'>
 }
 
-type Grouping = { readonly by: readonly UsageDimension[]; readonly widthMs: number }
+type Grouping = { readonly by: readonly UsageDimension[]; readonly width?: BucketWidth }
 
-/** A report of the command line that is made of totals, and of the rows that they do not cover. */
-export class OperatorReport {
-  readonly by: readonly UsageDimension[]
-  readonly widthMs: number
-  readonly ranges: UsageRanges
-  readonly #query: UsageQuery
-  readonly #groups: UsageGroups
-  /** Counts each request once, like the groups; but its percentiles are not those of any group. */
-  readonly #total: UsageGroups
-
-  private constructor(query: UsageQuery, { by, widthMs }: Grouping, addTimes: AddTimes) {
-    this.#query = query
-    this.by = by
-    this.widthMs = widthMs
-    this.ranges = rangesOf({ from: query.since, to: query.until ?? endOfTime })
-    const limit = Number.POSITIVE_INFINITY
-    this.#groups = new UsageGroups({ groupBy: by, widthMs, addTimes, limit })
-    this.#total = new UsageGroups({ groupBy: [], widthMs: anyLength, addTimes, limit })
-  }
-
-  /** Undefined if the report needs the rows: totals have no tags and no error codes. */
-  static of(query: UsageQuery, addTimes: AddTimes): OperatorReport | undefined {
-    const grouping = groupings[query.by]
-    return grouping && new OperatorReport(query, grouping, addTimes)
-  }
-
-  add(slices: readonly UsageSlice[]): void {
-    this.#groups.add(slices)
-    this.#total.add(slices)
-  }
-
-  /** `names` has the names of organizations or keys, by their ids. */
-  report(names: ReadonlyMap<string, string>): UsageReport {
-    const groups = this.#groups.sortedNow().map((group) => toUsageGroup(group, this.#query.by, names))
-    const [total] = this.#total.sortedNow()
-    return {
-      groups:
-        this.#query.by === 'day' ? withEmptyDays(groups, this.#query, emptySums) : groups.toSorted(byCost),
-      total: total ? toSums(total.totals) : emptySums,
-    }
-  }
+const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
+  model: { by: ['model'] },
+  provider: { by: ['provider'] },
+  org: { by: ['organization'] },
+  key: { by: ['key'] },
+  tag: { by: ['tag'] },
+  error: { by: ['error'] },
+  day: { by: [], width: '1d' },
 }
 
-function toUsageGroup(
-  { start, values, totals }: UsageBucketGroup,
-  by: UsageGrouping,
-  names: ReadonlyMap<string, string>,
-): UsageGroup {
-  const sums = toSums(totals)
-  if (by === 'day') return { value: new Date(start).toISOString().slice(0, 10), name: null, ...sums }
-  const [value = null] = Object.values(values)
-  const name = value === null ? null : (names.get(value) ?? null)
-  return by === 'org' ? { value: name, name: null, ...sums } : { value, name, ...sums }
+/** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
+export async function operatorReport(
+  query: UsageQuery,
+  { usage, organizations, keys }: OperatorReportSources,
+): Promise<UsageReport> {
+  const { organization, by, since, until } = query
+  const { by: groupBy, width } = groupings[by]
+  const ids = organization === undefined ? undefined : [await idOf(organization, organizations)]
+  const range = { organizations: ids, from: since, to: until }
+  const [found, [total]] = await Promise.all([
+    usage.read({ ...range, groupBy, width }),
+    usage.read({ ...range, groupBy: [] }),
+  ])
+  const named = { org: organizations.list, key: keys.list }
+  const names = by === 'org' || by === 'key' ? await named[by]() : []
+  const groups = found.map(toGroup(by, new Map(names.map(({ id, name }) => [id, name]))))
+  return { groups: sorted(groups, query), total: total ? toSums(total.totals) : noSums }
+}
+
+async function idOf(name: string, organizations: OperatorReportSources['organizations']): Promise<string> {
+  const account = await organizations.find(name)
+  if (account?.name !== name) throw noOrganizationNamed(name)
+  return account.id
+}
+
+function toGroup(by: UsageGrouping, names: ReadonlyMap<string, string>) {
+  return ({ start, values, totals }: UsageBucketGroup): UsageGroup => {
+    const sums = toSums(totals)
+    if (by === 'day') return { value: new Date(start).toISOString().slice(0, 10), name: null, ...sums }
+    const [value = null] = Object.values(values)
+    const name = value === null ? null : (names.get(value) ?? null)
+    return by === 'org' ? { value: name, name: null, ...sums } : { value, name, ...sums }
+  }
 }
 
 function toSums({ cacheWriteTokens: _cacheWriteTokens, ...sums }: UsageTotals): UsageSums {
   return sums
 }
 
+const noSums: UsageSums = {
+  requests: 0,
+  failed: 0,
+  clientErrors: 0,
+  serverErrors: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  unpriced: 0,
+  cost: 0n,
+  latency: null,
+  firstToken: null,
+}
+
+/** Days are in their order, errors by their number of requests, others by cost. */
+function sorted(groups: readonly UsageGroup[], query: UsageQuery): readonly UsageGroup[] {
+  if (query.by === 'day') return withEmptyDays(groups, query)
+  return groups.toSorted(query.by === 'error' ? byRequests : byCost)
+}
+
 /** The most expensive first, and unknown costs last; of those, the most requests. */
 function byCost(one: UsageGroup, other: UsageGroup): number {
   const [cost, otherCost] = [one.cost ?? -1n, other.cost ?? -1n]
   if (cost !== otherCost) return cost > otherCost ? -1 : 1
+  return byRequests(one, other)
+}
+
+function byRequests(one: UsageGroup, other: UsageGroup): number {
   return other.requests - one.requests || ((one.value ?? '') < (other.value ?? '') ? -1 : 1)
+}
+
+const day = 86_400_000
+/** A longer range starts with its first request, so that the report has no years without requests. */
+const maxLeadingDays = 400
+/** A longer report lists only days with requests. */
+const maxDays = 4000
+
+/** Returns the groups of days in order, with an empty group for each day of the range without requests. */
+function withEmptyDays(
+  groups: readonly UsageGroup[],
+  { since, until = Date.now() + 1 }: UsageQuery,
+): readonly UsageGroup[] {
+  const byDay = new Map(groups.map((group) => [group.value, group]))
+  const last = dayOf(until - 1)
+  const firstRequest = dayOf(Date.parse(groups[0]?.value ?? '') || last)
+  const first = last - dayOf(since) <= maxLeadingDays * day ? dayOf(since) : firstRequest
+  if (last - first > maxDays * day) return groups
+  const days = Array.from({ length: (last - first) / day + 1 }, (_, index) => first + index * day)
+  return days.map((time) => {
+    const value = new Date(time).toISOString().slice(0, 10)
+    return byDay.get(value) ?? { value, name: null, ...noSums }
+  })
+}
+
+function dayOf(time: number): number {
+  return Math.floor(time / day) * day
 }

@@ -1,10 +1,12 @@
-import type { UsageBucketGroup, UsageBucketQuery, UsageDimension } from '../ports/usage-buckets.ts'
-import { maxGroups, tooManyGroups } from './report-limits.ts'
+import {
+  bucketWidths,
+  type UsageBucketGroup,
+  type UsageBucketQuery,
+  type UsageDimension,
+} from '../ports/usage-buckets.ts'
+import { type ReportRun, tooManyGroups } from './report-slots.ts'
 import { type AddTimes, type Histogram, timingOf } from './usage-histogram.ts'
 import type { UsageSlice } from './usage-slice.ts'
-
-/** Runs a step in a turn of its own, and resolves with its value. */
-export type RunStep = <Value>(work: () => Value) => Promise<Value>
 
 /** The groups that one step of a report completes. */
 const stepGroups = 500
@@ -33,27 +35,25 @@ type Group = {
   readonly firstTokens: Histogram
 }
 
-export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> & {
-  /** The length of a bucket. */
-  readonly widthMs: number
+export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys' | 'width'> & {
   readonly addTimes: AddTimes
   /** The most groups. */
-  readonly limit?: number
+  readonly limit: number
 }
 
 /** Collects the slices of a report, and adds up those of the same group. */
 export class UsageGroups {
   readonly #groups = new Map<string, Group>()
   readonly #groupBy: readonly UsageDimension[]
-  readonly #widthMs: number
+  readonly #widthMs: number | undefined
   readonly #addTimes: AddTimes
   readonly #limit: number
   readonly #models: ReadonlySet<string> | undefined
   readonly #keys: ReadonlySet<string> | undefined
 
-  constructor({ groupBy, models, keys, widthMs, addTimes, limit = maxGroups }: UsageGroupsOptions) {
+  constructor({ groupBy, models, keys, width, addTimes, limit }: UsageGroupsOptions) {
     this.#groupBy = groupBy
-    this.#widthMs = widthMs
+    this.#widthMs = width === undefined ? undefined : bucketWidths[width]
     this.#addTimes = addTimes
     this.#limit = limit
     this.#models = models && new Set(models)
@@ -69,17 +69,12 @@ export class UsageGroups {
   }
 
   /** The groups in the order of their buckets, most requests first; they are completed in steps. */
-  async sorted(step: RunStep): Promise<readonly UsageBucketGroup[]> {
+  async sorted(step: ReportRun['step']): Promise<readonly UsageBucketGroup[]> {
     const collected = this.#collected()
     const groups: UsageBucketGroup[] = []
     for (let index = 0; index < collected.length; index += stepGroups)
       groups.push(...(await step(() => collected.slice(index, index + stepGroups).map(toBucketGroup))))
     return groups
-  }
-
-  /** The same, at once. */
-  sortedNow(): readonly UsageBucketGroup[] {
-    return this.#collected().map(toBucketGroup)
   }
 
   #collected(): readonly Group[] {
@@ -103,11 +98,11 @@ export class UsageGroups {
 
   #groupOf(slice: UsageSlice): Group {
     const values = this.#groupBy.map((dimension) => valueOf(slice, dimension))
-    const start = Math.floor(slice.start / this.#widthMs) * this.#widthMs
+    const start = this.#widthMs === undefined ? 0 : Math.floor(slice.start / this.#widthMs) * this.#widthMs
     const key = JSON.stringify([start, ...values])
     const known = this.#groups.get(key)
     if (known !== undefined) return known
-    if (this.#groups.size >= this.#limit) throw tooManyGroups()
+    if (this.#groups.size >= this.#limit) throw tooManyGroups(this.#limit)
     const group = emptyGroup(
       start,
       Object.fromEntries(this.#groupBy.map((dimension, index) => [dimension, values[index] ?? null])),
@@ -118,7 +113,7 @@ export class UsageGroups {
 }
 
 function valueOf(slice: UsageSlice, dimension: UsageDimension): string | null {
-  if (dimension === 'user' || dimension === 'tag') return slice.label
+  if (dimension === 'user' || dimension === 'tag' || dimension === 'error') return slice.label
   // Empty where the requests have none.
   return slice[dimension] || null
 }

@@ -1,5 +1,5 @@
-import { type BucketWidth, bucketWidths } from '../ports/usage-buckets.ts'
-import type { TotalsWidth } from './usage-totals.ts'
+import { type BucketWidth, bucketWidths, type UsageBucketQuery } from '../ports/usage-buckets.ts'
+import { labelOf, type TotalsWidth } from './usage-totals.ts'
 
 /** A range of times; `to` is exclusive. */
 export type TimeRange = { readonly from: number; readonly to: number }
@@ -13,22 +13,15 @@ export type UsageRanges = {
   readonly rows: readonly TimeRange[]
 }
 
-/** Returns the ranges of a report by period, whose ends are those of periods. */
-export function rangesByPeriod(width: TotalsWidth, { from, to }: TimeRange): UsageRanges {
-  const range = { from, to }
-  return { totals: [{ width, ...range }], covered: range, rows: [] }
-}
+/** A time that no request reaches, at which a day begins. */
+const endOfTime = 8_640_000_000_000_000
 
-/** Returns the ranges of a report that needs the rows themselves. */
-export function rowsOf({ from, to }: TimeRange): UsageRanges {
-  return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
-}
-
-/** Returns the ranges for any times: days, the hours before and after them, and the rows of the parts of hours that remain. */
-export function rangesOf({ from, to }: TimeRange): UsageRanges {
-  const hours = within(from, to, '1h')
-  if (hours === undefined) return rowsOf({ from, to })
-  const days = within(hours.from, hours.to, '1d')
+/** Returns what a report reads: totals no longer than its buckets where there are some, and rows elsewhere. */
+export function rangesOf(query: UsageBucketQuery): UsageRanges {
+  const { from, to = endOfTime, width } = query
+  const hours = labelOf(query) === undefined && width !== '1m' ? within(from, to, '1h') : undefined
+  if (hours === undefined) return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
+  const days = width === '1h' ? undefined : within(hours.from, hours.to, '1d')
   const parts = [
     { from, to: hours.from },
     { from: hours.to, to },

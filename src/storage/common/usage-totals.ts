@@ -1,22 +1,14 @@
-import { type BucketWidth, type UsageBucketQuery, type UsageDimension } from '../ports/usage-buckets.ts'
+import type { UsageBucketQuery, UsageDimension } from '../ports/usage-buckets.ts'
 
 /** The lengths of the periods of `usage_totals`. */
 export type TotalsWidth = 'hour' | 'day'
 
-/** Only these periods have totals, and labels have none. */
-const widths: Readonly<Partial<Record<BucketWidth, TotalsWidth>>> = { '1h': 'hour', '1d': 'day' }
+/** What is read from the rows of requests only: totals have no such properties. */
+export type UsageLabel = Extract<UsageDimension, 'user' | 'tag' | 'error'>
 
-/** Labels that requests can be grouped by. */
-export type UsageLabel = Extract<UsageDimension, 'user' | 'tag'>
-
-/** Returns the label of a report, which has one at most: see `UsageBucketQuery`. */
+/** Returns the label of a report, which has one at most: see `usageDimensions`. */
 export function labelOf({ groupBy }: Pick<UsageBucketQuery, 'groupBy'>): UsageLabel | undefined {
-  return groupBy.find((dimension) => dimension === 'user' || dimension === 'tag')
-}
-
-/** Returns the totals that a report can be read from; undefined if it needs the rows. */
-export function totalsWidthOf(query: Pick<UsageBucketQuery, 'groupBy' | 'width'>): TotalsWidth | undefined {
-  return labelOf(query) === undefined ? widths[query.width] : undefined
+  return groupBy.find((dimension) => dimension === 'user' || dimension === 'tag' || dimension === 'error')
 }
 
 /** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
@@ -24,6 +16,9 @@ export const totalsLagMs = 60_000
 
 /** SQL that is true for a row of `usage` whose request failed. */
 export const failedSql = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 200 AND 299)'
+
+/** SQL for the error code of a row of `usage`, or for its status without one; null for a request that did not fail. */
+export const errorSql = `CASE WHEN ${failedSql} THEN coalesce(usage.error, 'status_' || usage.status) END`
 
 /** SQL that is true for a row of `usage` with tokens. */
 export const hasTokensSql = 'usage.prompt_tokens + usage.completion_tokens > 0'

@@ -1,7 +1,19 @@
 import type { UsageSums } from './usage-report.ts'
 
-/** What the requests of a bucket can be grouped by. `user` and `tag` are labels that clients choose. */
-export const usageDimensions = ['organization', 'key', 'api', 'model', 'provider', 'user', 'tag'] as const
+/**
+ * What the requests of a report can be grouped by. `user` and `tag` are labels that clients choose; one label or `error` is
+ * possible at a time.
+ */
+export const usageDimensions = [
+  'organization',
+  'key',
+  'api',
+  'model',
+  'provider',
+  'user',
+  'tag',
+  'error',
+] as const
 
 export type UsageDimension = (typeof usageDimensions)[number]
 
@@ -14,11 +26,11 @@ export type BucketWidth = keyof typeof bucketWidths
 export type UsageBucketQuery = {
   /** The ids of organizations; all organizations if absent. */
   readonly organizations?: readonly string[] | undefined
-  readonly width: BucketWidth
-  /** The start of a bucket. */
+  /** The length of the buckets; absent: one bucket, which starts at 0. */
+  readonly width?: BucketWidth | undefined
   readonly from: number
-  /** The end of a bucket. */
-  readonly to: number
+  /** Exclusive; the end of time if absent. */
+  readonly to?: number | undefined
   readonly groupBy: readonly UsageDimension[]
   /** Only requests to these models, if present. */
   readonly models?: readonly string[] | undefined

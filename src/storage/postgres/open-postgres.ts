@@ -1,9 +1,10 @@
 import { lazy } from '../../lib/lazy.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
+import { clientReports, operatorReports } from '../common/report-slots.ts'
+import { createUsageReports } from '../common/usage-reports.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage } from '../ports/storage.ts'
-import type { UsageQuery } from '../ports/usage-report.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
@@ -11,7 +12,6 @@ import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
-import { usageReport } from './billing/usage-report.ts'
 import { createUsageExpiry } from './billing/usage.ts'
 import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
@@ -20,8 +20,8 @@ import { createReadiness } from './health/readiness.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { openSharedStore } from './shared/shared-store.ts'
-import { createUsageBuckets } from './usage/buckets.ts'
 import { createRollup } from './usage/rollup.ts'
+import { createUsageSource } from './usage/slices.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
 /** Opens the database with this URL for one more process, and migrates it if necessary; for `clock` see `StorageOptions`. */
@@ -42,7 +42,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(database),
     usage: { expire: createUsageExpiry(database), rollUp: createRollup(database) },
-    usageBuckets: createUsageBuckets(database),
+    usageBuckets: createUsageReports(createUsageSource(database), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
     returnSpace: createTransactionExpiry(database.query),
@@ -71,7 +71,7 @@ export async function openPostgresForAdmin(url: Secret, log: Log) {
     name: database.label,
     organizations: createOrganizations(runner),
     keys: createKeys(runner),
-    usage: (query: UsageQuery) => usageReport(database, query),
+    usage: createUsageReports(createUsageSource(database), operatorReports),
     close: database.close,
   }
 }

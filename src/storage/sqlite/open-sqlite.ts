@@ -1,4 +1,6 @@
 import type { Log } from '../../lib/log.ts'
+import { clientReports } from '../common/report-slots.ts'
+import { createUsageReports } from '../common/usage-reports.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, UsageUpkeep } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
@@ -19,7 +21,7 @@ import { createMemoryLimits } from './limits.ts'
 import { createResponses } from './responses/responses.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
-import { createUsageBuckets } from './usage/buckets.ts'
+import { createUsageSource } from './usage/read-usage.ts'
 import { createRollup } from './usage/rollup.ts'
 import { createWriter, type Writer } from './writer/writer.ts'
 
@@ -43,7 +45,7 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(database, writer),
     usage: createUsageUpkeep(database, writer),
-    usageBuckets: createUsageBuckets(database, ledger.flush),
+    usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (configured) =>

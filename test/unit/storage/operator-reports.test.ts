@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
-import { rangesByPeriod } from '../../../src/storage/common/usage-ranges.ts'
+import { rangesOf } from '../../../src/storage/common/usage-ranges.ts'
 import type { UsageSlice } from '../../../src/storage/common/usage-slice.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage-buckets.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
@@ -33,6 +33,7 @@ const keyColumns = 'organization_id, width, start, key_id, api, model, provider'
 const sumColumns =
   'requests, failed, client_errors, server_errors, prompt_tokens, completion_tokens, cached_tokens, ' +
   'cache_write_tokens, reasoning_tokens, priced, unpriced, cost'
+const ranges = rangesOf({ from, to, width: '1d', groupBy: [] })
 const rowsPerDay = 2 * organizations
 const requestsPerDay = (rowsPerDay * (rowsPerDay - 1)) / 2
 
@@ -47,7 +48,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   for (const text of fill(`${keyColumns}, ${sumColumns}, latencies, first_tokens`, "'[90,1]', '[]'"))
     database.sqlite.run(text)
   const read = (by: readonly UsageDimension[]) => {
-    const batches = { ranges: rangesByPeriod('day', { from, to }), widthMs: day, by: new Set(by) }
+    const batches = { ranges, widthMs: day, by: new Set(by) }
     return [...prepareReadUsage(database)(batches)]
   }
   const all = read([])
@@ -69,7 +70,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(1000)
 
   const plans = plansOf(database, (probed) => [
-    ...prepareReadUsage(probed)({ ranges: rangesByPeriod('day', { from, to }), widthMs: day, by: new Set() }),
+    ...prepareReadUsage(probed)({ ranges, widthMs: day, by: new Set() }),
   ])
   const ofTotals = [...plans].filter(([text]) => text.includes('json_each(?) o')).map(([, plan]) => plan)
   expect(ofTotals).toHaveLength(2)
@@ -90,7 +91,7 @@ test.skipIf(!hasPostgres)(
       await execute(url, text)
     await execute(url, 'UPDATE usage_rollup SET fence = until')
     const report = (by: readonly UsageDimension[]) =>
-      slicesStatement({ ranges: rangesByPeriod('day', { from, to }), by, widthMs: day })
+      slicesStatement({ ranges, by: new Set(by), widthMs: day })
     const { text, values } = report([])
     const slices = await execute<UsageSlice>(url, text, values)
     expect(slices).toHaveLength(2)

@@ -5,7 +5,9 @@ import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { type Database, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
-import { createUsageBuckets } from '../../../src/storage/postgres/usage/buckets.ts'
+import { clientReports } from '../../../src/storage/common/report-slots.ts'
+import { createUsageReports } from '../../../src/storage/common/usage-reports.ts'
+import { createUsageSource } from '../../../src/storage/postgres/usage/slices.ts'
 import { createRollup } from '../../../src/storage/postgres/usage/rollup.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
@@ -19,7 +21,7 @@ async function open() {
   const database = await openDatabase(new Secret(url), quietLog)
   onTestFinished(() => database.close())
   const { id } = await createOrganizations(createScriptRunner(database)).create('acme')
-  const buckets = createUsageBuckets(database)
+  const buckets = createUsageReports(createUsageSource(database), clientReports)
   const query = { width: '1d', from: 0, to: 2 * createdAt, groupBy: [] } as const
   const requests = async () => (await buckets.read(query)).map(({ totals }) => totals.requests)
   const rollUp = createRollup(database)

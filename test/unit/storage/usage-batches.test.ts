@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
-import { createUsageBuckets } from '../../../src/storage/sqlite/usage/buckets.ts'
+import { clientReports } from '../../../src/storage/common/report-slots.ts'
+import { createUsageReports } from '../../../src/storage/common/usage-reports.ts'
+import { createUsageSource } from '../../../src/storage/sqlite/usage/read-usage.ts'
 import { fundedStorage, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores, valuesOf } from './support/stores.ts'
 
@@ -30,7 +32,7 @@ test('the usage of many requests takes one transaction, and a report includes it
   const before = writer.stats().commits
   const requests = Array.from({ length: 30 }, () => requestOf(acme.id))
   await Promise.all(requests.map((request) => ledger.recordUsage(request, { status: 200 })))
-  const { read } = createUsageBuckets(database, ledger.flush)
+  const { read } = createUsageReports(createUsageSource(database, ledger.flush), clientReports)
   const from = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000
   const groups = await read({ width: '1d', from, to: from + 3 * 86_400_000, groupBy: [] })
   expect(groups.reduce((sum, { totals }) => sum + totals.requests, 0)).toBe(30)

@@ -1,23 +1,34 @@
 import type { AddTimes } from '../../common/usage-histogram.ts'
-import type { TimeRange, UsageRanges } from '../../common/usage-ranges.ts'
-import { sumColumns, totalsKeySql } from '../../common/usage-totals.ts'
-import type { UsageBucketQuery, UsageDimension } from '../../ports/usage-buckets.ts'
+import { reportTooLong } from '../../common/report-slots.ts'
+import type { TimeRange } from '../../common/usage-ranges.ts'
+import type { UsageReading, UsageSource } from '../../common/usage-reports.ts'
+import type { UsageSlice } from '../../common/usage-slice.ts'
+import { errorSql, sumColumns, totalsKeySql, type UsageLabel } from '../../common/usage-totals.ts'
+import type { Database } from '../connection/database.ts'
 import { Parameters, type Statement } from '../writer/statement.ts'
-import { amounts, histogramTimeSql } from './totals.ts'
+import { amounts, histogramTimeSql, tagsJoinSql } from './totals.ts'
 
-/** The requests to slice. Labels have no totals. */
-export type SlicedRequests = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {
-  readonly ranges: UsageRanges
-  /** The properties that the slices need; the others are empty. */
-  readonly by: readonly UsageDimension[]
-  readonly widthMs: number
+/** The usage in the PostgreSQL database. */
+export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): UsageSource {
+  return {
+    addTimes: addArrays,
+    async readSlices(reading, onSlices, { step, timeoutMs }) {
+      await readPages<UsageSlice>(slicesStatement(reading), timeoutMs, reportTooLong, async (slices) => {
+        for (let index = 0; index < slices.length; index += stepSlices)
+          await step(() => onSlices(slices.slice(index, index + stepSlices)))
+      })
+    },
+  }
 }
+
+/** The slices that are added in one turn of the event loop. */
+const stepSlices = 200
 
 /**
  * Returns the statement that reads the slices (`UsageSlice`) of requests: the totals, and the rows that are not part of
  * them. It is one statement, so that it sees the totals and the time that they cover at the same moment.
  */
-export function slicesStatement({ ranges, by, widthMs, ...requests }: SlicedRequests): Statement {
+export function slicesStatement({ ranges, by, widthMs, label, ...requests }: UsageReading): Statement {
   const parameters = new Parameters()
   const filters = filtersOf(requests, parameters)
   const within = (time: string, { from, to }: TimeRange) =>
@@ -25,18 +36,18 @@ export function slicesStatement({ ranges, by, widthMs, ...requests }: SlicedRequ
   // With a lower bound that it does not know, the server expects few rows and uses the index: that is right.
   const sinceUntil = (time: string, { from, to }: TimeRange) =>
     `${time} >= greatest(${parameters.add(from)}::bigint, ${until}) AND ${time} < ${parameters.add(to)}::bigint`
-  const shape = { filters, by, start: (time: string) => `${time} / ${widthMs} * ${widthMs}` }
+  const shape = { filters, by, label, start: (time: string) => `${time} / ${widthMs} * ${widthMs}` }
   const parts = [
     ...ranges.totals.map((range) =>
       totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
     ),
-    rows(`usage WHERE ${sinceUntil('usage.created_at', ranges.covered)}`, shape),
+    rows('usage', sinceUntil('usage.created_at', ranges.covered), shape),
     rows(
-      `usage_late l JOIN usage USING (created_at, id)
-        WHERE ${within('l.created_at', ranges.covered)} AND l.created_at < ${until}`,
+      'usage_late l JOIN usage USING (created_at, id)',
+      `${within('l.created_at', ranges.covered)} AND l.created_at < ${until}`,
       shape,
     ),
-    ...ranges.rows.map((range) => rows(`usage WHERE ${within('usage.created_at', range)}`, shape)),
+    ...ranges.rows.map((range) => rows('usage', within('usage.created_at', range), shape)),
   ]
   return { text: parts.join('\nUNION ALL '), values: parameters.values }
 }
@@ -46,7 +57,8 @@ const until = '(SELECT until FROM usage_rollup)'
 /** How slices are made of what is read. */
 type Shape = {
   readonly filters: string
-  readonly by: readonly UsageDimension[]
+  readonly by: ReadonlySet<string>
+  readonly label: UsageLabel | undefined
   /** SQL for the start of the period of a time. */
   start(time: string): string
 }
@@ -60,15 +72,16 @@ function totals(condition: string, { filters, by, start }: Shape): string {
     `${joined('latency_times')} || ${joined('latency_counts')} latencies`,
     `${joined('first_token_times')} || ${joined('first_token_counts')} "firstTokens"`,
   ]
-  return `SELECT ${[`${start('t.start')} start`, ...propertiesOf(by), ...sums].join()}
+  return `SELECT ${[`${start('t.start')} start`, ...propertiesOf(by), 'NULL::text label', ...sums].join()}
     FROM usage_totals t WHERE ${condition} AND ${filters}
     GROUP BY ${[start('t.start'), ...columnsOf(by)].join()}`
 }
 
-function rows(source: string, { filters, by, start }: Shape): string {
+function rows(source: string, condition: string, { filters, by, label, start }: Shape): string {
   const read = [
     ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
     `${start('usage.created_at')} start`,
+    `${labelSql(label)} label`,
     ...sumColumns.map(([column]) => `${amounts[column]} ${column}`),
     'usage.cost',
     `${histogramTimeSql('latency_ms')} latency`,
@@ -82,12 +95,19 @@ function rows(source: string, { filters, by, start }: Shape): string {
     `${times('latency')} latencies`,
     `${times('first_token')} "firstTokens"`,
   ]
-  return `SELECT ${['t.start', ...propertiesOf(by), ...sums].join()}
-    FROM (SELECT ${read.join()} FROM ${source}) t WHERE ${filters}
-    GROUP BY ${['t.start', ...columnsOf(by)].join()}`
+  return `SELECT ${['t.start', ...propertiesOf(by), 't.label', ...sums].join()}
+    FROM (SELECT ${read.join()} FROM ${source} ${label === 'tag' ? tagsJoinSql : ''}
+      WHERE ${condition}) t WHERE ${filters}
+    GROUP BY ${['t.start', 't.label', ...columnsOf(by)].join()}`
 }
 
-const columns: Readonly<Partial<Record<UsageDimension, string>>> = {
+function labelSql(label: UsageLabel | undefined): string {
+  return label === undefined
+    ? 'NULL::text'
+    : { user: 'usage."user"', tag: 'tag.value', error: errorSql }[label]
+}
+
+const columns: Readonly<Record<string, string>> = {
   organization: 't.organization_id',
   key: 't.key_id',
   api: 't.api',
@@ -95,18 +115,16 @@ const columns: Readonly<Partial<Record<UsageDimension, string>>> = {
   provider: 't.provider',
 }
 
-function columnsOf(by: readonly UsageDimension[]): readonly string[] {
-  return by.flatMap((dimension) => columns[dimension] ?? [])
+function columnsOf(by: ReadonlySet<string>): readonly string[] {
+  return [...by].flatMap((dimension) => columns[dimension] ?? [])
 }
 
-function propertiesOf(by: readonly UsageDimension[]): readonly string[] {
-  return Object.entries(columns).map(
-    ([name, column]) => `${by.some((dimension) => dimension === name) ? column : "''::text"} "${name}"`,
-  )
+function propertiesOf(by: ReadonlySet<string>): readonly string[] {
+  return Object.entries(columns).map(([name, column]) => `${by.has(name) ? column : "''::text"} "${name}"`)
 }
 
 function filtersOf(
-  { organizations, models, keys }: Pick<SlicedRequests, 'organizations' | 'models' | 'keys'>,
+  { organizations, models, keys }: Pick<UsageReading, 'organizations' | 'models' | 'keys'>,
   parameters: Parameters,
 ): string {
   return [
@@ -119,7 +137,7 @@ function filtersOf(
 }
 
 /** Adds the times of a slice: an array, and that of their numbers of requests; without it, each counts once. */
-export const addArrays: AddTimes = (histogram, stored) => {
+const addArrays: AddTimes = (histogram, stored) => {
   const [times = [], counts] = stored.slice(1, -1).split('}{').map(parseIntegers)
   for (let index = 0; index < times.length; index++) {
     const time = times[index] ?? 0

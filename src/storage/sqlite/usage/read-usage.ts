@@ -1,23 +1,35 @@
 import { isNotEmpty, type TimeRange, type UsageRanges } from '../../common/usage-ranges.ts'
 import type { UsageSlice } from '../../common/usage-slice.ts'
-import type { UsageLabel } from '../../common/usage-totals.ts'
+import type { UsageReading, UsageSource } from '../../common/usage-reports.ts'
 import { bucketWidths } from '../../ports/usage-buckets.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organization-exists.ts'
+import { toOutage } from '../sqlite-errors.ts'
+import { addTimes } from './histogram.ts'
 import { prepareReadTotals, type TotalsRange } from './read-totals.ts'
 import { prepareUntil } from './rollup.ts'
 import { prepareSlices } from './slice.ts'
 
-/** The requests to read. */
-export type UsageReading = {
-  /** The ids of organizations; all if absent. */
-  readonly organizations?: readonly string[] | undefined
-  readonly ranges: UsageRanges
-  /** The length of the periods of slices of rows; those of totals have their own. */
-  readonly widthMs: number
-  /** The properties that the slices need; the others may be empty. */
-  readonly by: ReadonlySet<string>
-  readonly label?: UsageLabel | undefined
+/** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
+export function createUsageSource(database: Database, flush?: () => Promise<unknown>): UsageSource {
+  const readUsage = prepareReadUsage(database)
+  return {
+    addTimes,
+    async readSlices(reading, onSlices, { step }) {
+      await flush?.()
+      const batches = readUsage(reading)
+      const addNext = () => {
+        const { value, done } = batches.next()
+        if (done !== true) onSlices(value)
+        return done === true
+      }
+      try {
+        while (!(await step(addNext)));
+      } catch (error) {
+        throw toOutage(error)
+      }
+    },
+  }
 }
 
 /** Reads the slices of requests, in batches that each take a few milliseconds. */

@@ -1,5 +1,6 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import {
+  errorSql,
   failedSql,
   hasTokensSql,
   roundedTimeSql,
@@ -70,7 +71,7 @@ const sliceProperties = {
 
 function labelSql(label: UsageLabel | undefined): string {
   if (label === undefined) return 'NULL'
-  return label === 'user' ? 'usage.user' : 'tag.value'
+  return { user: 'usage.user', tag: 'tag.value', error: errorSql }[label]
 }
 
 /** A tag that a request repeats counts once. */

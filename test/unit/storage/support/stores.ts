@@ -12,13 +12,12 @@ import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
 import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger.ts'
-import * as postgresReport from '../../../../src/storage/postgres/billing/usage-report.ts'
 import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
 import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
-import * as postgresBuckets from '../../../../src/storage/postgres/usage/buckets.ts'
+import { createUsageSource as createPostgresSource } from '../../../../src/storage/postgres/usage/slices.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
 import {
   createLeaseStore,
@@ -27,7 +26,9 @@ import {
 import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage/rollup.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
-import { usageReport } from '../../../../src/storage/sqlite/billing/usage-report.ts'
+import { operatorReport } from '../../../../src/storage/common/operator-report.ts'
+import { clientReports, operatorReports } from '../../../../src/storage/common/report-slots.ts'
+import { createUsageReports } from '../../../../src/storage/common/usage-reports.ts'
 import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
 import { createCompletions } from '../../../../src/storage/scripts/completions.ts'
 import { completionSearch } from '../../../../src/storage/sqlite/completion-search.ts'
@@ -38,7 +39,7 @@ import { createOrganizations } from '../../../../src/storage/scripts/organizatio
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
 import { createRollup } from '../../../../src/storage/sqlite/usage/rollup.ts'
-import { createUsageBuckets } from '../../../../src/storage/sqlite/usage/buckets.ts'
+import { createUsageSource } from '../../../../src/storage/sqlite/usage/read-usage.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -114,12 +115,17 @@ export async function openSqliteStore(): Promise<TestStore> {
     responses: createResponses(database, writer),
     otherResponses: () => createResponses(database, writer),
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
-    buckets: createUsageBuckets(database, ledger.flush),
+    buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     keys: (now) => createKeys(runner, now),
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
-    report: (query) => usageReport(database, query),
+    report: (query) =>
+      operatorReport(query, {
+        usage: createUsageReports(createUsageSource(database), operatorReports),
+        organizations: createOrganizations(runner),
+        keys: createKeys(runner),
+      }),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
     async leaveOpen() {},
     async written() {
@@ -160,12 +166,17 @@ export async function openPostgresStore({
       expire: postgresUsage.createUsageExpiry(database),
       rollUp: postgresRollup.createRollup(database),
     },
-    buckets: postgresBuckets.createUsageBuckets(database),
+    buckets: createUsageReports(createPostgresSource(database), clientReports),
     keys: (now) => createKeys(runner, now),
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
-    report: (request) => postgresReport.usageReport(database, request),
+    report: (request) =>
+      operatorReport(request, {
+        usage: createUsageReports(createPostgresSource(database), operatorReports),
+        organizations: createOrganizations(runner),
+        keys: createKeys(runner),
+      }),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
     async leaveOpen() {
       await query('DELETE FROM processes')

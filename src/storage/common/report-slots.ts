@@ -1,0 +1,117 @@
+import { badRequest, serviceUnavailable } from '../../lib/errors/errors.ts'
+import { nextTurn, wait } from '../../lib/time.ts'
+
+/** What bounds the reports of usage. */
+export type ReportLimits = {
+  /** The most groups of one report. */
+  readonly maxGroups: number
+  /** How long one of them may take, and wait before, in milliseconds. */
+  readonly maxReportMs: number
+}
+
+/** The limits of reports that clients of a server read. */
+export const clientReports: ReportLimits = { maxGroups: 10_000, maxReportMs: 10_000 }
+/** Those of the operator, in a process of their own. */
+export const operatorReports: ReportLimits = { maxGroups: Infinity, maxReportMs: 5 * 60_000 }
+
+/** How many reports may be read or wait at once. */
+export const maxReports = 64
+/** Of these, as many are read at once: each occupies a processor of PostgreSQL, or the one of this process. */
+const maxRunning = 2
+/** After this time, a report pauses for as long as it works, so that it takes at most half of a processor. */
+const eagerMs = 200
+
+/** One report that is being read. */
+export type ReportRun = {
+  /** The milliseconds that are left for it. */
+  readonly timeoutMs: number
+  /** Runs a step in a turn of the event loop of its own; other requests wait for one step only. Throws 503 if it is too late. */
+  step<Value>(work: () => Value): Promise<Value>
+}
+
+/** Limits the reports that are read at once; others wait in their order, for as long as one report may take. */
+export class ReportSlots {
+  readonly #maxReportMs: number
+  #running = 0
+  readonly #waiting = new Set<() => void>()
+
+  constructor({ maxReportMs }: Pick<ReportLimits, 'maxReportMs'>) {
+    this.#maxReportMs = maxReportMs
+  }
+
+  /** Reads a report; rejects with 503 if too many are waiting, or it waited or takes too long. */
+  async run<Value>(read: (run: ReportRun) => Promise<Value>): Promise<Value> {
+    const deadline = performance.now() + this.#maxReportMs
+    await this.#enter()
+    try {
+      const timeoutMs = deadline - performance.now()
+      if (timeoutMs <= 0) throw reportTooLong()
+      return await read({ timeoutMs, step: createStep(deadline) })
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running < maxRunning) {
+      this.#running++
+      return
+    }
+    if (this.#running + this.#waiting.size >= maxReports) throw tooManyReports()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    const timer = setTimeout(() => {
+      // Not if it was just given a slot.
+      if (this.#waiting.delete(resolve)) reject(tooManyReports())
+    }, this.#maxReportMs)
+    await promise.finally(() => clearTimeout(timer))
+  }
+
+  /** The next one takes over the slot. */
+  #leave(): void {
+    const [next] = this.#waiting
+    if (next === undefined) {
+      this.#running--
+      return
+    }
+    this.#waiting.delete(next)
+    next()
+  }
+}
+
+function createStep(deadline: number): ReportRun['step'] {
+  let workedMs = 0
+  return async (work) => {
+    if (performance.now() > deadline) throw reportTooLong()
+    await nextTurn()
+    const startedAt = performance.now()
+    const value = work()
+    const tookMs = performance.now() - startedAt
+    workedMs += tookMs
+    if (workedMs > eagerMs) await wait(tookMs, never)
+    return value
+  }
+}
+
+const never = new AbortController().signal
+
+/** The 400 for a report with more groups than it may have. */
+export function tooManyGroups(maxGroups: number): Error {
+  return badRequest(
+    `The report would have more than ${maxGroups.toLocaleString('en-US')} results. Request fewer buckets, add a filter, or group by fewer properties.`,
+    'invalid_value',
+    'group_by',
+  )
+}
+
+/** The 503 for more than `maxReports` at once. */
+function tooManyReports(): Error {
+  return serviceUnavailable('Too many usage reports are being read. Try again later.')
+}
+
+/** The 503 for a report that takes too long. */
+export function reportTooLong(): Error {
+  return serviceUnavailable(
+    'The usage report has too many requests to be read in time. Request a shorter period, or group by fewer properties.',
+  )
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { clientReports, maxReports, ReportSlots } from '../../../src/storage/common/report-slots.ts'
+
+test('a report is rejected while too many are open, and the next one is read', async () => {
+  const reports = new ReportSlots(clientReports)
+  const gate = Promise.withResolvers<void>()
+  const open = Array.from({ length: maxReports }, () => reports.run(() => gate.promise))
+  await expect(reports.run(async () => 'read')).rejects.toMatchObject({ status: 503 })
+  gate.resolve()
+  await Promise.all(open)
+  expect(await reports.run(async () => 'read')).toBe('read')
+})
+
+test('two reports take turns step by step, and a third one waits for the end of one of them', async () => {
+  const reports = new ReportSlots(clientReports)
+  const done: string[] = []
+  const read = (name: string) =>
+    reports.run(async ({ step }) => {
+      for (let index = 0; index < 3; index++) await step(() => done.push(name))
+    })
+  const reading = [read('one'), read('two'), read('three')]
+  await new Promise(setImmediate)
+  expect(done.length).toBeLessThan(6)
+  await Promise.all(reading)
+  expect(done).toEqual(['one', 'two', 'one', 'two', 'one', 'two', 'three', 'three', 'three'])
+})
+
+test('a report that waits for longer than one may take is rejected, and so is a step that comes too late', async () => {
+  const reports = new ReportSlots({ maxReportMs: 20 })
+  const gate = Promise.withResolvers<void>()
+  const running = [1, 2].map(() =>
+    reports.run(async ({ step }) => {
+      await gate.promise
+      await step(() => {})
+    }),
+  )
+  await expect(reports.run(async () => 'read')).rejects.toMatchObject({ status: 503 })
+  gate.resolve()
+  const ended = await Promise.allSettled(running)
+  expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  for (const result of ended) expect(result).toMatchObject({ reason: { status: 503 } })
+})
