@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox'
 import { modelApis } from '../domain/generation/parameters.ts'
 import { efforts } from '../domain/generation/request.ts'
-import { closed, count, flag, text } from './setting-types.ts'
+import { closed, count, flag, optional, text } from './setting-types.ts'
 
 /** An amount in USD. */
 const price = (description: string) => Type.Number({ minimum: 0, description, examples: [0.25] })
-const prices = {
-  input: Type.Optional(price('USD for a million prompt tokens.')),
-  output: Type.Optional(price('USD for a million output tokens.')),
-  cache_read: Type.Optional(price('USD for a million prompt tokens that the provider has cached.')),
-  cache_write: Type.Optional(price('USD for a million prompt tokens that are written to its cache.')),
-  request: Type.Optional(price('USD for a request.')),
-  image: Type.Optional(price('USD for an image in the prompt.')),
-}
+const prices = optional({
+  input: price('USD for a million prompt tokens.'),
+  output: price('USD for a million output tokens.'),
+  cache_read: price('USD for a million prompt tokens that the provider has cached.'),
+  cache_write: price('USD for a million prompt tokens that are written to its cache.'),
+  request: price('USD for a request.'),
+  image: price('USD for an image in the prompt.'),
+})
 
 /** The prices of a model. */
 export type Pricing = Static<typeof Pricing>
@@ -55,9 +55,11 @@ const ReasoningDetails = Type.Object(
     supported_efforts: Type.Array(Effort, {
       description: 'The values of `reasoning_effort` that the model supports.',
     }),
-    default_effort: Type.Optional(effort('The effort of a request that has none.')),
-    default_enabled: Type.Optional(flag('Whether the model reasons by default.')),
-    mandatory: Type.Optional(flag('Whether the model always reasons.')),
+    ...optional({
+      default_effort: effort('The effort of a request that has none.'),
+      default_enabled: flag('Whether the model reasons by default.'),
+      mandatory: flag('Whether the model always reasons.'),
+    }),
   },
   { ...closed, description: 'How the reasoning of the model can be configured.' },
 )
@@ -105,18 +107,16 @@ const Route = Type.Object(
   {
     provider: text('The name of a provider.', 'openai'),
     model: text('The name of the model at the provider.', 'gpt-5'),
-    weight: Type.Optional(
-      Type.Number({
+    ...optional({
+      weight: Type.Number({
         minimum: 0,
         description:
           'The share of requests of this route; 1 beside routes that have a weight. Without any, routes are tried in their order.',
       }),
-    ),
-    api: Type.Optional(
-      Type.Enum(['responses'], {
+      api: Type.Enum(['responses'], {
         description: 'Uses the Responses API of the provider for this model.',
       }),
-    ),
+    }),
   },
   { ...closed, examples: [{ provider: 'openai', model: 'gpt-5' }] },
 )
@@ -133,58 +133,46 @@ export const ModelDetails = Type.Object(
       description: 'The name of the model in requests.',
       examples: ['author/model'],
     }),
-    enabled: Type.Optional(
-      flag(
+    ...optional({
+      enabled: flag(
         '`false` disables the model. By default it is enabled if a provider of its routes is configured.',
         false,
       ),
-    ),
-    display_name: Type.Optional(text('The name for people, in the list of models.', 'River 7B')),
-    author: Type.Optional(text('Who made the model.', 'acme')),
-    released: Type.Optional(
-      Type.String({
+      display_name: text('The name for people, in the list of models.', 'River 7B'),
+      author: text('Who made the model.', 'acme'),
+      released: Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
         expected: 'a date in the format YYYY-MM-DD',
         description: 'The date of its release.',
         examples: ['2026-01-31'],
       }),
-    ),
-    context_window: Type.Optional(count('Tokens of prompt and output together.', 131_072)),
-    max_output_tokens: Type.Optional(count('The largest number of output tokens.', 16_384)),
-    pricing: Type.Optional(Pricing),
-    input_modalities: Type.Optional(modalities('What the model reads.')),
-    output_modalities: Type.Optional(modalities('What the model writes.')),
-    supported_parameters: Type.Optional(
-      Type.Array(Parameter, {
+      context_window: count('Tokens of prompt and output together.', 131_072),
+      max_output_tokens: count('The largest number of output tokens.', 16_384),
+      pricing: Pricing,
+      input_modalities: modalities('What the model reads.'),
+      output_modalities: modalities('What the model writes.'),
+      supported_parameters: Type.Array(Parameter, {
         description: 'The parameters that the model supports; by default those of the protocol.',
         examples: [['temperature', 'tools']],
       }),
-    ),
-    supported_apis: Type.Optional(
-      Type.Array(Type.Enum([...modelApis]), {
+      supported_apis: Type.Array(Type.Enum([...modelApis]), {
         minItems: 1,
         description:
           'The APIs that the model serves; by default those of conversations. An embedding model has `[embeddings]`.',
         examples: [['embeddings']],
       }),
-    ),
-    reasoning: Type.Optional(ReasoningDetails),
-    fast: Type.Optional(FastMode),
-    variant_of: Type.Optional(
-      text('The slug of the model that this is the fast variant of.', 'acme/river-7b'),
-    ),
-    aliases: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
+      reasoning: ReasoningDetails,
+      fast: FastMode,
+      variant_of: text('The slug of the model that this is the fast variant of.', 'acme/river-7b'),
+      aliases: Type.Array(Type.String({ minLength: 1 }), {
         description: 'Other names of the model in requests.',
         examples: [['fast']],
       }),
-    ),
-    routes: Type.Optional(
-      Type.Array(Route, {
+      routes: Type.Array(Route, {
         minItems: 1,
         description: 'The providers that serve the model, at which name. Several make failover possible.',
       }),
-    ),
+    }),
   },
   closed,
 )

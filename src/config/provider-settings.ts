@@ -1,57 +1,44 @@
 import { type Static, Type } from 'typebox'
-import { closed, count, duration, flag, text, url } from './setting-types.ts'
+import { closed, count, duration, flag, optional, text, url } from './setting-types.ts'
 
 const Timeouts = Type.Object(
-  {
-    connect: Type.Optional(duration('Until the connection is established. At most 24h.')),
-    first_byte: Type.Optional(duration('Until the first event of the response. At most 24h.', '10m')),
-    idle: Type.Optional(duration('Between two pieces of a stream. At most 24h.', '5m')),
-  },
+  optional({
+    connect: duration('Until the connection is established. At most 24h.'),
+    first_byte: duration('Until the first event of the response. At most 24h.', '10m'),
+    idle: duration('Between two pieces of a stream. At most 24h.', '5m'),
+  }),
   { ...closed, description: 'How long the gateway waits for this provider.' },
 )
 
 /** An entry of `providers` in weir.yaml. */
 export type ProviderSettings = Static<typeof ProviderSettings>
 export const ProviderSettings = Type.Object(
-  {
-    kind: Type.Optional(
-      text('The kind of provider; needed if the name of the entry is not a kind itself.', 'vllm'),
+  optional({
+    kind: text('The kind of provider; needed if the name of the entry is not a kind itself.', 'vllm'),
+    base_url: url('Where the API begins, without the path of an endpoint; by default that of the kind.'),
+    api_key: text('The key of the provider; by default the variable of its kind.', '${ACME_API_KEY}'),
+    api: Type.Enum(['chat', 'responses'], {
+      description:
+        'The API of the provider that is used: `chat` for chat completions, `responses` for the Responses API, if the kind has it.',
+      examples: ['responses'],
+    }),
+    api_version: text(
+      'Azure only: the api-version of the older URLs, which name a deployment.',
+      '2024-10-21',
     ),
-    base_url: Type.Optional(
-      url('Where the API begins, without the path of an endpoint; by default that of the kind.'),
+    project: text('Google Cloud only: the id of the project.', 'my-project-123'),
+    location: text('Google Cloud only: a region, `global`, `eu` or `us`.', 'europe-west4'),
+    credentials: text(
+      'Google Cloud only: the JSON file of a service account; relative paths begin at the folder of the settings file.',
+      'service-account.json',
     ),
-    api_key: Type.Optional(
-      text('The key of the provider; by default the variable of its kind.', '${ACME_API_KEY}'),
-    ),
-    api: Type.Optional(
-      Type.Enum(['chat', 'responses'], {
-        description:
-          'The API of the provider that is used: `chat` for chat completions, `responses` for the Responses API, if the kind has it.',
-        examples: ['responses'],
-      }),
-    ),
-    api_version: Type.Optional(
-      text('Azure only: the api-version of the older URLs, which name a deployment.', '2024-10-21'),
-    ),
-    project: Type.Optional(text('Google Cloud only: the id of the project.', 'my-project-123')),
-    location: Type.Optional(text('Google Cloud only: a region, `global`, `eu` or `us`.', 'europe-west4')),
-    credentials: Type.Optional(
-      text(
-        'Google Cloud only: the JSON file of a service account; relative paths begin at the folder of the settings file.',
-        'service-account.json',
-      ),
-    ),
-    headers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        description: 'Further headers of each request to the provider.',
-        examples: [{ 'x-team': 'blue' }],
-      }),
-    ),
-    discover: Type.Optional(
-      flag('Lists the models of the provider at the start and every minute, and enables them.'),
-    ),
-    timeouts: Type.Optional(Timeouts),
-  },
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'Further headers of each request to the provider.',
+      examples: [{ 'x-team': 'blue' }],
+    }),
+    discover: flag('Lists the models of the provider at the start and every minute, and enables them.'),
+    timeouts: Timeouts,
+  }),
   closed,
 )
 
@@ -75,12 +62,10 @@ export const Retries = Type.Object(
 
 /** When a route that fails is skipped. */
 export const Breaker = Type.Object(
-  {
-    failures: Type.Optional(count('Failures in a row after which a route is skipped.', 3)),
-    cooldown: Type.Optional(
-      duration('How long a route that timed out is skipped before it is tried again.', '1m'),
-    ),
-  },
+  optional({
+    failures: count('Failures in a row after which a route is skipped.', 3),
+    cooldown: duration('How long a route that timed out is skipped before it is tried again.', '1m'),
+  }),
   {
     ...closed,
     description:

@@ -1,7 +1,13 @@
-import { Type } from 'typebox'
+import { type TOptional, type TSchema, Type } from 'typebox'
 
 /** Objects in the settings have no unknown fields. */
 export const closed = { additionalProperties: false } as const
+
+/** Makes each of the properties optional. */
+export function optional<Properties extends Readonly<Record<string, TSchema>>>(properties: Properties) {
+  const entries = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)])
+  return Object.fromEntries(entries) as { [Name in keyof Properties]: TOptional<Properties[Name]> }
+}
 
 // `description` says what a setting does, and an example is a value to copy. `expected` says which values it takes, after
 // “must be” in a message.

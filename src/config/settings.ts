@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { ModelDetails } from './model-details.ts'
 import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
-import { closed, count, databaseUrl, duration, flag, size, text } from './setting-types.ts'
+import { closed, count, databaseUrl, duration, flag, optional, size, text } from './setting-types.ts'
 
 const Limits = Type.Object(
-  {
-    requests_per_minute: Type.Optional(count('Requests in a minute.', 600)),
-    tokens_per_minute: Type.Optional(count('Tokens in a minute, prompt and output together.', 1_000_000)),
-    concurrent_requests: Type.Optional(count('Requests that are open at the same time.', 100)),
-  },
+  optional({
+    requests_per_minute: count('Requests in a minute.', 600),
+    tokens_per_minute: count('Tokens in a minute, prompt and output together.', 1_000_000),
+    concurrent_requests: count('Requests that are open at the same time.', 100),
+  }),
   {
     ...closed,
     description: 'The rate limits of each organization that has none of its own (`weir orgs set`).',
@@ -19,48 +19,40 @@ const kept = (what: string) =>
   duration(`How long ${what} are kept; without it, until they are deleted.`, '30d')
 
 const Retention = Type.Object(
-  {
-    completions: Type.Optional(kept('stored chat completions')),
-    responses: Type.Optional(kept('stored responses')),
-    usage: Type.Optional(kept('the usage records of `weir usage`')),
-  },
+  optional({
+    completions: kept('stored chat completions'),
+    responses: kept('stored responses'),
+    usage: kept('the usage records of `weir usage`'),
+  }),
   { ...closed, description: 'When stored data is deleted.' },
 )
 
 const Background = Type.Object(
-  {
-    concurrency: Type.Optional(
-      count(
-        'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
-        16,
-      ),
+  optional({
+    concurrency: count(
+      'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
+      16,
     ),
-    max_queued: Type.Optional(count('Queued runs of one organization; a further one gets 503.', 100)),
-  },
+    max_queued: count('Queued runs of one organization; a further one gets 503.', 100),
+  }),
   { ...closed, description: 'Responses with `background: true`.' },
 )
 
 const Compatibility = Type.Object(
-  {
-    open_responses: Type.Optional(
-      flag(
-        'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
-      ),
+  optional({
+    open_responses: flag(
+      'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
     ),
-    function_tools: Type.Optional(
-      flag(
-        'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
-      ),
+    function_tools: flag(
+      'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
     ),
-    logprobs: Type.Optional(
-      flag(
-        'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
-      ),
+    logprobs: flag(
+      'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
     ),
-    tool_call_fragments: Type.Optional(
-      flag('Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.'),
+    tool_call_fragments: flag(
+      'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
     ),
-  },
+  }),
   { ...closed, description: 'Details of the API in which clients differ.' },
 )
 
@@ -95,82 +87,64 @@ export const maxWorkers = 256
 /** The content of weir.yaml. */
 export type SettingsFile = Static<typeof SettingsFile>
 export const SettingsFile = Type.Object(
-  {
-    host: Type.Optional(text('The address to listen on; `0.0.0.0` for every interface.', '0.0.0.0')),
-    port: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 65535,
-        description: 'The port to listen on; `0` picks a free one.',
-        examples: [8080],
-      }),
-    ),
-    workers: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: maxWorkers,
-        description:
-          'The processes that serve the port together; `0` starts one for each core. More than one requires PostgreSQL (`database`) and Linux; without them, `0` is one.',
-        examples: [4],
-      }),
-    ),
-    database: Type.Optional(DatabaseUrl),
-    providers: Type.Optional(
-      Type.Record(Type.String(), ProviderSettings, {
-        description:
-          'The providers by name. A kind whose key variable is set needs no entry; an entry named after a kind needs no `kind`.',
-        examples: [{ openai: {} }],
-      }),
-    ),
-    models: Type.Optional(
-      Type.Array(ModelDetails, {
-        description:
-          'Models by slug: for one of the built-in catalog only what differs, for any other one also its `routes`.',
-      }),
-    ),
-    retries: Type.Optional(Retries),
-    breaker: Type.Optional(Breaker),
-    limits: Type.Optional(Limits),
-    unsupported_parameters: Type.Optional(
-      Type.Enum(['reject', 'drop'], {
-        description:
-          'What happens to a parameter that the model does not support: `reject` returns 400, `drop` ignores it with a warning in the response.',
-        examples: ['drop'],
-      }),
-    ),
-    retention: Type.Optional(Retention),
-    background: Type.Optional(Background),
-    compatibility: Type.Optional(Compatibility),
-    log: Type.Optional(
-      Type.Enum(['requests', 'errors', 'off'], {
-        description: 'Which requests are logged on standard output: all, those that failed, or none.',
-        examples: ['errors'],
-      }),
-    ),
-    memory: Type.Optional(
-      Type.Object(
-        {
-          in_flight: Type.Optional(
-            size(
-              'Bytes of bodies, of their values, of conversations and of pages of all requests together, half of it for one organization; beyond it requests get 503.',
-              '1GiB',
-            ),
+  optional({
+    host: text('The address to listen on; `0.0.0.0` for every interface.', '0.0.0.0'),
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: 'The port to listen on; `0` picks a free one.',
+      examples: [8080],
+    }),
+    workers: Type.Integer({
+      minimum: 0,
+      maximum: maxWorkers,
+      description:
+        'The processes that serve the port together; `0` starts one for each core. More than one requires PostgreSQL (`database`) and Linux; without them, `0` is one.',
+      examples: [4],
+    }),
+    database: DatabaseUrl,
+    providers: Type.Record(Type.String(), ProviderSettings, {
+      description:
+        'The providers by name. A kind whose key variable is set needs no entry; an entry named after a kind needs no `kind`.',
+      examples: [{ openai: {} }],
+    }),
+    models: Type.Array(ModelDetails, {
+      description:
+        'Models by slug: for one of the built-in catalog only what differs, for any other one also its `routes`.',
+    }),
+    retries: Retries,
+    breaker: Breaker,
+    limits: Limits,
+    unsupported_parameters: Type.Enum(['reject', 'drop'], {
+      description:
+        'What happens to a parameter that the model does not support: `reject` returns 400, `drop` ignores it with a warning in the response.',
+      examples: ['drop'],
+    }),
+    retention: Retention,
+    background: Background,
+    compatibility: Compatibility,
+    log: Type.Enum(['requests', 'errors', 'off'], {
+      description: 'Which requests are logged on standard output: all, those that failed, or none.',
+      examples: ['errors'],
+    }),
+    memory: Type.Object(
+      {
+        in_flight: Type.Optional(
+          size(
+            'Bytes of bodies, of their values, of conversations and of pages of all requests together, half of it for one organization; beyond it requests get 503.',
+            '1GiB',
           ),
-        },
-        { ...closed, description: 'The memory that requests may use.' },
-      ),
+        ),
+      },
+      { ...closed, description: 'The memory that requests may use.' },
     ),
-    max_body: Type.Optional(size('The largest request body; a larger one gets 413.', '64MiB')),
-    cors: Type.Optional(
-      Type.Array(Origin, {
-        description: 'The origins from which browsers may call the API; none by default.',
-      }),
-    ),
-    page: Type.Optional(
-      flag('Whether `GET /` is a page for browsers, with a playground, the models and the usage.', false),
-    ),
-    tls: Type.Optional(Tls),
-  },
+    max_body: size('The largest request body; a larger one gets 413.', '64MiB'),
+    cors: Type.Array(Origin, {
+      description: 'The origins from which browsers may call the API; none by default.',
+    }),
+    page: flag('Whether `GET /` is a page for browsers, with a playground, the models and the usage.', false),
+    tls: Tls,
+  }),
   closed,
 )
 
