@@ -196,15 +196,9 @@ export class Call {
     if (!implausible) return
     const { promptTokens, completionTokens } = implausible
     const route = this.meter.route()
-    this.#dependencies.log.warn(
-      'A provider reported more tokens than the request could use; the maximum was charged.',
-      {
-        provider: route?.provider.name,
-        model: route?.model,
-        promptTokens,
-        completionTokens,
-      },
-    )
+    const fields = { provider: route?.provider.name, model: route?.model, promptTokens, completionTokens }
+    const message = 'A provider reported more tokens than the request could use; the maximum was charged.'
+    this.#dependencies.log.warn(message, fields)
   }
 }
 

@@ -1,5 +1,12 @@
 import { type Fields, isObject, type Json } from '../../lib/json/json.ts'
-import type { FinishReason, GenerationEvent, ProviderError, ToolCall, Usage } from './events.ts'
+import {
+  detectedError,
+  type FinishReason,
+  type GenerationEvent,
+  type ProviderError,
+  type ToolCall,
+  type Usage,
+} from './events.ts'
 
 /** A complete answer: the sum of the events of a stream. */
 export type Answer = {
@@ -116,7 +123,7 @@ export class ExcessiveAnswerError extends Error {
 
   constructor(limit: string) {
     super(`The answer has more than ${limit}.`)
-    this.error = { message: `its response has more than ${limit}`, detected: true }
+    this.error = detectedError(`its response has more than ${limit}`)
   }
 }
 

@@ -176,26 +176,25 @@ export type ProviderError = {
 /** The message of an error for which the provider gives none. */
 export const noReasonMessage = 'The provider gave no reason.'
 
-/** The response ended without its final event, on a connection that closed properly. */
-export const endedEarly: ProviderError = {
-  message: 'its response ended before it was complete',
-  detected: true,
+/** The error of a response that the gateway cannot use; the message continues “The provider failed: …”. */
+export function detectedError(message: string): ProviderError {
+  return { message, detected: true }
 }
+
+/** The response ended without its final event, on a connection that closed properly. */
+export const endedEarly = detectedError('its response ended before it was complete')
 
 /** The connection was closed before the response ended. */
-export const connectionClosed: ProviderError = {
-  message: 'the connection was closed before its response was complete',
-  detected: true,
-}
+export const connectionClosed = detectedError('the connection was closed before its response was complete')
 
 /** The response holds bytes that are not of its format. */
-export const invalidData: ProviderError = { message: 'its response contains invalid data', detected: true }
+export const invalidData = detectedError('its response contains invalid data')
 
 /** The response could not be read, for example because its compression is broken. */
-export const unreadable: ProviderError = { message: 'its response could not be read', detected: true }
+export const unreadable = detectedError('its response could not be read')
 
 /** The response is nested deeper or longer than the gateway reads. */
-export const tooLarge: ProviderError = { message: 'its response is too large to be read', detected: true }
+export const tooLarge = detectedError('its response is too large to be read')
 
 /** The log probabilities of a chunk, with the text that they belong to. */
 export type LogprobsWithText = Extract<GenerationEvent, { readonly type: 'logprobs' }> & {

@@ -1,4 +1,5 @@
 import {
+  detectedError,
   endedEarly,
   type GenerationEvent,
   invalidData,
@@ -10,6 +11,7 @@ import { parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import { type SseEvent, SseParser } from '../../lib/sse.ts'
 import { isTooDeep } from '../../lib/validation/json-bounds.ts'
+import { failure } from '../../providers/protocols/parsing.ts'
 import type { Protocol, StreamParser } from '../../providers/protocols/protocol.ts'
 import { readFailure } from './upstream-error.ts'
 
@@ -92,12 +94,8 @@ class JsonBody implements UpstreamBody {
   close(): void {}
 }
 
-const invalidJsonEvent: GenerationEvent = {
-  type: 'failure',
-  error: { message: 'its response is not valid JSON', detected: true },
-}
-
-const tooLargeEvent: GenerationEvent = { type: 'failure', error: tooLarge }
+const invalidJsonEvent = failure(detectedError('its response is not valid JSON'))
+const tooLargeEvent = failure(tooLarge)
 
 /** JSON that nests deeper takes seconds to serialize, or cannot be serialized at all. */
 function nestsTooDeeply(text: string): boolean {
@@ -158,7 +156,7 @@ class SseBody<State> implements UpstreamBody {
     if (event.type !== 'failure') return event
     const { error } = event
     const cutOff = error === endedEarly || error === invalidData
-    return cutOff ? { type: 'failure', error: this.#readError ?? endedEarly } : event
+    return cutOff ? failure(this.#readError ?? endedEarly) : event
   }
 
   close(): void {

@@ -24,16 +24,12 @@ export function toApiError(
   const text = `${codes} ${withoutQuotes(error.message)}`
   const isRejection = status === 400 || status === 413 || status === 422
   if (status === 401 || status === 403 || (isRejection && isKeyError(codes, error.message))) {
-    return upstreamBroken(
-      'provider_key_rejected',
-      `The provider ${provider} rejected the API key of the gateway.`,
-    )
+    const message = `The provider ${provider} rejected the API key of the gateway.`
+    return upstreamBroken('provider_key_rejected', message)
   }
   if (status === 402 || (status === 429 && quotaCode.test(codes))) {
-    return upstreamBroken(
-      'provider_quota_exhausted',
-      `The quota of the gateway at the provider ${provider} is exhausted.`,
-    )
+    const message = `The quota of the gateway at the provider ${provider} is exhausted.`
+    return upstreamBroken('provider_quota_exhausted', message)
   }
   if (status === 404 || (isRejection && aboutModel.test(text))) {
     return upstreamBroken('upstream_model_not_found', `The provider ${provider} does not have this model.`)
@@ -53,23 +49,15 @@ export function upstreamUnavailable(provider: string, reason: string, retryAfter
 
 /** 502: no connection to the provider could be made. */
 export function upstreamUnreachable(provider: string, reason: string): ApiError {
-  return upstreamFailed(
-    'upstream_unavailable',
-    failedMessage(provider, reason),
-    undefined,
-    new ConnectionFailure(reason),
-  )
+  const cause = new ConnectionFailure(reason)
+  return upstreamFailed('upstream_unavailable', failedMessage(provider, reason), undefined, cause)
 }
 
 /** 502: the provider's host accepted no connection in time. */
 export function connectionTimedOut(provider: string): ApiError {
   const reason = 'the connection could not be established'
-  return upstreamFailed(
-    'upstream_timeout',
-    timeoutMessage(provider, reason),
-    undefined,
-    new ConnectionFailure(reason),
-  )
+  const cause = new ConnectionFailure(reason)
+  return upstreamFailed('upstream_timeout', timeoutMessage(provider, reason), undefined, cause)
 }
 
 /** The reason why reading a response failed. */

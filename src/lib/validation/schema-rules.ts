@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { ErrorCode } from '../errors/error-codes.ts'
 import { isObject } from '../json/json.ts'
 import { isStorable, looksSecret, storableRule } from '../text.ts'
 import { joinChoices, type Path, type Problem, quoted } from './problem.ts'
@@ -125,17 +126,11 @@ function wrongNumber(rules: Rules, value: number, path: Path): Problem | undefin
   return bound(value > 0 ? 'above_max_value' : 'below_min_value', 'a finite number')
 }
 
-function wrongLength(rules: Rules, value: string, path: Path): Problem | undefined {
-  const { minLength = 0, maxLength = Infinity } = rules
+function wrongLength({ minLength = 0, maxLength = Infinity }: Rules, value: string, path: Path) {
+  // Characters are counted only where they can matter.
   if (minLength === 0 && value.length <= maxLength) return undefined
-  const length = charactersOf(value)
-  if (length < minLength) {
-    const must = `have at least ${counted(minLength, 'character')}`
-    return { path, code: 'string_below_min_length', must, got: String(length) }
-  }
-  if (length <= maxLength) return undefined
-  const must = `have at most ${counted(maxLength, 'character')}`
-  return { path, code: 'string_above_max_length', must, got: String(length) }
+  const codes = ['string_below_min_length', 'string_above_max_length'] as const
+  return wrongSize(charactersOf(value), [minLength, maxLength], 'character', codes, path)
 }
 
 function notStorable({ pattern }: Rules, value: string, path: Path): Problem | undefined {
@@ -150,21 +145,26 @@ function charactersOf(text: string): number {
   return count
 }
 
-function wrongCount(rules: Rules, length: number, path: Path): Problem | undefined {
-  const { minItems = 0, maxItems = Infinity } = rules
-  if (length < minItems) {
-    const code = length === 0 ? 'empty_array' : 'array_below_min_length'
-    return { path, code, must: `have at least ${counted(minItems, 'item')}`, got: String(length) }
-  }
-  if (length <= maxItems) return undefined
-  const must = `have at most ${counted(maxItems, 'item')}`
-  return { path, code: 'array_above_max_length', must, got: String(length) }
+function wrongCount({ minItems = 0, maxItems = Infinity }: Rules, length: number, path: Path) {
+  const below = length === 0 ? 'empty_array' : 'array_below_min_length'
+  return wrongSize(length, [minItems, maxItems], 'item', [below, 'array_above_max_length'], path)
 }
 
-function wrongWidth({ maxProperties = Infinity }: Rules, count: number, path: Path): Problem | undefined {
-  if (count <= maxProperties) return undefined
-  const must = `have at most ${counted(maxProperties, 'key')}`
-  return { path, code: 'object_above_max_properties', must, got: String(count) }
+function wrongWidth({ maxProperties = Infinity }: Rules, count: number, path: Path) {
+  const code = 'object_above_max_properties'
+  return wrongSize(count, [0, maxProperties], 'key', [code, code], path)
+}
+
+function wrongSize(
+  size: number,
+  [min, max]: readonly [number, number],
+  noun: string,
+  [below, above]: readonly [ErrorCode, ErrorCode],
+  path: Path,
+): Problem | undefined {
+  if (size < min) return { path, code: below, must: `have at least ${counted(min, noun)}`, got: String(size) }
+  if (size <= max) return undefined
+  return { path, code: above, must: `have at most ${counted(max, noun)}`, got: String(size) }
 }
 
 function counted(count: number, noun: string): string {

@@ -56,16 +56,13 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       labels: ['version'],
       read: () => [[formatLabels({ version }), 1]],
     },
-    gaugeByKind('weir_in_flight', 'Open requests, calls to models, and streamed calls among them.', () => ({
-      ...inFlight(),
-    })),
-    gaugeByKind('weir_background_runs', 'Background runs queued or in progress.', () => runs()),
-    {
-      name: 'weir_memory_in_flight_bytes',
-      help: 'Memory used by request bodies, conversations and pages of requests in flight, in bytes.',
-      type: 'gauge',
-      read: () => [['', memory()]],
-    },
+    gaugeByKind('weir_in_flight', 'Open requests, calls to models, and streamed calls among them.', inFlight),
+    gaugeByKind('weir_background_runs', 'Background runs queued or in progress.', runs),
+    gauge(
+      'weir_memory_in_flight_bytes',
+      'Memory used by request bodies, conversations and pages of requests in flight, in bytes.',
+      memory,
+    ),
     {
       name: 'weir_breaker_open',
       help: '1 if the circuit breaker of a route is open, which skips the route if the model has another one.',
@@ -95,19 +92,12 @@ export function droppedLinesMetric(droppedLines: () => number): ScrapedMetric {
 
 function databaseMetrics(figures: () => WriterStats, processes: () => number): readonly ScrapedMetric[] {
   return [
-    {
-      name: 'weir_processes',
-      help: 'Gateway processes that use the database, this one included.',
-      type: 'gauge',
-      aggregation: 'max',
-      read: () => [['', processes()]],
-    },
-    {
-      name: 'weir_database_writes_waiting',
-      help: 'Database writes that are not on disk yet.',
-      type: 'gauge',
-      read: () => [['', figures().waiting]],
-    },
+    gauge('weir_processes', 'Gateway processes that use the database, this one included.', processes, 'max'),
+    gauge(
+      'weir_database_writes_waiting',
+      'Database writes that are not on disk yet.',
+      () => figures().waiting,
+    ),
     counter('weir_database_commits_total', 'Committed database transactions.', () => figures().commits),
     counter(
       'weir_database_commit_seconds_total',
@@ -122,42 +112,40 @@ function counter(name: string, help: string, value: () => number): ScrapedMetric
   return { name, help, type: 'counter', read: () => [['', value()]] }
 }
 
-function gaugeByKind(
+function gauge(
   name: string,
   help: string,
-  values: () => Readonly<Record<string, number>>,
+  value: () => number,
+  aggregation: ScrapedMetric['aggregation'] = 'sum',
 ): ScrapedMetric {
-  const read = () => Object.entries(values()).map(([kind, value]) => [formatLabels({ kind }), value] as const)
+  return { name, help, type: 'gauge', aggregation, read: () => [['', value()]] }
+}
+
+function gaugeByKind<Kind extends string>(
+  name: string,
+  help: string,
+  values: () => Readonly<Record<Kind, number>>,
+): ScrapedMetric {
+  const read = () =>
+    Object.entries<number>(values()).map(([kind, value]) => [formatLabels({ kind }), value] as const)
   return { name, help, labels: ['kind'], type: 'gauge', read }
 }
 
 /** The metrics of the process, with the names that all Prometheus client libraries use. */
 export const processMetrics: readonly ScrapedMetric[] = [
-  {
-    name: 'process_cpu_seconds_total',
-    help: 'CPU time used by the process, in seconds.',
-    type: 'counter',
-    read: () => [['', cpuSeconds()]],
-  },
-  {
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory of the process, in bytes.',
-    type: 'gauge',
-    read: () => [['', process.memoryUsage.rss()]],
-  },
-  {
-    name: 'process_start_time_seconds',
-    help: 'Start time of the process, in Unix seconds.',
-    type: 'gauge',
-    aggregation: 'min',
-    read: () => [['', performance.timeOrigin / 1000]],
-  },
-  {
-    name: 'process_open_fds',
-    help: 'Open file descriptors.',
-    type: 'gauge',
-    read: readOpenFiles,
-  },
+  counter('process_cpu_seconds_total', 'CPU time used by the process, in seconds.', cpuSeconds),
+  gauge(
+    'process_resident_memory_bytes',
+    'Resident memory of the process, in bytes.',
+    process.memoryUsage.rss,
+  ),
+  gauge(
+    'process_start_time_seconds',
+    'Start time of the process, in Unix seconds.',
+    () => performance.timeOrigin / 1000,
+    'min',
+  ),
+  { name: 'process_open_fds', help: 'Open file descriptors.', type: 'gauge', read: readOpenFiles },
 ]
 
 function cpuSeconds(): number {

@@ -1,7 +1,7 @@
 import {
+  detectedError,
   type GenerationEvent,
   invalidData,
-  type ProviderError,
   type Usage,
 } from '../../domain/generation/events.ts'
 import type { EmbeddingOptions, Generation } from '../../domain/generation/request.ts'
@@ -50,7 +50,7 @@ function inOrder(
   return ordered.every((vector) => vector !== undefined) ? ordered : undefined
 }
 
-const mismatch: ProviderError = { message: 'its embeddings do not match the inputs', detected: true }
+const mismatch = detectedError('its embeddings do not match the inputs')
 
 /** Embeddings are never streamed: a provider that sends a stream has not understood the request. */
 export const noStream: StreamParser<null> = {

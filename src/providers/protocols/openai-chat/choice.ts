@@ -1,4 +1,9 @@
-import type { FinishReason, GenerationEvent, ProviderError } from '../../../domain/generation/events.ts'
+import {
+  detectedError,
+  type FinishReason,
+  type GenerationEvent,
+  type ProviderError,
+} from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 import { hasError, parseError } from '../error.ts'
 import { emitText, noEvents } from '../parsing.ts'
@@ -108,7 +113,7 @@ export function choiceError(entry: Fields): ProviderError | undefined {
   if (hasError(entry)) return parseError(entry)
   const reason = textOf(entry.finish_reason)
   if (reason === undefined || !errorReasons.has(reason.toLowerCase())) return undefined
-  return { message: `it ended its response with ${reason.toLowerCase()}`, detected: true }
+  return detectedError(`it ended its response with ${reason.toLowerCase()}`)
 }
 
 const finishReasons = new Map<string, FinishReason>([
