@@ -23,7 +23,6 @@ export type Observability = {
   stop(): Promise<void>
 }
 
-/** The input of the function that starts it. */
 type ObservabilityInput = {
   readonly environment: Environment
   readonly log: Log

@@ -4,9 +4,7 @@ import { defaultListing } from '../../providers/model-listing.ts'
 import type { ListedModel, ListingDetails, Provider, RemoteKind } from '../../providers/provider.ts'
 import { upstreamHeaders } from '../streams/upstream-request.ts'
 
-/** Milliseconds. */
 const defaultTimeoutMs = 10_000
-/** Bytes. */
 const maxBodyBytes = 8 * 1024 * 1024
 
 /** Whether the provider has an endpoint that lists its models. */
@@ -73,7 +71,6 @@ function uniqueModels(models: readonly Partial<ListedModel>[] | undefined): List
   return [...byId.values()]
 }
 
-/** Concurrent requests. */
 const maxConcurrent = 4
 /** Requests for one list; the next refresh continues where this one ended. */
 const maxModels = 200

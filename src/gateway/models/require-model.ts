@@ -40,7 +40,6 @@ function describeCandidates(models: readonly Model[]): string {
   return enabled ? `${text}. Use the full name.` : `${text}, which are all disabled.`
 }
 
-/** The maximum number of suggestions. */
 const maxSuggested = 3
 /** No model has a longer name. */
 const maxLength = 100
@@ -97,7 +96,6 @@ function misspelled(models: readonly Model[], requested: string, bare: string): 
   return [...(requested === bare ? [] : nearSlugs(requested, bySlug)), ...nearSlugs(bare, byName)]
 }
 
-/** The slugs of the nearest names. */
 function nearSlugs(
   name: string,
   slugsByName: readonly (readonly [name: string, slug: string])[],

@@ -53,7 +53,6 @@ export function alternatives(rules: Rules): readonly Rules[] {
   return others.length === 0 ? branches : others
 }
 
-/** The types of JSON values. */
 type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 /** Returns the JSON type of a value. */

@@ -4,7 +4,6 @@ import { formatRoundedUsd } from '../../lib/usd.ts'
 import type { Attempt, RequestRecord } from '../request-record.ts'
 import type { FailureNotes } from './failure-notes.ts'
 
-/** Options of `createReadableLog`. */
 type ReadableLogOptions = {
   /** Writes one line; the text has no line end. */
   write(line: string): void
@@ -49,7 +48,6 @@ function causeText({ cause, ...fields }: LogFields): string {
   return String(cause ?? fields['client_message'] ?? '')
 }
 
-/** Options of `readableLine`. */
 type ReadableLineOptions = {
   readonly color?: boolean
   /** The logged cause of the failure. */

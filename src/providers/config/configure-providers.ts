@@ -13,7 +13,6 @@ export type ProviderSet = {
   readonly problems: readonly SettingsProblem[]
 }
 
-/** The kind that generates inside this process. */
 const defaultKind = 'echo'
 
 /** Configures the providers of the settings, and every kind whose key variable is set. */

@@ -189,7 +189,6 @@ function closeCall(blocks: Blocks, open: OpenCall, events: GenerationEvent[]): B
   return { ...next, pendingEvents: [...pendingEvents, ...endEvents] }
 }
 
-/** The position of the call that began last. */
 function lastCallPosition({ callIds }: Blocks): CallPosition {
   return { choice: 0, index: callIds.length - 1 }
 }

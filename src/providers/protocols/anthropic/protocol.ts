@@ -15,7 +15,6 @@ import { type Block, withoutEmptyLists } from './render-parts.ts'
 import { renderSource } from './render-source.ts'
 import { forcesCall, type FormatPlan, planFormat, renderTools } from './render-tools.ts'
 
-/** The generation parameters that Anthropic supports. */
 const supportedParameters: readonly Parameter[] = [
   'temperature',
   'top_p',
@@ -65,7 +64,6 @@ function render(generation: Generation, target: Target, warn: Warn): Body {
   return { anthropic_version: 'vertex-2023-10-16', ...body }
 }
 
-/** Renders the body of a Messages request to a model with these traits. */
 function renderRequest(traits: Traits, generation: Generation, target: Target, warn: Warn): Body {
   const plan = planFormat(generation, traits, target, warn)
   const conversation = renderConversation(generation.messages, warn)
@@ -159,7 +157,6 @@ function renderTemperature(temperature: number, warn: Warn): number {
   return 1
 }
 
-/** Warns of the parameters of the request that Anthropic does not support. */
 function warnUnsupported(generation: Generation, warn: Warn): void {
   const { choices = 1, logitBias = {}, frequencyPenalty = 0, presencePenalty = 0 } = generation
   const used = {

@@ -73,7 +73,6 @@ type Source =
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
 
-/** The source for a data URL or any other URL. */
 function renderSource(url: string): Source {
   const content = parseDataUrl(url)
   if (content === undefined) return { type: 'url', url }

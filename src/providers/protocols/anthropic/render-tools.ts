@@ -125,7 +125,6 @@ function schemaInstruction(format: SchemaFormat): string {
  */
 export const outputTool = 'weir__give_answer'
 
-/** Renders the output tool for this format. */
 function renderOutputTool(format: SchemaFormat) {
   const { name, description, schema } = format
   const purpose = description === undefined ? name : `${name}: ${description}`

@@ -46,7 +46,6 @@ export type StreamState = {
   readonly finished: boolean
 }
 
-/** The state before the first chunk. */
 const initialState: StreamState = { candidates: [], finished: false }
 
 /** The parser of a stream. It has no last event: it ends with a finish reason and the end of the body. */

@@ -105,7 +105,6 @@ function nonEmpty(body: Body): Body | undefined {
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
-/** Renders the tools and the tool choice. */
 function renderTools({ tools, toolChoice }: Generation): Body {
   if (tools.length === 0) return {}
   return {
@@ -160,7 +159,6 @@ function formatInstruction(format: Structured): string {
     .join(' ')
 }
 
-/** Warns of the parameters of the request that Gemini does not support. */
 function warnUnsupported(generation: Generation, { name: by, serviceTier }: Dialect, warn: Warn): void {
   warnOfFields(generation.extras, { what: 'Parameter', by }, warn)
   const { logitBias = {}, logprobs, user, parallelToolCalls, serviceTier: tier, tools } = generation

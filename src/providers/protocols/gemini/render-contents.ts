@@ -118,7 +118,6 @@ function renderCall(call: PastToolCall, dialect: Dialect, warn: Warn): Body {
   return signature === undefined ? { functionCall } : { functionCall, thoughtSignature: signature }
 }
 
-/** Renders the result of a call. */
 function renderResult(callId: string, name: string, text: string, dialect: Dialect): Body {
   const response = objectIn(text) ?? { output: text }
   return { functionResponse: { ...(dialect.callIds ? { id: callId } : {}), name, response } }

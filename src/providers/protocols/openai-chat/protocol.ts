@@ -26,7 +26,6 @@ export function openaiChat(dialect: Dialect): Protocol<StreamState> {
   }
 }
 
-/** Renders the body of a chat completions request. */
 function renderRequest(dialect: Dialect, generation: Generation, target: Target, warn: Warn): Body {
   const body = {
     // First, so that no extra field overrides another field.

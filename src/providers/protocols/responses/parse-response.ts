@@ -142,7 +142,6 @@ export type StreamState = {
   readonly finished: boolean
 }
 
-/** The state before the first event. */
 const initialState: StreamState = { hasText: false, turn: emptyTurn, finished: false }
 
 /** The last events of a response: output that was not streamed, usage, and the `finish` or `failure`. */

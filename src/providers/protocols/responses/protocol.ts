@@ -8,7 +8,6 @@ import { effortFor, encryptsReasoning, fixesSampling } from './models.ts'
 import { parseResponse, streamParser, type StreamState } from './parse-response.ts'
 import { renderInput, responsesApi } from './render-input.ts'
 
-/** The generation parameters that the Responses API supports. */
 const supportedParameters: readonly Parameter[] = [
   'temperature',
   'top_p',
@@ -119,7 +118,6 @@ function renderSampling(generation: Generation, target: Target, warn: Warn): Bod
   return {}
 }
 
-/** Warns of the parameters and properties of the request that the Responses API does not support. */
 function warnUnsupported(generation: Generation, warn: Warn): void {
   const { choices = 1, stop = [], frequencyPenalty = 0, presencePenalty = 0, logitBias } = generation
   const used = {
