@@ -3,17 +3,10 @@ import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Usage } from '../../domain/generation/events.ts'
 import { callsOfModel, type Generation, promptCount, totalChoices } from '../../domain/generation/request.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
+import type { Nanos } from '../../lib/usd.ts'
 import type { Model } from '../models/model.ts'
 import { countImages, estimatePromptTokens } from './estimate.ts'
-import {
-  costOf,
-  hasCost,
-  longWriteFactor,
-  type Nanos,
-  pricingOf,
-  priorityPricing,
-  requestsLongCache,
-} from './price.ts'
+import { costOf, hasCost, longWriteFactor, pricingOf, priorityPricing, requestsLongCache } from './price.ts'
 import { maxPromptTokens, type PromptModel } from './prompt-tokens.ts'
 
 /** The bounds on the cost of a call before it runs. */

@@ -1,8 +1,9 @@
 import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
+import type { Nanos } from '../../lib/usd.ts'
 import { countImages } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
-import { costOf, type Nanos, type PricedCall, pricingOf } from './price.ts'
+import { costOf, type PricedCall, pricingOf } from './price.ts'
 
 /** The outcome of a call, complete or with an error, with its usage and cost up to then. */
 export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Outcome {

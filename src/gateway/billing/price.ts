@@ -4,8 +4,6 @@ import type { Generation, Message, Operation, Part } from '../../domain/generati
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Model } from '../models/model.ts'
 
-export type { Nanos }
-
 /** Anthropic charges twice the input price for a cache write that is stored for an hour. */
 export const longWriteFactor = 2
 
@@ -44,15 +42,10 @@ export function toDollars(amount: Nanos): string {
 /** The prices with those of the highest tier that the prompt exceeds. */
 function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
   if (pricing.tiers === undefined) return pricing
-  const exceeded = pricing.tiers.filter((tier) => promptTokens > tier.above)
-  const highest = exceeded.reduce(
-    (best, tier) => (tier.above > best.above ? tier : best),
-    exceeded[0] ?? noTier,
-  )
-  return highest === noTier ? pricing : { ...pricing, ...highest }
+  const exceeded = pricing.tiers.filter(({ above }) => promptTokens > above)
+  const [highest] = exceeded.toSorted((one, other) => other.above - one.above)
+  return highest === undefined ? pricing : { ...pricing, ...highest }
 }
-
-const noTier = { above: 0 }
 
 /** Tokens times a price in USD per million, in millionths of a nano-dollar. */
 function product(tokens: number, price: number): bigint {

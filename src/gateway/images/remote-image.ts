@@ -29,32 +29,27 @@ export async function withInlineImages(
 /** An image that occurs several times is fetched once, and sent each time. */
 function rejectOversized({ messages }: Generation, images: ReadonlyMap<string, string>): void {
   let bytes = 0
-  for (const [index, { parts }] of messages.entries()) {
-    for (const [partIndex, part] of parts.entries()) {
-      if (isRemote(part)) bytes += ((images.get(part.url)?.length ?? 0) * 3) / 4
-      if (bytes <= maxTotalBytes + maxDataUrlOverhead) continue
-      const path = pathOf(index, partIndex)
+  for (const { path, part } of remoteParts(messages)) {
+    bytes += ((images.get(part.url)?.length ?? 0) * 3) / 4
+    if (bytes > maxTotalBytes + maxDataUrlOverhead)
       throw badRequest(`Invalid '${path}': ${totalTooLargeReason}.`, 'invalid_image_url', path)
-    }
   }
 }
 
 /** What all data URLs may add to the bytes. */
 const maxDataUrlOverhead = 1024 * 1024
 
-function pathOf(message: number, part: number): string {
-  return `messages[${message}].content[${part}].image_url.url`
-}
-
 /** The URLs, each with the path of its first occurrence. */
 function remoteImages({ messages }: Generation): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
-  for (const [index, { parts }] of messages.entries()) {
-    for (const [partIndex, part] of parts.entries()) {
-      if (isRemote(part) && !paths.has(part.url)) paths.set(part.url, pathOf(index, partIndex))
-    }
-  }
+  for (const { path, part } of remoteParts(messages)) if (!paths.has(part.url)) paths.set(part.url, path)
   return paths
+}
+
+function* remoteParts(messages: readonly Message[]) {
+  for (const [index, { parts }] of messages.entries())
+    for (const [partIndex, part] of parts.entries())
+      if (isRemote(part)) yield { part, path: `messages[${index}].content[${partIndex}].image_url.url` }
 }
 
 function isRemote(part: Part): part is Part & { readonly type: 'image' } {

@@ -27,7 +27,8 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
   const instructions: Body[] = []
   const turns: GrowingTurn[] = []
   for (const message of messages) {
-    warnOfProperties({ name: message.name, ...message.extras }, 'messages[].', dialect, warn)
+    if (message.name !== undefined) warnOfProperties({ name: message.name }, 'messages[].', dialect, warn)
+    warnOfProperties(message.extras, 'messages[].', dialect, warn)
     if (isInstruction(message)) {
       if (turns.length > 0)
         warn(

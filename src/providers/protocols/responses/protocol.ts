@@ -139,7 +139,8 @@ function warnUnsupported(generation: Generation, warn: Warn): void {
 const supportedExtras: ReadonlySet<string> = new Set(['prompt_cache_key', 'safety_identifier', 'verbosity'])
 
 function warnOfMessage({ extras, name, parts }: Message, warn: Warn): void {
-  warnOfProperties({ name, ...extras }, 'messages[].', warn)
+  if (name !== undefined) warnOfProperties({ name }, 'messages[].', warn)
+  warnOfProperties(extras, 'messages[].', warn)
   for (const part of parts)
     if (part.type !== 'foreign') warnOfProperties(part.extras, 'messages[].content[].', warn)
 }
