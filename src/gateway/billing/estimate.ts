@@ -1,4 +1,4 @@
-import type { Generation, Input, Message, Part } from '../../domain/generation/request.ts'
+import type { Generation, Input, Message, Part, PastToolCall } from '../../domain/generation/request.ts'
 
 /** Characters per token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4
@@ -13,47 +13,42 @@ export function estimateTokens(characters: number): number {
 }
 
 /** Estimates the tokens of the prompt, for providers that report no usage. */
-export function estimatePromptTokens(generation: Generation): number {
-  const tools = generation.tools.reduce(
-    (sum, tool) => sum + tool.name.length + (tool.description?.length ?? 0) + jsonLength(tool.parameters),
-    0,
+export function estimatePromptTokens({ messages, tools, inputs }: Generation): number {
+  const toolLength = sumOf(
+    tools,
+    ({ name, description = '', parameters }) => name.length + description.length + jsonLength(parameters),
   )
-  const messages = generation.messages.reduce(
-    (sum, message) => sum + tokensPerMessage + messageTokens(message),
-    0,
-  )
-  return messages + estimateTokens(tools) + inputTokens(generation.inputs)
+  const messageSum = sumOf(messages, (message) => tokensPerMessage + messageTokens(message))
+  return messageSum + estimateTokens(toolLength) + inputTokens(inputs)
 }
 
 /** Whether the prompt is empty, so that a provider may count zero tokens. */
 export function isEmptyPrompt({ messages, tools, inputs }: Generation): boolean {
-  return (
-    inputTokens(inputs) === 0 &&
-    tools.length === 0 &&
-    messages.every((message) => messageTokens(message) === 0)
-  )
+  return inputTokens(inputs) === 0 && tools.length === 0 && sumOf(messages, messageTokens) === 0
 }
 
 function inputTokens(inputs: readonly Input[] = []): number {
-  return inputs.reduce(
-    (sum, input) => sum + (typeof input === 'string' ? estimateTokens(input.length) : input.length),
-    0,
-  )
+  return sumOf(inputs, (input) => (typeof input === 'string' ? estimateTokens(input.length) : input.length))
 }
 
 function messageTokens(message: Message): number {
-  const parts = message.parts.reduce((sum, part) => sum + partTokens(part), 0)
-  if (message.role !== 'assistant') return parts
-  return message.toolCalls.reduce(
-    (sum, { name, arguments: text, state }) =>
-      sum + estimateTokens(name.length + text.length + jsonLength(state)),
-    parts,
-  )
+  const parts = sumOf(message.parts, partTokens)
+  return message.role === 'assistant' ? parts + sumOf(message.toolCalls, callTokens) : parts
+}
+
+function callTokens({ name, arguments: text, state }: PastToolCall): number {
+  return estimateTokens(name.length + text.length + jsonLength(state))
 }
 
 function partTokens(part: Part): number {
   if (part.type === 'text') return estimateTokens(part.text.length)
   return part.type === 'image' ? tokensPerImage : estimateTokens(Math.min(jsonLength(part.value), 16_000))
+}
+
+function sumOf<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  let sum = 0
+  for (const item of items) sum += count(item)
+  return sum
 }
 
 function jsonLength(value: unknown): number {
@@ -62,7 +57,7 @@ function jsonLength(value: unknown): number {
 
 /** The number of images in the prompt. */
 export function countImages(generation: Generation): number {
-  return generation.messages.reduce((sum, message) => sum + message.parts.filter(isImage).length, 0)
+  return sumOf(generation.messages, ({ parts }) => parts.filter(isImage).length)
 }
 
 function isImage(part: Part): boolean {
