@@ -35,7 +35,7 @@ export const httpFaults: readonly Fault[] = [
     file: 'src/lib/validation/json-bounds.ts',
     original: 'else if (code === 91 || code === 123) depth += 1',
     replacement: 'else if (code === 123) depth += 1',
-    tests: ['test/unit/lib/json-bounds-depth.test.ts'],
+    tests: ['test/unit/lib/json-bounds.test.ts'],
   },
   {
     name: 'an error of a rate limit has an unknown type for clients of Anthropic',
@@ -65,6 +65,6 @@ export const httpFaults: readonly Fault[] = [
   for (const key of keys)`,
     replacement: `  let text = message.slice(0, maxLength)
   for (const key of keys)`,
-    tests: ['test/unit/gateway/scrub.test.ts'],
+    tests: ['test/unit/gateway/upstream-error.test.ts'],
   },
 ]

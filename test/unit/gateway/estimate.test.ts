@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { conservativeTokens } from '../../../src/gateway/billing/estimate.ts'
 import { conservativePromptTokens, maxPromptTokens } from '../../../src/gateway/billing/prompt-tokens.ts'
-import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { textsOf, tokensIn } from '../../reliability/money/support/texts.ts'
 import { randomFrom } from '../providers/protocols/support/random.ts'
 import { kindNamed, modelsWith, provider, providersOf } from './support/model-fixtures.ts'
