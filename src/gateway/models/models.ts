@@ -5,6 +5,17 @@ import { type ConfiguredProviders, gatherModels, type KnownModel, type ModelsInp
 import type { Model } from './model.ts'
 import { resolveModel } from './resolve-model.ts'
 
+/** All models at one moment. A change of the settings or a discovery creates a new list. */
+export type Models = {
+  /** By slug, alias or unambiguous bare name; includes disabled models. */
+  find(name: string): Model | undefined
+  /** The models of an ambiguous bare name; empty for any other name. */
+  sharing(name: string): readonly Model[]
+  /** The enabled models, by slug. */
+  readonly enabled: readonly Model[]
+  readonly all: readonly Model[]
+}
+
 /** The models, and the problems of the settings that describe them. */
 export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
 
@@ -30,17 +41,6 @@ function withServedVariants(models: readonly Model[]): Model[] {
     const { fast, ...slow } = model
     return fast?.strategy === 'model_variant' && !enabled.has(fast.target_slug) ? slow : model
   })
-}
-
-/** All models at one moment. A change of the settings or a discovery creates a new list. */
-export type Models = {
-  /** By slug, alias or unambiguous bare name; includes disabled models. */
-  find(name: string): Model | undefined
-  /** The models of an ambiguous bare name; empty for any other name. */
-  sharing(name: string): readonly Model[]
-  /** The enabled models, by slug. */
-  readonly enabled: readonly Model[]
-  readonly all: readonly Model[]
 }
 
 /** The names that resolve to a model, and the ambiguous ones. */

@@ -60,6 +60,11 @@ export function connectionTimedOut(provider: string): ApiError {
   return upstreamFailed('upstream_timeout', timeoutMessage(provider, reason), undefined, cause)
 }
 
+/** 502: the provider has not responded, or has stopped responding. */
+export function responseTimedOut(provider: string, reason: string): ApiError {
+  return upstreamFailed('upstream_timeout', timeoutMessage(provider, reason))
+}
+
 /** The reason why reading a response failed. */
 export function readFailure(error: unknown): ProviderError {
   if (error instanceof TooLongError) return tooLarge
@@ -76,10 +81,6 @@ export function codeOf(error: unknown): string | undefined {
 /** The cause of an upstream error from before the request was sent: nothing in a request can provoke it. */
 export class ConnectionFailure extends Error {
   override readonly name = 'ConnectionFailure'
-}
-
-export function responseTimedOut(provider: string, reason: string): ApiError {
-  return upstreamFailed('upstream_timeout', timeoutMessage(provider, reason))
 }
 
 function failedMessage(provider: string, reason: string): string {
