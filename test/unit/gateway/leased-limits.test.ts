@@ -103,6 +103,16 @@ testSharedStores((open) => {
       ;(await one.open(acme, 1000)).release(0)
     })
 
+    test('that a process has leased ahead count for its own request for all that are left', async () => {
+      await using leased = await openLeased(open, { tokens: 6000 })
+      const { all, acme, leftInStore } = leased
+      const [one] = three(all)
+      await one.open(acme, 100)
+      expect(await leftInStore('tokens')).toBeLessThan(5900)
+      await one.open(acme, 5900)
+      expect(await leftInStore('tokens')).toBe(0)
+    })
+
     test('of a process that stops are corrected and returned', async () => {
       await using leased = await openLeased(open, { tokens: 1e9 })
       const { all, acme, leftInStore, slotRows } = leased

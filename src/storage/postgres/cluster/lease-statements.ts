@@ -23,6 +23,18 @@ export type SlotRow = {
   readonly others: number | null
 }
 
+/** Inserts the rows to lock that are missing: an organization is new. In their order, as they are locked. */
+export function insertBuckets(exchanges: LeaseExchanges): Statement {
+  const parameters = new Parameters()
+  const table = parameters.table('wanted', keyTypes, lockedKeys(exchanges))
+  const { limit, spent, refilledAt } = unusedBucket
+  return [
+    `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
+    SELECT organization_id, kind, ${limit}, ${spent}, ${refilledAt} FROM ${table} ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
+    parameters.values,
+  ]
+}
+
 /**
  * Locks the buckets in their order, and before them the row of the process: it cannot be removed before the commit. The
  * bucket of requests is also the lock of the slots.
@@ -59,18 +71,6 @@ export function readSlots(process: string, { slots }: LeaseExchanges): Statement
   ]
 }
 
-/** Inserts the rows to lock that are missing. */
-export function insertBuckets(exchanges: LeaseExchanges): Statement {
-  const parameters = new Parameters()
-  const table = parameters.table('wanted', keyTypes, lockedKeys(exchanges))
-  const { limit, spent, refilledAt } = unusedBucket
-  return [
-    `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
-    SELECT organization_id, kind, ${limit}, ${spent}, ${refilledAt} FROM ${table} ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
-    parameters.values,
-  ]
-}
-
 /** Writes the changes, if there are any. Slots that a process without a row had left are deleted with them. */
 export function writeLeases(
   process: string,
@@ -100,23 +100,20 @@ export function writeLeases(
   ]
 }
 
-/** Combines what was read; undefined if a row is missing: that of the process, or of a bucket. */
+/** Combines what was read; `now` is milliseconds. */
 export function toLeaseState(
-  exchanges: LeaseExchanges,
   buckets: readonly LockedBucket[],
   slots: readonly SlotRow[],
-  now: (() => number) | undefined,
-): LeaseState | undefined {
-  const [first] = slots
-  if (!first?.present || buckets.length < lockedKeys(exchanges).length) return undefined
+  now: number,
+): LeaseState {
   const states = new Map(buckets.map((row) => [keyOf(row), row]))
-  const grants = new Map(slots.map((row) => [keyOf(row), row]))
+  const held = new Map(slots.map((row) => [keyOf(row), row]))
   return {
-    now: now ? Math.floor(now()) : first.now,
+    now: Math.floor(now),
     bucketOf: (exchange) => states.get(keyOf(exchange)) ?? unusedBucket,
     slotsOf(exchange) {
-      const { held, others } = grants.get(keyOf(exchange)) ?? {}
-      return { held: held ?? 0, others: others ?? 0 }
+      const row = held.get(keyOf(exchange))
+      return { held: row?.held ?? 0, others: row?.others ?? 0 }
     },
   }
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../../../lib/errors/errors.ts'
 import { processRemoved } from '../../common/process-identity.ts'
 import type { Connection, Connections } from '../connection/connections.ts'
 import type { Health } from '../health/health.ts'
-import { databaseUnavailable, isRejected, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
+import { isRejected, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
 import { begin as beginTransaction } from '../writer/transaction.ts'
 import { exchangeLeases, type LeaseExchanges, type LeaseGrants } from './lease-exchange.ts'
 import {
@@ -42,12 +42,11 @@ const begin = `${beginTransaction}; SET LOCAL synchronous_commit = off`
 export function createLeaseStore(connections: Connections, options: LeaseStoreOptions): ExchangeLeases {
   const { health } = options
   return async (process, exchanges) => {
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const unavailable = health.unavailableError()
       if (unavailable) throw unavailable
       try {
-        const grants = await attemptExchange(process, exchanges, connections, options)
-        if (grants !== undefined) return grants
+        return await attemptExchange(process, exchanges, connections, options)
       } catch (error) {
         if (attempt < maxAttempts && isRepeatable(error)) continue
         const isOutage = !(error instanceof ApiError) && outageMessage(error) !== undefined
@@ -55,56 +54,54 @@ export function createLeaseStore(connections: Connections, options: LeaseStoreOp
         throw toOutage(error)
       }
     }
-    throw databaseUnavailable(new Error('The rows of the rate limits are missing.'))
   }
-}
-
-/** Makes two round trips. Resolves with undefined, and exchanges nothing, if rows were missing, which are there from then on. */
-async function attemptExchange(
-  process: string,
-  exchanges: LeaseExchanges,
-  connections: Connections,
-  { health, now, timeoutMs = defaultTimeoutMs }: LeaseStoreOptions,
-): Promise<LeaseGrants | undefined> {
-  let committing: LockedExchange | undefined
-  try {
-    await connections.use(async (connection) => {
-      const locked = await lockAndExchange(process, exchanges, connection, { now, timeoutMs })
-      committing = locked
-      if (locked) await writeAndCommit(process, locked.changed, connection, timeoutMs)
-    })
-  } catch (error) {
-    if (committing === undefined || isRejected(error)) throw error
-    if (!(await isCommitted(committing.transaction, connections, health.failed))) throw error
-  }
-  // An organization is new. In a transaction of its own, so that rows are always locked in the same order.
-  if (committing === undefined)
-    await connections.use(({ send }) => send(...insertBuckets(exchanges), timeoutMs))
-  return committing?.grants
 }
 
 /** An exchange whose rows are locked, and which is about to be committed. */
 type LockedExchange = ReturnType<typeof exchangeLeases> & { readonly transaction: string }
 
-/** The first of two round trips. Resolves with undefined, and ends the transaction, if a row is missing. */
+/** Makes two round trips. */
+async function attemptExchange(
+  process: string,
+  exchanges: LeaseExchanges,
+  connections: Connections,
+  { health, now, timeoutMs = defaultTimeoutMs }: LeaseStoreOptions,
+): Promise<LeaseGrants> {
+  let committing: LockedExchange | undefined
+  try {
+    return await connections.use(async (connection) => {
+      const locked = await lockAndExchange(process, exchanges, connection, { now, timeoutMs })
+      committing = locked
+      await writeAndCommit(process, locked.changed, connection, timeoutMs)
+      return locked.grants
+    })
+  } catch (error) {
+    if (committing === undefined || isRejected(error)) throw error
+    if (!(await isCommitted(committing.transaction, connections, health.failed))) throw error
+    return committing.grants
+  }
+}
+
+/** The first of two round trips. */
 async function lockAndExchange(
   process: string,
   exchanges: LeaseExchanges,
   { send }: Connection,
   { now, timeoutMs }: Pick<LeaseStoreOptions, 'now' | 'timeoutMs'>,
-): Promise<LockedExchange | undefined> {
-  const [, locked, found] = await Promise.all([
+): Promise<LockedExchange> {
+  const [, , { rows: buckets }, { rows: slots }] = await Promise.all([
     send(begin, [], timeoutMs),
+    send(...insertBuckets(exchanges), timeoutMs),
     send<LockedBucket>(...lockBuckets(process, exchanges), timeoutMs),
     send<SlotRow>(...readSlots(process, exchanges), timeoutMs),
   ])
-  const [first] = found.rows
-  const state = toLeaseState(exchanges, locked.rows, found.rows, now)
-  if (first !== undefined && state !== undefined)
+  const [first] = slots
+  if (first?.present) {
+    const state = toLeaseState(buckets, slots, now?.() ?? first.now)
     return { ...exchangeLeases(exchanges, state), transaction: first.transaction }
+  }
   await send('ROLLBACK', [], timeoutMs)
-  if (!first?.present) throw processRemoved()
-  return undefined
+  throw processRemoved()
 }
 
 async function writeAndCommit(

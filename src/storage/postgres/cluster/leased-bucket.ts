@@ -1,15 +1,14 @@
 import { type BucketStatus, TokenBucket } from '../../../lib/token-bucket.ts'
-import { Arrivals } from './arrivals.ts'
 import type { BucketExchange, BucketGrant, BucketKind } from './lease-exchange.ts'
-import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './lease-rounds.ts'
+import { idleTicks, Lease, type RunningExchange } from './lease.ts'
 
 /**
- * The part of a bucket that this process has taken from the store and not used yet: with what its requests need it takes a
- * fixed quantum, and it returns what is left when the bucket has not been used for some ticks.
+ * The part of a bucket that this process has taken and not used yet: with what its requests need it takes a fixed quantum,
+ * and it returns what is left when the bucket has not been used for some ticks. A request is answered with 0, or with the
+ * milliseconds until the amount may be there.
  */
-export class LeasedBucket {
+export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
   readonly kind: BucketKind
-  readonly arrivals = new Arrivals()
   readonly #organization: string
   readonly #now: () => number
   #quantum: number
@@ -18,11 +17,8 @@ export class LeasedBucket {
   /** The last amount that was taken: an arriving request needs about as much. */
   #lastAmount = 1000
   #ticks = idleTicks
-  #waiting: Waiting[] = []
-  /** The exchanges that are running, and their corrections, which the known bucket does not have yet. */
-  #exchanging = 0
-  #correcting = 0
-  /** The bucket of the store as of the last exchange, whose time is on the clock of `performance.now()`. */
+  /** When the last exchange began, and the bucket as it found it; `#knownAt` is on the clock of `performance.now()`. */
+  #begunAt = 0
   #known: TokenBucket
   #knownAt = Number.NEGATIVE_INFINITY
   /** Whether the last exchange has left nothing. */
@@ -30,6 +26,7 @@ export class LeasedBucket {
 
   /** `now` is milliseconds of a monotonic clock. */
   constructor(kind: BucketKind, organization: string, limit: number, now: () => number) {
+    super()
     this.kind = kind
     this.#organization = organization
     this.#now = now
@@ -63,18 +60,8 @@ export class LeasedBucket {
 
   /** The milliseconds until the amount may be there if the last exchange was just now and has not left it; 0 otherwise. */
   refusalOf(amount: number): number {
-    if (this.#waiting.length + this.#exchanging > 0 || !this.#isKnown()) return 0
+    if (this.waiting.length > 0 || this.running || !this.#isKnown()) return 0
     return this.#known.waitFor(amount - this.#balance, this.#now())
-  }
-
-  /** Asks the store for the amount; resolves with 0, or with the milliseconds until it may be there. */
-  take(amount: number): Promise<number> {
-    return new Promise((resolve, reject) => this.#waiting.push({ amount, abandoned: false, resolve, reject }))
-  }
-
-  /** Rejects those that wait for the next exchange. */
-  abandon(error: Error): void {
-    rejectAll(this.#waiting.splice(0), error)
   }
 
   /** Takes the amount even if it is not there; a negative amount is returned. */
@@ -83,81 +70,55 @@ export class LeasedBucket {
     this.#serveWaiting()
   }
 
-  /** Whether an exchange should not wait for the next tick: a small limit is exact, and a quantum is to last. */
-  isUrgent(): boolean {
-    if (this.#quantum === 0) return this.#isOff()
-    const isEmpty = this.#isEmpty && this.#isKnown()
-    return this.#balance < this.#wanted() / 2 && this.#exchanging === 0 && !isEmpty
-  }
-
-  /** Called at regular intervals; returns whether something is owed, or to be returned. */
-  tick(): boolean {
-    this.#ticks++
-    this.arrivals.tick()
-    return this.#waiting.length > 0 || this.#isOff()
-  }
-
-  /** Whether nothing is held, owed or waited for. */
-  isIdle(): boolean {
-    return this.#balance === 0 && this.#waiting.length === 0 && this.#exchanging === 0
-  }
-
-  /** Returns the next exchange if there is a reason for one; it answers the waiting requests. Without `keep` it returns all. */
-  prepare(keep: boolean): PreparedExchange<BucketExchange, BucketGrant> | undefined {
-    const sent = this.#waiting.splice(0, maxNeeds)
-    const wanted = keep ? this.#wanted() : 0
-    const kept = Math.min(Math.max(0, this.#balance), wanted)
-    const correction = kept - this.#balance
-    const spare = sent.length > 0 || kept < wanted / 2 ? wanted - kept : 0
-    if (sent.length === 0 && correction === 0 && spare === 0) return undefined
-    this.#balance = kept
-    return this.#exchange(sent, spare, correction)
-  }
-
-  /** Returns an exchange that only reads the state of the bucket. */
-  refresh(): PreparedExchange<BucketExchange, BucketGrant> {
-    return this.#exchange([], 0, 0)
-  }
-
   /** The level of the whole bucket: that of the last exchange, without what was used since. */
   status(): BucketStatus {
     const now = this.#now()
     const bucket = TokenBucket.from(this.#known.state)
-    bucket.charge(this.#correcting - this.#balance, now)
+    bucket.charge((this.running?.exchange.correction ?? 0) - this.#balance, now)
     return bucket.status(now)
   }
 
-  #exchange(
-    sent: readonly Waiting[],
-    spare: number,
-    correction: number,
-  ): PreparedExchange<BucketExchange, BucketGrant> {
-    this.#exchanging++
-    this.#correcting += correction
-    const needs = sent.map(({ amount }) => amount)
-    const { kind, limit } = this
-    const exchange = { organization: this.#organization, kind, limit, needs, spare, correction }
-    const preparedAt = this.#now()
-    return {
-      exchange,
-      receive: (grant) => this.#receive(grant, sent, exchange, preparedAt),
-      fail: (error) => this.#fail(error, sent, correction),
-      abandon: (error) => rejectAll(sent, error),
-    }
+  override isIdle(): boolean {
+    return super.isIdle() && this.#balance === 0
   }
 
-  #receive(
+  isDue(keep: boolean): boolean {
+    const isOff = this.#balance < 0 || this.#balance > (keep ? this.#wanted() : 0)
+    return this.waiting.length > 0 || isOff || (keep && this.#isShort())
+  }
+
+  /** A small limit is exact, and a quantum is to last. */
+  isUrgent(): boolean {
+    return this.#quantum === 0 ? this.isDue(true) : this.#isShort()
+  }
+
+  protected age(): void {
+    this.#ticks++
+  }
+
+  protected prepare(keep: boolean): RunningExchange<BucketExchange, number> {
+    const wanted = keep ? this.#wanted() : 0
+    const sent = this.waiting.splice(0, maxNeeds)
+    const isShort = sent.length > 0 || this.#isShort()
+    // A request that needs more than is held is granted it together with what is left in the database.
+    const kept = Math.min(Math.max(0, this.#balance), sent.length > 0 ? 0 : wanted)
+    const correction = kept - this.#balance
+    this.#balance = kept
+    this.#begunAt = Math.floor(this.#now())
+    const needs = sent.map(({ amount }) => amount)
+    const spare = isShort ? wanted - kept : 0
+    const [organization, kind, limit] = [this.#organization, this.kind, this.limit]
+    return { exchange: { organization, kind, limit, needs, spare, correction }, sent }
+  }
+
+  protected apply(
     { granted, spare, spent }: BucketGrant,
-    sent: readonly Waiting[],
-    exchange: BucketExchange,
-    preparedAt: number,
+    { exchange, sent }: RunningExchange<BucketExchange, number>,
   ): void {
-    this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: Math.floor(preparedAt) })
+    this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: this.#begunAt })
     this.#knownAt = performance.now()
     this.#isEmpty = spare < exchange.spare
     this.#balance += spare
-    this.#exchanging--
-    this.#correcting -= exchange.correction
     for (const [index, { amount, abandoned, resolve }] of sent.entries()) {
       // A need above the limit has left a debt of one minute at most.
       if (granted[index] && abandoned) this.#balance += Math.min(amount, 2 * exchange.limit)
@@ -166,26 +127,24 @@ export class LeasedBucket {
     this.#serveWaiting()
   }
 
-  /** Requests that came while the exchange ran need no other one if there is enough for them. */
+  /** What was owed is still owed, and what was to be returned is still held. */
+  protected revert({ correction }: BucketExchange): void {
+    this.#balance -= correction
+  }
+
+  /** Requests that came while an exchange ran need no other one if there is enough for them. */
   #serveWaiting(): void {
-    for (let first = this.#waiting[0]; first && first.amount <= this.#balance; first = this.#waiting[0]) {
-      this.#waiting.shift()
+    for (let first = this.waiting[0]; first && first.amount <= this.#balance; first = this.waiting[0]) {
+      this.waiting.shift()
       this.#balance -= first.amount
       first.resolve(0)
     }
   }
 
-  /** What was owed is still owed, and what was to be returned is still held. */
-  #fail(error: Error, sent: readonly Waiting[], correction: number): void {
-    this.#balance -= correction
-    this.#exchanging--
-    this.#correcting -= correction
-    for (const { reject } of sent) reject(error)
-  }
-
-  /** Whether more was used than is held, or more is held than is wanted. */
-  #isOff(): boolean {
-    return this.#balance < 0 || this.#balance > this.#wanted()
+  /** Whether little of what is wanted is held, and an exchange may find more. */
+  #isShort(): boolean {
+    const isEmpty = this.#isEmpty && this.#isKnown()
+    return this.#balance < this.#wanted() / 2 && this.running === undefined && !isEmpty
   }
 
   /** Whether the state of the bucket is new enough to refuse a request without an exchange. */
@@ -198,11 +157,6 @@ export class LeasedBucket {
     const expected = Math.min(this.arrivals.count, Math.floor(this.limit / arrivalsPart / this.#lastAmount))
     return Math.max(this.#ticks < idleTicks ? this.#quantum : 0, expected * this.#lastAmount)
   }
-}
-
-type Waiting = WaitingRequest & {
-  readonly amount: number
-  resolve(waitMs: number): void
 }
 
 /** What refills in a fifth of a second. A lower limit than 600 a minute has none: it is exact to the request. */

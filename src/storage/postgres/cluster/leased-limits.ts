@@ -9,7 +9,7 @@ import {
   type RateLimitStatus,
 } from '../../ports/limits.ts'
 import type { ProcessIdentity } from '../../ports/shared-store.ts'
-import { LeaseRounds, type PreparedExchanges, type RoundMember } from './lease-rounds.ts'
+import { LeaseRounds, type OrganizationLeases } from './lease-rounds.ts'
 import type { ExchangeLeases } from './lease-store.ts'
 import { LeasedBucket } from './leased-bucket.ts'
 import { LeasedSlots } from './leased-slots.ts'
@@ -50,12 +50,13 @@ export function createLeasedLimits(
 }
 
 /** What this process holds of the limits of one organization. Nothing is waited for where it holds enough. */
-class LeasedLimiter implements OrganizationLimiter, RoundMember {
+class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
+  readonly buckets: readonly LeasedBucket[]
+  readonly slots: readonly LeasedSlots[]
   readonly #requests: LeasedBucket
   readonly #tokens: LeasedBucket
   readonly #concurrent: LeasedSlots
   readonly #queued: LeasedSlots
-  readonly #parts: readonly (LeasedBucket | LeasedSlots)[]
   readonly #rounds: LeaseRounds
 
   constructor(organization: string, limits: LimitValues, now: () => number, rounds: LeaseRounds) {
@@ -63,7 +64,8 @@ class LeasedLimiter implements OrganizationLimiter, RoundMember {
     this.#tokens = new LeasedBucket('tokens', organization, limits.tokensPerMinute, now)
     this.#concurrent = new LeasedSlots('concurrent', organization, limits.concurrentRequests)
     this.#queued = new LeasedSlots('queued', organization, 0)
-    this.#parts = [this.#requests, this.#tokens, this.#concurrent, this.#queued]
+    this.buckets = [this.#requests, this.#tokens]
+    this.slots = [this.#concurrent, this.#queued]
     this.#rounds = rounds
   }
 
@@ -98,7 +100,8 @@ class LeasedLimiter implements OrganizationLimiter, RoundMember {
   }
 
   releaseSlot(): void {
-    this.#releaseSlot(this.#concurrent)
+    this.#concurrent.release()
+    this.#changed(this.#concurrent)
   }
 
   takeQueued(limit: number): boolean | Promise<boolean> {
@@ -107,36 +110,16 @@ class LeasedLimiter implements OrganizationLimiter, RoundMember {
   }
 
   releaseQueued(): void {
-    this.#releaseSlot(this.#queued)
+    this.#queued.release()
+    this.#changed(this.#queued)
   }
 
   status(): RateLimitStatus {
     return { requests: this.#requests.status(), tokens: this.#tokens.status() }
   }
 
-  prepare(keep: boolean): PreparedExchanges {
-    const [requests, tokens] = [this.#requests.prepare(keep), this.#tokens.prepare(keep)]
-    const slots = [this.#concurrent, this.#queued].flatMap((slots) => slots.prepare(keep) ?? [])
-    if (requests === undefined && tokens === undefined && slots.length === 0) return { buckets: [], slots }
-    // An exchange always reads the state of both buckets.
-    return { buckets: [requests ?? this.#requests.refresh(), tokens ?? this.#tokens.refresh()], slots }
-  }
-
-  tick(): boolean {
-    return this.#parts.map((part) => part.tick()).includes(true)
-  }
-
   isIdle(): boolean {
-    return this.#parts.every((part) => part.isIdle())
-  }
-
-  abandon(error: Error): void {
-    for (const part of this.#parts) part.abandon(error)
-  }
-
-  forgetSlots(): void {
-    this.#concurrent.forget()
-    this.#queued.forget()
+    return [...this.buckets, ...this.slots].every((lease) => lease.isIdle())
   }
 
   /** The exchange that admits the request also leases what its call is about to take. */
@@ -159,7 +142,7 @@ class LeasedLimiter implements OrganizationLimiter, RoundMember {
       return 0
     }
     const waitMs = bucket.refusalOf(amount)
-    return waitMs > 0 ? waitMs : this.#rounds.ask(this, () => bucket.take(amount))
+    return waitMs > 0 ? waitMs : this.#rounds.ask(this, bucket, amount)
   }
 
   #takeSlot(slots: LeasedSlots): boolean | Promise<boolean> {
@@ -167,16 +150,11 @@ class LeasedLimiter implements OrganizationLimiter, RoundMember {
       this.#changed(slots)
       return true
     }
-    return slots.isFull() ? false : this.#rounds.ask(this, () => slots.take())
+    return slots.isFull() ? false : this.#rounds.ask(this, slots, 1)
   }
 
-  #releaseSlot(slots: LeasedSlots): void {
-    slots.release()
-    this.#changed(slots)
-  }
-
-  #changed(part: LeasedBucket | LeasedSlots): void {
-    if (part.isUrgent()) this.#rounds.start(this)
+  #changed(lease: LeasedBucket | LeasedSlots): void {
+    if (lease.isUrgent()) this.#rounds.start(this)
     else this.#rounds.watch(this)
   }
 }

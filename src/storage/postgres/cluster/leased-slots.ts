@@ -1,34 +1,31 @@
-import { Arrivals } from './arrivals.ts'
 import type { SlotExchange, SlotGrant, SlotKind } from './lease-exchange.ts'
-import { idleTicks, type PreparedExchange, rejectAll, type WaitingRequest } from './lease-rounds.ts'
+import { idleTicks, Lease, type RunningExchange, type WaitingRequest } from './lease.ts'
 
 /**
- * The slots of an organization that this process has taken from the store, and how many of them are used. With what its
- * requests need it takes a fixed quantum, and it returns those that were not used for some ticks.
+ * The slots that this process has taken, and how many of them are used. With what its requests need it takes a fixed
+ * quantum, and it returns those that were not used for some ticks. A request is answered with whether it has a slot.
  */
-export class LeasedSlots {
-  readonly kind: SlotKind
-  readonly arrivals = new Arrivals()
+export class LeasedSlots extends Lease<SlotExchange, SlotGrant, boolean> {
+  readonly #kind: SlotKind
   readonly #organization: string
   #limit: number
   #used = 0
   #held = 0
   /** How many the other processes had at the last exchange. */
   #others = 0
-  /** The fewest that were unused in this period, which began so many ticks ago. */
-  #unused = 0
-  #ticks = 0
+  /** Whether any was taken in this period, which began so many ticks ago, and the fewest that were unused. */
   #taken = false
+  #ticks = 0
+  #unused = 0
   /** Unused ones that the next exchange returns. */
   #surplus = 0
-  #waiting: Waiting[] = []
-  /** The requests whose exchange is running. */
-  #sent = 0
+  #heldBefore = 0
   /** Until then, on the clock of `performance.now()`, no exchange would find more free slots. */
   #pausedUntil = 0
 
   constructor(kind: SlotKind, organization: string, limit: number) {
-    this.kind = kind
+    super()
+    this.#kind = kind
     this.#organization = organization
     this.#limit = limit
   }
@@ -44,7 +41,7 @@ export class LeasedSlots {
   /** Takes a slot if one is held and free. */
   tryTake(): boolean {
     this.arrivals.take()
-    return this.#waiting.length === 0 && this.#takeHeld()
+    return this.waiting.length === 0 && this.#takeHeld()
   }
 
   /** Whether this process alone uses as many as the limit allows. */
@@ -52,98 +49,79 @@ export class LeasedSlots {
     return this.#used >= this.#limit
   }
 
-  /** Asks the store for a slot; resolves with false if none is free. */
-  take(): Promise<boolean> {
-    return new Promise((resolve, reject) =>
-      this.#waiting.push({ attempts: 0, abandoned: false, resolve, reject }),
-    )
-  }
-
-  /** Rejects those that wait for the next exchange. */
-  abandon(error: Error): void {
-    rejectAll(this.#waiting.splice(0), error)
-  }
-
   release(): void {
     this.#used--
-    while (this.#waiting.length > 0 && this.#takeHeld()) this.#waiting.shift()?.resolve(true)
+    while (this.waiting.length > 0 && this.#takeHeld()) this.waiting.shift()?.resolve(true)
     if (this.#isScarce()) this.#surplus = this.#free()
   }
 
-  /** Whether an exchange should not wait for the next tick, to return slots of which few are free, or to have some ready. */
-  isUrgent(): boolean {
-    return this.#surplus > 0 || this.#isShort(this.#free())
-  }
-
-  /** Called at regular intervals; returns whether there is a reason for an exchange. */
-  tick(): boolean {
-    this.arrivals.tick()
-    if (this.#isScarce()) this.#surplus = this.#free()
-    else if (++this.#ticks >= idleTicks) this.#endPeriod()
-    return this.#isRetryDue() || this.#used > this.#held || this.#surplus > 0
-  }
-
-  /** Whether none is held, used or waited for. */
-  isIdle(): boolean {
-    return this.#used === 0 && this.#held === 0 && this.#waiting.length === 0 && this.#sent === 0
-  }
-
-  /** The store has forgotten the slots of this process, because the others have removed it. */
+  /** The database has forgotten the slots of this process, because the others have removed it. */
   forget(): void {
     this.#held = 0
   }
 
-  /** Returns the next exchange if there is a reason for one. Without `keep`, all unused slots are returned. */
-  prepare(keep: boolean): PreparedExchange<SlotExchange, SlotGrant> | undefined {
-    const sent = this.#isRetryDue() ? this.#waiting.splice(0) : []
-    const before = this.#held
-    const returned = keep ? Math.min(this.#surplus, this.#free()) : before
-    this.#surplus = 0
+  override isIdle(): boolean {
+    return super.isIdle() && this.#used === 0 && this.#held === 0
+  }
+
+  isDue(keep: boolean): boolean {
+    if (!keep && this.#held !== this.#used) return true
+    return this.#isRetryDue() || this.#free() < 0 || this.isUrgent()
+  }
+
+  /** Slots of which few are free are returned, and some are taken before all are used. */
+  isUrgent(): boolean {
+    return this.#surplus > 0 || this.#isShort(this.#free())
+  }
+
+  protected age(): void {
+    if (this.#isScarce()) this.#surplus = this.#free()
+    else if (++this.#ticks >= idleTicks) this.#endPeriod()
+  }
+
+  protected prepare(keep: boolean): RunningExchange<SlotExchange, boolean> {
+    const sent = this.#isRetryDue() ? this.waiting.splice(0) : []
     const used = this.#used + sent.length + (keep ? this.arrivals.count : 0)
-    const needed = Math.max(used, before - Math.max(0, returned))
-    const isLow = needed > before || this.#isShort(needed - used)
-    const spare = keep && isLow && !this.#isScarce() ? Math.max(0, used + this.#quantum() - needed) : 0
-    if (sent.length === 0 && needed === before && spare === 0) return undefined
+    const returned = keep ? Math.max(0, Math.min(this.#surplus, this.#free())) : this.#held
+    const needed = Math.max(used, this.#held - returned)
+    const isShort = needed > this.#held || this.#isShort(needed - used)
+    const spare = keep && isShort && !this.#isScarce() ? Math.max(0, used + this.#quantum() - needed) : 0
+    this.#surplus = 0
     // What is returned may be granted to another process, and must not be used while the exchange runs.
-    this.#held = Math.min(before, needed)
-    this.#sent += sent.length
-    const { kind, limit } = this
-    return {
-      exchange: { organization: this.#organization, kind, limit, needed, spare },
-      receive: (grant) => this.#receive(grant, grant.held < needed, sent),
-      fail: (error) => this.#fail(error, sent, before),
-      abandon: (error) => rejectAll(sent, error),
-    }
+    this.#heldBefore = this.#held
+    this.#held = Math.min(this.#held, needed)
+    const [organization, kind, limit] = [this.#organization, this.#kind, this.#limit]
+    return { exchange: { organization, kind, limit, needed, spare }, sent }
   }
 
   /** Without a refusal, what is missing was taken by requests that came while the exchange ran: the next one has it. */
-  #receive({ held, others }: SlotGrant, refused: boolean, sent: readonly Waiting[]): void {
+  protected apply(
+    { held, others }: SlotGrant,
+    { exchange, sent }: RunningExchange<SlotExchange, boolean>,
+  ): void {
+    const refused = held < exchange.needed
     this.#held = held
     this.#others = others
-    this.#sent -= sent.length
-    const unanswered: Waiting[] = []
-    for (const waiting of sent) {
-      if (waiting.abandoned) continue
-      if (this.#takeHeld()) waiting.resolve(true)
+    const unanswered: WaitingRequest<boolean>[] = []
+    for (const request of sent) {
+      if (request.abandoned) continue
+      if (this.#takeHeld()) request.resolve(true)
       // A slot that another process has just released may be on its way, so there is a second attempt.
-      else if (refused && (others === 0 || ++waiting.attempts >= maxAttempts)) waiting.resolve(false)
-      else unanswered.push(waiting)
+      else if (refused && (others === 0 || ++request.attempts >= maxAttempts)) request.resolve(false)
+      else unanswered.push(request)
     }
-    if (unanswered.length === 0) return
-    this.#waiting.unshift(...unanswered)
-    if (refused) this.#pausedUntil = performance.now() + retryIntervalMs
+    this.waiting.unshift(...unanswered)
+    if (refused && unanswered.length > 0) this.#pausedUntil = performance.now() + retryIntervalMs
   }
 
-  /** The store has as many as before the exchange. */
-  #fail(error: Error, sent: readonly Waiting[], held: number): void {
-    this.#held = held
-    this.#sent -= sent.length
-    for (const { reject } of sent) reject(error)
+  /** The database has as many as before the exchange. */
+  protected revert(): void {
+    this.#held = this.#heldBefore
   }
 
   /** Whether an exchange for the waiting requests is to be made now. */
   #isRetryDue(): boolean {
-    return this.#waiting.length > 0 && performance.now() >= this.#pausedUntil
+    return this.waiting.length > 0 && performance.now() >= this.#pausedUntil
   }
 
   #takeHeld(): boolean {
@@ -162,7 +140,7 @@ export class LeasedSlots {
     this.#ticks = 0
   }
 
-  /** The unused ones that no arriving request is about to take. */
+  /** The unused ones that no arriving request is about to take; negative for missing ones. */
   #free(): number {
     return this.#held - this.#used - this.arrivals.count
   }
@@ -180,12 +158,6 @@ export class LeasedSlots {
   #quantum(): number {
     return this.#limit < smallLimit ? 0 : Math.ceil(this.#limit / quantumPart)
   }
-}
-
-type Waiting = WaitingRequest & {
-  /** How many exchanges had no slot for it. */
-  attempts: number
-  resolve(taken: boolean): void
 }
 
 /** The slots of a lower limit are never kept. */
