@@ -47,12 +47,9 @@ export class TokenBucket {
    * amount above the capacity is granted by a full bucket, and leaves a debt of one minute at most.
    */
   take(amount: number, now: number): number {
-    this.#refill(now)
-    const wanted = toUnits(amount)
-    const missing = Math.min(wanted, this.#capacity) + this.#spent - this.#capacity
-    if (missing > 0) return ceilDivide(missing, this.#limit)
-    this.#spent = this.#clampDebt(this.#spent + wanted)
-    return 0
+    const waitMs = this.waitFor(amount, now)
+    if (waitMs === 0) this.#spent = this.#clampDebt(this.#spent + toUnits(amount))
+    return waitMs
   }
 
   /**

@@ -40,8 +40,8 @@ export const billingFaults: readonly Fault[] = [
   {
     name: 'a rate limit allows one request too many',
     file: 'src/lib/token-bucket.ts',
-    original: 'if (missing > 0) return ceilDivide(missing, this.#limit)',
-    replacement: 'if (missing > minuteMs) return ceilDivide(missing, this.#limit)',
+    original: 'return missing > 0 ? ceilDivide(missing, this.#limit) : 0',
+    replacement: 'return missing > minuteMs ? ceilDivide(missing, this.#limit) : 0',
     tests: ['test/api/limits/rate-limits.test.ts'],
   },
   {

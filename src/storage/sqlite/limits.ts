@@ -43,11 +43,10 @@ class MemoryLimiter implements OrganizationLimiter {
     return this.#maxConcurrent
   }
 
-  setLimits(limits: LimitValues): void {
-    const now = this.#now()
-    this.#requests.resize(limits.requestsPerMinute, now)
-    this.#tokens.resize(limits.tokensPerMinute, now)
-    this.#maxConcurrent = limits.concurrentRequests
+  setLimits({ requestsPerMinute, tokensPerMinute, concurrentRequests }: LimitValues): void {
+    if (requestsPerMinute !== this.#requests.limit) this.#requests.resize(requestsPerMinute, this.#now())
+    if (tokensPerMinute !== this.#tokens.limit) this.#tokens.resize(tokensPerMinute, this.#now())
+    this.#maxConcurrent = concurrentRequests
   }
 
   takeRequest(): number {

@@ -8,7 +8,7 @@ import { idleTicks, Lease, type RunningExchange } from './lease.ts'
  * milliseconds until the amount may be there.
  */
 export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
-  readonly kind: BucketKind
+  readonly #kind: BucketKind
   readonly #organization: string
   readonly #now: () => number
   #quantum: number
@@ -27,7 +27,7 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
   /** `now` is milliseconds of a monotonic clock. */
   constructor(kind: BucketKind, organization: string, limit: number, now: () => number) {
     super()
-    this.kind = kind
+    this.#kind = kind
     this.#organization = organization
     this.#now = now
     this.#known = new TokenBucket(limit, now())
@@ -98,7 +98,7 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
 
   protected prepare(keep: boolean): RunningExchange<BucketExchange, number> {
     const wanted = keep ? this.#wanted() : 0
-    const sent = this.waiting.splice(0, maxNeeds)
+    const sent = this.waiting.splice(0)
     const isShort = sent.length > 0 || this.#isShort()
     // A request that needs more than is held is granted it together with what is left in the database.
     const kept = Math.min(Math.max(0, this.#balance), sent.length > 0 ? 0 : wanted)
@@ -107,7 +107,7 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     this.#begunAt = Math.floor(this.#now())
     const needs = sent.map(({ amount }) => amount)
     const spare = isShort ? wanted - kept : 0
-    const [organization, kind, limit] = [this.#organization, this.kind, this.limit]
+    const [organization, kind, limit] = [this.#organization, this.#kind, this.limit]
     return { exchange: { organization, kind, limit, needs, spare, correction }, sent }
   }
 
@@ -164,8 +164,6 @@ function quantumOf(limit: number): number {
   return limit < 600 ? 0 : Math.floor(limit / 300)
 }
 
-/** The needs of one exchange. */
-const maxNeeds = 1000
 const maxKnownAgeMs = 100
 /** Requests that arrive together lease at most this part of the limit. */
 const arrivalsPart = 20
