@@ -30,3 +30,28 @@ test('a request that the database refuses a slot is rejected', async () => {
   expect(await second).toBe(false)
   expect(slots.begin(true)).toMatchObject({ needed: 2 })
 })
+
+/** Slots of a limit of 100, of which three are used and six are held. */
+async function keptSlots(others: number): Promise<LeasedSlots> {
+  const slots = new LeasedSlots('concurrent', 'acme', 100)
+  const taken = [1, 2, 3, 4, 5, 6].map(() => slots.ask(1))
+  slots.begin(true)
+  slots.receive({ held: 6, others })
+  await Promise.all(taken)
+  for (let index = 0; index < 3; index++) slots.release()
+  return slots
+}
+
+test('released slots are kept while many are free, and returned when they were not used for some ticks', async () => {
+  const slots = await keptSlots(10)
+  expect(slots.isUrgent()).toBe(false)
+  const ticks = Array.from({ length: 10 }, () => slots.tick())
+  expect(ticks.lastIndexOf(false)).toBe(8)
+  expect(slots.begin(true)).toMatchObject({ needed: 3, spare: 0 })
+})
+
+test('released slots are returned at once while most are taken', async () => {
+  const slots = await keptSlots(80)
+  expect(slots.isUrgent()).toBe(true)
+  expect(slots.begin(true)).toMatchObject({ needed: 3, spare: 0 })
+})
