@@ -35,14 +35,14 @@ export const isolationFaults: readonly Fault[] = [
   },
   {
     name: 'a usage report in SQLite counts the rows of all organizations',
-    file: 'src/storage/sqlite/usage/read-usage.ts',
+    file: 'src/storage/sqlite/usage-source.ts',
     original: "'usage.organization_id IN (SELECT value FROM json_each(?4))'",
     replacement: "'json_valid(?4)'",
     tests: ['test/unit/storage/usage.test.ts'],
   },
   {
     name: 'a usage report in PostgreSQL counts the rows of all organizations',
-    file: 'src/storage/postgres/usage/slices.ts',
+    file: 'src/storage/postgres/usage-source.ts',
     original: '`t.organization_id = ANY(${parameters.add(organizations)})`',
     replacement: '`${parameters.add(organizations)}::text[] IS NOT NULL`',
     tests: ['test/unit/storage/usage.test.ts'],

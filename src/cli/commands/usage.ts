@@ -1,6 +1,6 @@
 import { parseDuration } from '../../config/units.ts'
 import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage-report.ts'
-import { operatorReport } from '../../storage/common/operator-report.ts'
+import { operatorReport } from '../../storage/usage/operator-report.ts'
 import type { Command } from '../command.ts'
 import { commonFlagsHelp, parseFlags } from '../args.ts'
 import { UsageError } from '../errors.ts'

@@ -8,7 +8,7 @@ import {
   type ScriptRunner,
   type Template,
 } from '../statement.ts'
-import { lockTotalsText } from './usage/totals-lock.ts'
+import { lockTotalsText } from './usage-locks.ts'
 import type { Query } from './connection/connections.ts'
 import type { Transact } from './writer/transaction.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
-import type { TotalsWidth } from '../common/usage-totals.ts'
+import type { TotalsWidth } from '../usage/slices.ts'
 import { ownerId } from './organizations.ts'
 
 /** One row per request, including failed ones. */

@@ -10,9 +10,7 @@ import {
   type Template,
   type Value,
 } from '../statement.ts'
-import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
-import type { Writer } from './writer/writer.ts'
 
 /** Executes a script at once: part of the transaction that is open, if there is one. */
 export type RunScript = <T>(script: Script<T>) => T
@@ -52,10 +50,13 @@ export function createRunScript(sqlite: Sqlite): RunScript {
   }
 }
 
-/** Executes scripts with the writer of the database. */
+/** Executes work in the next transaction, alone or with other work. */
+type TransactionWriter = { write<T>(work: () => T): Promise<T> }
+
+/** Executes scripts with the writer of a database. */
 export function createScriptRunner(
-  { run }: Pick<Database, 'run'>,
-  writer: Pick<Writer, 'write'>,
+  { run }: { readonly run: RunScript },
+  writer: TransactionWriter,
 ): ScriptRunner {
   return {
     transact: (script) => writer.write(() => run(script())),

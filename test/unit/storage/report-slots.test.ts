@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientReports, maxReports, ReportSlots } from '../../../src/storage/common/report-slots.ts'
+import { clientReports, maxReports, ReportSlots } from '../../../src/storage/usage/report-slots.ts'
 
 test('a report is rejected while too many are open, and the next one is read', async () => {
   const reports = new ReportSlots(clientReports)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
-import { clientReports } from '../../../src/storage/common/report-slots.ts'
-import { createUsageReports } from '../../../src/storage/common/usage-reports.ts'
-import { createUsageSource } from '../../../src/storage/sqlite/usage/read-usage.ts'
+import { clientReports } from '../../../src/storage/usage/report-slots.ts'
+import { createUsageReports } from '../../../src/storage/usage/reports.ts'
+import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'
 import { fundedStorage, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores, valuesOf } from './support/stores.ts'
 

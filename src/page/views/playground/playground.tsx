@@ -54,7 +54,8 @@ export function Playground({ query }: PageRoute) {
 async function loadModels(api: ApiClient, signal: AbortSignal): Promise<readonly PlaygroundModel[]> {
   const models = await loadList<PlaygroundModel>(api, '/v1/models', signal)
   return models.filter(
-    ({ supported_apis: apis }) => apis.length === 0 || apis.includes('chat') || apis.includes('responses'),
+    ({ supported_apis: apis }) =>
+      apis.length === 0 || apis.includes('chat_completions') || apis.includes('responses'),
   )
 }
 

@@ -1,7 +1,7 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { maxNanos } from '../../common/clamp-to-column.ts'
-import { type UsageValue, usageRow } from '../../common/usage-row.ts'
+import { type UsageValue, usageRow } from '../../usage/usage-row.ts'
 import type { Settlement } from '../../ports/ledger.ts'
 import { serverTime } from '../connection/clock.ts'
 import { usage as usageTable } from '../../schema/postgres.ts'

@@ -2,7 +2,7 @@ import { stepBytes, stepRows } from '../../common/step-size.ts'
 import type { UsageUpkeep } from '../../ports/storage.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
-import { subtractDeleted } from '../usage/rollup.ts'
+import { subtractDeleted } from '../usage-rollup.ts'
 
 /** Deletes the usage rows that were created before a time, in steps. */
 export function createUsageExpiry({

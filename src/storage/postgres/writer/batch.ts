@@ -4,7 +4,7 @@ import { type SettledRow, type SettleJob, settleStatement } from '../billing/set
 import { serverTime } from '../connection/clock.ts'
 import type { Connection } from '../connection/connections.ts'
 import { isRejected } from '../postgres-errors.ts'
-import { lockForRecording } from '../usage/totals-lock.ts'
+import { lockForRecording } from '../usage-locks.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
 import type { Outcome } from './outcome.ts'
 import { Parameters, type Statement } from './statement.ts'

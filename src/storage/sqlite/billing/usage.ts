@@ -1,10 +1,10 @@
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { oneStep, stepRows } from '../../common/step-size.ts'
-import { type UsageValue, usageRow } from '../../common/usage-row.ts'
+import { type UsageValue, usageRow } from '../../usage/usage-row.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organization-exists.ts'
 import type { usage } from '../../schema/usage.ts'
-import { prepareTotalsUpkeep } from '../usage/rollup.ts'
+import { prepareTotalsUpkeep } from '../usage-totals.ts'
 
 /** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */
 export function prepareUsageInsert(

@@ -1,10 +1,8 @@
-import { bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage-buckets.ts'
 import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
-import { UsageGroups } from './usage-groups.ts'
-import type { AddTimes } from './usage-histogram.ts'
-import { rangesOf, type UsageRanges } from './usage-ranges.ts'
-import type { UsageSlice } from './usage-slice.ts'
-import { labelOf, type UsageLabel } from './usage-totals.ts'
+import { bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage-buckets.ts'
+import { type AddTimes, UsageGroups } from './groups.ts'
+import { rangesOf, type UsageRanges } from './ranges.ts'
+import { labelOf, type UsageLabel, type UsageSlice } from './slices.ts'
 
 /** The requests whose slices a report reads. */
 export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {

@@ -1,14 +1,12 @@
-import { isNotEmpty, type TimeRange, type UsageRanges } from '../../common/usage-ranges.ts'
-import type { UsageSlice } from '../../common/usage-slice.ts'
-import type { UsageReading, UsageSource } from '../../common/usage-reports.ts'
-import { bucketWidths } from '../../ports/usage-buckets.ts'
-import type { Database } from '../connection/database.ts'
-import { organizationExistsSql } from '../organization-exists.ts'
-import { toOutage } from '../sqlite-errors.ts'
-import { addTimes } from './histogram.ts'
-import { prepareReadTotals, type TotalsRange } from './read-totals.ts'
-import { prepareUntil } from './rollup.ts'
-import { prepareSlices } from './slice.ts'
+import { bucketWidths } from '../ports/usage-buckets.ts'
+import { isNotEmpty, type TimeRange, type UsageRanges } from '../usage/ranges.ts'
+import type { UsageReading, UsageSource } from '../usage/reports.ts'
+import type { UsageSlice } from '../usage/slices.ts'
+import type { Database } from './connection/database.ts'
+import { organizationExistsSql } from './organization-exists.ts'
+import { toOutage } from './sqlite-errors.ts'
+import { prepareReadTotals, prepareSlices, type TotalsRange } from './usage-slices.ts'
+import { addTimes, prepareUntil } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
 export function createUsageSource(database: Database, flush?: () => Promise<unknown>): UsageSource {

@@ -1,13 +1,7 @@
-import { unstorableEscape } from '../../common/storable-tags.ts'
-import {
-  failedSql,
-  hasTokensSql,
-  roundedTimeSql,
-  sumColumns,
-  totalsKeySql,
-} from '../../common/usage-totals.ts'
-import { bucketWidths } from '../../ports/usage-buckets.ts'
-import type { Query } from '../connection/connections.ts'
+import { unstorableEscape } from '../common/storable-tags.ts'
+import { bucketWidths } from '../ports/usage-buckets.ts'
+import { failedSql, hasTokensSql, roundedTimeSql, sumColumns, totalsKeySql } from '../usage/slices.ts'
+import type { Query } from './connection/connections.ts'
 
 /** Rows of `usage`: a condition in SQL, and the values of its placeholders. */
 export type SelectedRows = { readonly condition: string; readonly values: readonly unknown[] }

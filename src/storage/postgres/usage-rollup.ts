@@ -1,8 +1,8 @@
-import { totalsLagMs } from '../../common/usage-totals.ts'
-import type { Query } from '../connection/connections.ts'
-import type { Database } from '../connection/database.ts'
-import { addToTotals, subtractFromTotals } from './totals.ts'
-import { lockOutRecording, lockTotals, tryLockTotals } from './totals-lock.ts'
+import { totalsLagMs } from '../usage/slices.ts'
+import type { Query } from './connection/connections.ts'
+import { lockOutRecording, lockTotals, tryLockTotals } from './usage-locks.ts'
+import type { Database } from './connection/database.ts'
+import { addToTotals, subtractFromTotals } from './usage-totals.ts'
 
 /** The rows that one step adds to the totals. */
 const stepRows = 2000

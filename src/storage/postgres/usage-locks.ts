@@ -1,5 +1,5 @@
-import type { Query } from '../connection/connections.ts'
-import type { Statement } from '../writer/statement.ts'
+import type { Query } from './connection/connections.ts'
+import type { Statement } from './writer/statement.ts'
 
 /** Any numbers, the same in every version of the program: the advisory locks of the totals of usage. */
 const recordingLock = 723_911_720

@@ -1,12 +1,12 @@
+import { type ReportRun, tooManyGroups } from './report-slots.ts'
+import type { UsageSlice } from './slices.ts'
 import {
   bucketWidths,
   type UsageBucketGroup,
   type UsageBucketQuery,
   type UsageDimension,
 } from '../ports/usage-buckets.ts'
-import { type ReportRun, tooManyGroups } from './report-slots.ts'
-import { type AddTimes, type Histogram, timingOf } from './usage-histogram.ts'
-import type { UsageSlice } from './usage-slice.ts'
+import type { Timing } from '../ports/usage-report.ts'
 
 /** The groups that one step of a report completes. */
 const stepGroups = 500
@@ -147,4 +147,25 @@ function toBucketGroup({ start, values, counts, cost, latencies, firstTokens }: 
     firstToken: timingOf(firstTokens),
   }
   return { start, values, totals }
+}
+
+/** The number of requests by rounded time in milliseconds. */
+export type Histogram = Map<number, number>
+
+/** Adds times and their numbers of requests, in the form in which a store has them. */
+export type AddTimes = (histogram: Histogram, stored: string) => void
+
+/** Returns the percentiles by the nearest rank; null for an empty histogram. */
+export function timingOf(histogram: Histogram): Timing | null {
+  if (histogram.size === 0) return null
+  // An array of numbers is sorted much faster than one of entries.
+  const times = Float64Array.from(histogram.keys()).toSorted()
+  let size = 0
+  for (const count of histogram.values()) size += count
+  return { p50: nearestRank(times, histogram, size * 0.5), p95: nearestRank(times, histogram, size * 0.95) }
+}
+
+function nearestRank(times: Float64Array, histogram: Histogram, rank: number): number {
+  let cumulated = 0
+  return times.find((time) => (cumulated += histogram.get(time) ?? 0) >= rank) ?? 0
 }

@@ -1,14 +1,14 @@
-import type { Organizations } from '../ports/organizations.ts'
+import { noOrganizationNamed } from '../common/organization-rules.ts'
 import type { Keys } from '../ports/keys.ts'
-import {
-  type BucketWidth,
-  type UsageBucketGroup,
-  type UsageBuckets,
-  type UsageDimension,
-  type UsageTotals,
+import type { Organizations } from '../ports/organizations.ts'
+import type {
+  BucketWidth,
+  UsageBucketGroup,
+  UsageBuckets,
+  UsageDimension,
+  UsageTotals,
 } from '../ports/usage-buckets.ts'
 import type { UsageGroup, UsageGrouping, UsageQuery, UsageReport, UsageSums } from '../ports/usage-report.ts'
-import { noOrganizationNamed } from './organization-rules.ts'
 
 /** What a report of the command line is made of. */
 export type OperatorReportSources = {

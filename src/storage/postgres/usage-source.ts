@@ -1,12 +1,11 @@
-import type { AddTimes } from '../../common/usage-histogram.ts'
-import { reportTooLong } from '../../common/report-slots.ts'
-import type { TimeRange } from '../../common/usage-ranges.ts'
-import type { UsageReading, UsageSource } from '../../common/usage-reports.ts'
-import type { UsageSlice } from '../../common/usage-slice.ts'
-import { errorSql, sumColumns, totalsKeySql, type UsageLabel } from '../../common/usage-totals.ts'
-import type { Database } from '../connection/database.ts'
-import { Parameters, type Statement } from '../writer/statement.ts'
-import { amounts, histogramTimeSql, tagsJoinSql } from './totals.ts'
+import type { AddTimes } from '../usage/groups.ts'
+import type { TimeRange } from '../usage/ranges.ts'
+import { reportTooLong } from '../usage/report-slots.ts'
+import type { UsageReading, UsageSource } from '../usage/reports.ts'
+import { errorSql, sumColumns, totalsKeySql, type UsageLabel, type UsageSlice } from '../usage/slices.ts'
+import type { Database } from './connection/database.ts'
+import { amounts, histogramTimeSql, tagsJoinSql } from './usage-totals.ts'
+import { Parameters, type Statement } from './writer/statement.ts'
 
 /** The usage in the PostgreSQL database. */
 export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): UsageSource {
