@@ -1,14 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { closed, count, duration, flag, optional, text, url } from './setting-types.ts'
+import { closed, count, duration, flag, optional, text, url, group } from './setting-types.ts'
 
-const Timeouts = Type.Object(
-  optional({
-    connect: duration('Until the connection is established. At most 24h.'),
-    first_byte: duration('Until the first event of the response. At most 24h.', '10m'),
-    idle: duration('Between two pieces of a stream. At most 24h.', '5m'),
-  }),
-  { ...closed, description: 'How long the gateway waits for this provider.' },
-)
+const Timeouts = group('How long the gateway waits for this provider.', {
+  connect: duration('Until the connection is established. At most 24h.'),
+  first_byte: duration('Until the first event of the response. At most 24h.', '10m'),
+  idle: duration('Between two pieces of a stream. At most 24h.', '5m'),
+})
 
 /** An entry of `providers` in weir.yaml. */
 export type ProviderSettings = Static<typeof ProviderSettings>
@@ -61,14 +58,10 @@ export const Retries = Type.Object(
 )
 
 /** When a route that fails is skipped. */
-export const Breaker = Type.Object(
-  optional({
+export const Breaker = group(
+  'The circuit breaker of each route. It opens at once if the connection is refused. The last route of a model is never skipped.',
+  {
     failures: count('Failures in a row after which a route is skipped.', 3),
     cooldown: duration('How long a route that timed out is skipped before it is tried again.', '1m'),
-  }),
-  {
-    ...closed,
-    description:
-      'The circuit breaker of each route. It opens at once if the connection is refused. The last route of a model is never skipped.',
   },
 )

@@ -9,6 +9,14 @@ export function optional<Properties extends Readonly<Record<string, TSchema>>>(p
   return Object.fromEntries(entries) as { [Name in keyof Properties]: TOptional<Properties[Name]> }
 }
 
+/** A group of optional settings. */
+export function group<Properties extends Readonly<Record<string, TSchema>>>(
+  description: string,
+  properties: Properties,
+) {
+  return Type.Object(optional(properties), { ...closed, description })
+}
+
 // `description` says what a setting does, and an example is a value to copy. `expected` says which values it takes, after
 // “must be” in a message.
 

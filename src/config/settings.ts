@@ -1,60 +1,45 @@
 import { type Static, Type } from 'typebox'
 import { ModelDetails } from './model-details.ts'
 import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
-import { closed, count, databaseUrl, duration, flag, optional, size, text } from './setting-types.ts'
+import { closed, count, databaseUrl, duration, flag, optional, size, text, group } from './setting-types.ts'
 
-const Limits = Type.Object(
-  optional({
-    requests_per_minute: count('Requests in a minute.', 600),
-    tokens_per_minute: count('Tokens in a minute, prompt and output together.', 1_000_000),
-    concurrent_requests: count('Requests that are open at the same time.', 100),
-  }),
-  {
-    ...closed,
-    description: 'The rate limits of each organization that has none of its own (`weir orgs set`).',
-  },
-)
+const Limits = group('The rate limits of each organization that has none of its own (`weir orgs set`).', {
+  requests_per_minute: count('Requests in a minute.', 600),
+  tokens_per_minute: count('Tokens in a minute, prompt and output together.', 1_000_000),
+  concurrent_requests: count('Requests that are open at the same time.', 100),
+})
 
 const kept = (what: string) =>
   duration(`How long ${what} are kept; without it, until they are deleted.`, '30d')
 
-const Retention = Type.Object(
-  optional({
-    completions: kept('stored chat completions'),
-    responses: kept('stored responses'),
-    usage: kept('the usage records of `weir usage`'),
-  }),
-  { ...closed, description: 'When stored data is deleted.' },
-)
+const Retention = group('When stored data is deleted.', {
+  completions: kept('stored chat completions'),
+  responses: kept('stored responses'),
+  usage: kept('the usage records of `weir usage`'),
+})
 
-const Background = Type.Object(
-  optional({
-    concurrency: count(
-      'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
-      16,
-    ),
-    max_queued: count('Queued runs of one organization; a further one gets 503.', 100),
-  }),
-  { ...closed, description: 'Responses with `background: true`.' },
-)
+const Background = group('Responses with `background: true`.', {
+  concurrency: count(
+    'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
+    16,
+  ),
+  max_queued: count('Queued runs of one organization; a further one gets 503.', 100),
+})
 
-const Compatibility = Type.Object(
-  optional({
-    open_responses: flag(
-      'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
-    ),
-    function_tools: flag(
-      'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
-    ),
-    logprobs: flag(
-      'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
-    ),
-    tool_call_fragments: flag(
-      'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
-    ),
-  }),
-  { ...closed, description: 'Details of the API in which clients differ.' },
-)
+const Compatibility = group('Details of the API in which clients differ.', {
+  open_responses: flag(
+    'Responses show effective values where the request has none: `temperature` 1, `top_p` 1, `truncation` disabled.',
+  ),
+  function_tools: flag(
+    'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
+  ),
+  logprobs: flag(
+    'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
+  ),
+  tool_call_fragments: flag(
+    'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
+  ),
+})
 
 /** An `Origin` header of a browser, or `*` for any. */
 const Origin = Type.String({
