@@ -41,8 +41,8 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
   /** Changes the limit; what is known and held keeps its share of it. */
   resize(limit: number): void {
     const before = this.limit
+    if (limit === before) return
     this.#known.resize(limit, this.#now())
-    if (this.limit === before) return
     this.#balance = Math.floor((this.#balance * this.limit) / before)
     this.#quantum = quantumOf(this.limit)
     this.#knownAt = Number.NEGATIVE_INFINITY
