@@ -80,3 +80,15 @@ test('an exchange that fails leaves the bucket as it was', async () => {
   bucket.charge(-50)
   expect(bucket.status()).toEqual(before)
 })
+
+test('an exchange that began before the limit was changed does not bring the earlier limit back', async () => {
+  const bucket = bucketOf(6000)
+  bucket.tryTake(1)
+  const first = bucket.ask(1)
+  expect(bucket.begin(true)).toMatchObject({ limit: 6000 })
+  bucket.resize(60)
+  bucket.receive({ granted: [true], spare: 20, spent: 21 * 60_000 })
+  expect(await first).toBe(0)
+  expect(bucket.limit).toBe(60)
+  expect(bucket.status().limit).toBe(60)
+})

@@ -115,7 +115,10 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     { granted, spare, spent }: BucketGrant,
     { exchange, sent }: RunningExchange<BucketExchange, number>,
   ): void {
+    // The limit may have been changed since the exchange began.
+    const { limit } = this
     this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: this.#begunAt })
+    this.#known.resize(limit, this.#now())
     this.#knownAt = performance.now()
     this.#isEmpty = spare < exchange.spare
     this.#balance += spare
