@@ -45,11 +45,11 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     models: fileSettings.models ?? [],
     retries: { ...defaultSettings.retries, ...fileSettings.retries },
     breaker: toBreaker(fileSettings),
-    limits: toLimits(fileSettings),
+    limits: camelCase({ ...defaultSettings.limits, ...fileSettings.limits }),
     unsupportedParameters: fileSettings.unsupported_parameters ?? defaultSettings.unsupported_parameters,
     retention: toRetention(fileSettings),
-    background: toBackground(fileSettings),
-    compatibility: toCompatibility(fileSettings),
+    background: camelCase({ ...defaultSettings.background, ...fileSettings.background }),
+    compatibility: camelCase({ ...defaultSettings.compatibility, ...fileSettings.compatibility }),
     log: fileSettings.log ?? defaultSettings.log,
     memory: { inFlight: bytesOf({ ...defaultSettings.memory, ...fileSettings.memory }.in_flight) },
     maxBody: bytesOf(fileSettings.max_body ?? defaultSettings.max_body),
@@ -64,18 +64,6 @@ function toBreaker({ breaker }: SettingsFile): Settings['breaker'] {
   return { failures, cooldown: millisecondsOf(cooldown) }
 }
 
-function toLimits({ limits }: SettingsFile): Settings['limits'] {
-  const { requests_per_minute, tokens_per_minute, concurrent_requests } = {
-    ...defaultSettings.limits,
-    ...limits,
-  }
-  return {
-    requestsPerMinute: requests_per_minute,
-    tokensPerMinute: tokens_per_minute,
-    concurrentRequests: concurrent_requests,
-  }
-}
-
 function toRetention({ retention }: SettingsFile): Settings['retention'] {
   return {
     completions: parseDuration(retention?.completions ?? ''),
@@ -84,21 +72,18 @@ function toRetention({ retention }: SettingsFile): Settings['retention'] {
   }
 }
 
-function toBackground({ background }: SettingsFile): Settings['background'] {
-  const { concurrency, max_queued } = { ...defaultSettings.background, ...background }
-  return { concurrency, maxQueued: max_queued }
-}
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name
 
-function toCompatibility({ compatibility }: SettingsFile): Settings['compatibility'] {
-  const { open_responses, function_tools, tool_call_fragments, logprobs } = {
-    ...defaultSettings.compatibility,
-    ...compatibility,
-  }
-  return {
-    openResponses: open_responses,
-    functionTools: function_tools,
-    toolCallFragments: tool_call_fragments,
-    logprobs,
+/** The fields under names in camel case; the cast says what the expression does. */
+function camelCase<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ])
+  return Object.fromEntries(entries) as {
+    readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name]
   }
 }
 
