@@ -4,6 +4,7 @@ import {
   type FinishReason,
   type GenerationEvent,
   type ProviderError,
+  type ServedTier,
   type ToolCall,
   type Usage,
 } from './events.ts'
@@ -12,7 +13,7 @@ import {
 export type Answer = {
   readonly choices: readonly AnswerChoice[]
   readonly usage?: Usage
-  readonly tier: 'default' | 'priority' | null
+  readonly tier: ServedTier
 }
 
 export type AnswerChoice = {
@@ -28,7 +29,7 @@ export type AnswerChoice = {
 export class AnswerAccumulator {
   readonly #choices: OpenChoice[] = []
   #usage: Usage | undefined
-  #tier: Answer['tier'] = null
+  #tier: ServedTier = null
 
   add(events: readonly GenerationEvent[]): void {
     for (const event of events) this.#addEvent(event)

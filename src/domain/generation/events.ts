@@ -26,9 +26,12 @@ export type GenerationEvent =
   | { readonly type: 'ending'; readonly choice: number }
   /** The token counts so far; a later event replaces them. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'tier'; readonly tier: 'default' | 'priority' | null }
+  | { readonly type: 'tier'; readonly tier: ServedTier }
   /** The provider has failed; no event follows. */
   | { readonly type: 'failure'; readonly error: ProviderError }
+
+/** The service tier that served a response; null for one that our API does not know. */
+export type ServedTier = 'default' | 'priority' | null
 
 /** A block of text begins with fields that only its protocol has, such as an empty list of citations. */
 export type TextBegin = {

@@ -1,10 +1,10 @@
-import type { GenerationEvent, Usage } from '../../domain/generation/events.ts'
+import type { GenerationEvent, ServedTier, Usage } from '../../domain/generation/events.ts'
 import { type Generation, totalChoices } from '../../domain/generation/request.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { clampUsage, maxAnswerTokens, type MeteredRequest } from './cost-bound.ts'
 import { estimatePromptTokens, estimateTokens, isEmptyPrompt } from './estimate.ts'
-import { type ServedTier, withLongWrites } from './price.ts'
+import { withLongWrites } from './price.ts'
 import { conservativePromptTokens, maxPromptTokens } from './prompt-tokens.ts'
 import { UnfinishedAnswer } from './unfinished-answer.ts'
 
@@ -41,7 +41,7 @@ export class Meter {
   #sentAt: number | undefined
   #firstToken: number | undefined
   #reported: Usage | undefined
-  #tier: ServedTier
+  #tier: ServedTier | undefined
   #finished = false
   /** The number of choices that have ended, and whether the usage came with or after the last of them. */
   #endedChoices = 0
@@ -149,7 +149,7 @@ export class Meter {
   }
 
   /** The service tier as the provider named it. */
-  tier(): ServedTier {
+  tier(): ServedTier | undefined {
     return this.#tier
   }
 

@@ -1,5 +1,5 @@
 import type { Pricing } from '../../config/model-details.ts'
-import type { Usage } from '../../domain/generation/events.ts'
+import type { ServedTier, Usage } from '../../domain/generation/events.ts'
 import type { Generation, Message, Operation, Part } from '../../domain/generation/request.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Model } from '../models/model.ts'
@@ -56,11 +56,6 @@ function product(tokens: number, price: number): bigint {
 function toNanos(dollars: number): bigint {
   return BigInt(Math.round(dollars * 1e9))
 }
-
-/**
- * The service tier that a provider reported: null for one without a name here, undefined if it reported none.
- */
-export type ServedTier = 'default' | 'priority' | null | undefined
 
 /** What the price of a call depends on. */
 export type PricedCall = { readonly model: Model; readonly generation: Generation }

@@ -3,6 +3,7 @@ import {
   type GenerationEvent,
   invalidData,
   type ProviderError,
+  type ServedTier,
   type Usage,
 } from '../../domain/generation/events.ts'
 import { numberOf } from '../../lib/json/json.ts'
@@ -68,18 +69,16 @@ export function emitUsage(usage: Usage | undefined, events: GenerationEvent[]): 
   if (usage) events.push({ type: 'usage', usage })
 }
 
-type Tier = 'default' | 'priority' | null
-
 /** The service tier that serves a response: null for one that our API does not know, undefined where there is none. */
-export function parseTier(tier: unknown): Tier | undefined {
+export function parseTier(tier: unknown): ServedTier | undefined {
   if (typeof tier !== 'string' || tier === '') return undefined
   return tier === 'default' || tier === 'priority' ? tier : null
 }
 
 /** Emits the service tier where it changes: every chunk repeats it. */
-export function emitTier<State extends { readonly tier?: Tier }>(
+export function emitTier<State extends { readonly tier?: ServedTier }>(
   state: State,
-  tier: Tier | undefined,
+  tier: ServedTier | undefined,
   events: GenerationEvent[],
 ): State {
   if (tier === undefined || tier === state.tier) return state

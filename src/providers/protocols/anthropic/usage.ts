@@ -1,4 +1,10 @@
-import type { Finish, FinishReason, ProviderFields, Usage } from '../../../domain/generation/events.ts'
+import type {
+  Finish,
+  FinishReason,
+  ProviderFields,
+  ServedTier,
+  Usage,
+} from '../../../domain/generation/events.ts'
 import {
   type Fields,
   fieldsOf,
@@ -107,7 +113,7 @@ function addCounts(usage: Usage, other: Usage): Usage {
 }
 
 /** The service tier of our API for the tier in the counts; null for one that our API does not know. */
-export function parseTier(counts: Fields): 'default' | 'priority' | null | undefined {
+export function parseTier(counts: Fields): ServedTier | undefined {
   const { service_tier: tier } = counts
   if (typeof tier !== 'string') return undefined
   if (tier === 'standard') return 'default'

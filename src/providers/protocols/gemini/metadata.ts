@@ -1,4 +1,4 @@
-import type { ProviderError, Usage } from '../../../domain/generation/events.ts'
+import type { ProviderError, ServedTier, Usage } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, listOf, textOf } from '../../../lib/json/json.ts'
 import { parseError as parseCommonError } from '../error.ts'
 import { countOf } from '../parsing.ts'
@@ -30,7 +30,7 @@ function audioIn(details: unknown, total: number): number | undefined {
  * The service tier of our API for the tier in the usage; undefined where there is none, null for one that our API does
  * not know.
  */
-export function parseTier(metadata: Fields): 'default' | 'priority' | null | undefined {
+export function parseTier(metadata: Fields): ServedTier | undefined {
   const tier = textOf(metadata.serviceTier) ?? textOf(metadata.trafficType)
   if (tier === undefined) return undefined
   if (tier === 'standard' || tier === 'ON_DEMAND') return 'default'

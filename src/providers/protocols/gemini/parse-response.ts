@@ -2,6 +2,7 @@ import type {
   FinishReason,
   GenerationEvent,
   ProviderError,
+  ServedTier,
   ToolCall,
 } from '../../../domain/generation/events.ts'
 import {
@@ -41,7 +42,7 @@ export function parseResponse(body: unknown): GenerationEvent[] {
 export type StreamState = {
   /** By the index of the candidate. */
   readonly candidates: readonly (Candidate | undefined)[]
-  readonly tier?: 'default' | 'priority' | null
+  readonly tier?: ServedTier
   /** The response has failed: no further events are emitted. */
   readonly finished: boolean
 }

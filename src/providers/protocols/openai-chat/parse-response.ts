@@ -1,4 +1,4 @@
-import type { GenerationEvent, Usage } from '../../../domain/generation/events.ts'
+import type { GenerationEvent, ServedTier, Usage } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { hasError, parseError } from '../error.ts'
@@ -63,7 +63,7 @@ function readCompleteChoice(dialect: Dialect, entry: Fields, events: GenerationE
 export type StreamState = {
   /** By the index of the choice. */
   readonly choices: readonly (Choice | undefined)[]
-  readonly tier?: 'default' | 'priority' | null
+  readonly tier?: ServedTier
   /** The response is complete or has failed: no further events are emitted. */
   readonly finished: boolean
 }

@@ -1,4 +1,4 @@
-import type { GenerationEvent } from '../../../domain/generation/events.ts'
+import type { GenerationEvent, ServedTier } from '../../../domain/generation/events.ts'
 import {
   type Fields,
   fieldsOf,
@@ -137,7 +137,7 @@ export type StreamState = {
   /** The form of the reasoning that is emitted. */
   readonly reasoning?: 'summary' | 'content'
   readonly turn: Turn
-  readonly tier?: 'default' | 'priority' | null
+  readonly tier?: ServedTier
   /** The response is complete or has failed: no further events are emitted. */
   readonly finished: boolean
 }
