@@ -80,7 +80,7 @@ export function createSharedServices(
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
-  const limits = createRateLimits(storage.limits, () => settings().limits, memory)
+  const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
   return {
     storage,
     membership: input.membership,

@@ -8,8 +8,6 @@ import { createMemoryLimits } from '../../src/storage/sqlite/limits.ts'
 /** The rate limits of a process that is alone: nothing has to be waited for. */
 export type LocalRateLimits = Omit<RateLimits, 'admit'> & {
   admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
-  /** The number of organizations with a limiter. */
-  size(): number
 }
 
 export type LocalAdmission = {
@@ -26,8 +24,7 @@ export function createLocalLimits(
   maxOrganizations?: number,
   memory?: MemoryBudget,
 ): LocalRateLimits {
-  const limits = createMemoryLimits(clock, maxOrganizations)
-  const rateLimits = createRateLimits(limits, defaults, memory)
+  const rateLimits = createRateLimits(createMemoryLimits(clock), defaults, { memory, maxOrganizations })
   return {
     ...rateLimits,
     admit(organization, onRejected) {
@@ -35,6 +32,5 @@ export function createLocalLimits(
       if (admission instanceof Promise) throw new Error('The admission has to be waited for.')
       return admission as LocalAdmission
     },
-    size: limits.size,
   }
 }

@@ -1,12 +1,7 @@
 import type { Organization } from '../../domain/accounting/organization.ts'
+import { IdleCache } from '../../lib/idle-cache.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
-import {
-  type Limits,
-  limitsOf,
-  type LimitValues,
-  type OrganizationLimiter,
-  type RateLimitStatus,
-} from '../../storage/ports/limits.ts'
+import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../../storage/ports/limits.ts'
 import { Admission, type AdmissionResources, limitExceeded, QueuedSlot } from './admission.ts'
 
 /** The rate limits of all organizations. */
@@ -24,6 +19,8 @@ export type RateLimits = {
   resume(organization: Organization): QueuedSlot
   /** The slots of queued background runs. */
   readonly queuedRuns: QueuedRunSlots
+  /** The number of organizations with a limiter. */
+  size(): number
 }
 
 /** Counts the queued runs of an organization in all processes. */
@@ -32,14 +29,26 @@ export type QueuedRunSlots = {
   claim(organization: Organization, limit: number): Promise<(() => void) | undefined>
 }
 
-/** Creates the rate limits. Organizations without limits of their own have the defaults; requests hold their bytes in `memory`. */
+export type RateLimitsOptions = {
+  /** Where requests hold their bytes. */
+  readonly memory?: MemoryBudget | undefined
+  /** Beyond this number, idle limiters are evicted. */
+  readonly maxOrganizations?: number | undefined
+}
+
+/** Creates the rate limits; organizations without limits of their own have the defaults. */
 export function createRateLimits(
   limits: Limits,
   defaults: () => LimitValues,
-  memory = new MemoryBudget(),
+  { memory = new MemoryBudget(), maxOrganizations }: RateLimitsOptions = {},
 ): RateLimits {
-  const limiterOf = (organization: Organization) => limits.limiterOf(organization, defaults)
+  const limiters = new IdleCache<OrganizationLimiter>((limiter) => limiter.isIdle(), maxOrganizations)
   const resources: AdmissionResources = { limiterOf, memory }
+
+  function limiterOf(organization: Organization): OrganizationLimiter {
+    const { id } = organization
+    return limiters.find(id) ?? limiters.add(id, limits.create(id, limitsOf(organization, defaults())))
+  }
 
   function toAdmission(
     organization: Organization,
@@ -62,10 +71,20 @@ export function createRateLimits(
         : toAdmission(organization, waitMs, onRejected)
     },
     resume: (organization) => new QueuedSlot(organization, resources, 0),
+    size: () => limiters.size,
     queuedRuns: { claim: (organization, limit) => claimQueued(limiterOf(organization), limit) },
   }
 }
 
 async function claimQueued(limiter: OrganizationLimiter, limit: number): Promise<(() => void) | undefined> {
   return (await limiter.takeQueued(limit)) ? () => limiter.releaseQueued() : undefined
+}
+
+/** The limits of the organization: its own, or else the defaults. */
+function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitValues {
+  return {
+    requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
+    tokensPerMinute: own.tokensPerMinute ?? defaults.tokensPerMinute,
+    concurrentRequests: own.concurrentRequests ?? defaults.concurrentRequests,
+  }
 }

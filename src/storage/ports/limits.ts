@@ -1,4 +1,3 @@
-import type { Organization } from '../../domain/accounting/organization.ts'
 import type { BucketStatus } from '../../lib/token-bucket.ts'
 
 /** The limits of an organization. */
@@ -11,12 +10,10 @@ export type LimitValues = {
 /** How much of its limits an organization has left. */
 export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
 
-/** The limiters of all organizations, for all processes that use the database. */
+/** The limits of organizations, for all processes that use the database. */
 export type Limits = {
-  /** An idle limiter may be evicted, so it is to be looked up each time. `defaults` are the limits that are not its own. */
-  limiterOf(organization: Organization, defaults: () => LimitValues): OrganizationLimiter
-  /** The number of organizations with a limiter. */
-  size(): number
+  /** Creates the limiter of an organization, of which a process has one. */
+  create(organization: string, limits: LimitValues): OrganizationLimiter
 }
 
 /**
@@ -44,13 +41,6 @@ export type OrganizationLimiter = {
   takeQueued(limit: number): boolean | Promise<boolean>
   releaseQueued(): void
   status(): RateLimitStatus
-}
-
-/** The limits of the organization: its own, or else the defaults. */
-export function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitValues {
-  return {
-    requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
-    tokensPerMinute: own.tokensPerMinute ?? defaults.tokensPerMinute,
-    concurrentRequests: own.concurrentRequests ?? defaults.concurrentRequests,
-  }
+  /** Whether nothing is lost if it is replaced by a new one. */
+  isIdle(): boolean
 }

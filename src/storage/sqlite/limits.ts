@@ -1,26 +1,13 @@
-import { IdleCache } from '../../lib/idle-cache.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import { settlementOf, TokenBucket } from '../../lib/token-bucket.ts'
-import {
-  type Limits,
-  limitsOf,
-  type LimitValues,
-  type OrganizationLimiter,
-  type RateLimitStatus,
-} from '../ports/limits.ts'
+import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../ports/limits.ts'
 
 /**
  * Creates the limits of a process that is alone: they are in memory, and nothing has to be waited for. `now` is milliseconds
- * of a monotonic clock. Beyond `maxOrganizations`, idle limiters are evicted.
+ * of a monotonic clock.
  */
-export function createMemoryLimits(now = monotonicNow, maxOrganizations?: number): Limits {
-  const limiters = new IdleCache<MemoryLimiter>((limiter) => limiter.isIdle(), maxOrganizations)
-  return {
-    limiterOf: (organization, defaults) =>
-      limiters.find(organization.id) ??
-      limiters.add(organization.id, new MemoryLimiter(limitsOf(organization, defaults()), now)),
-    size: () => limiters.size,
-  }
+export function createMemoryLimits(now = monotonicNow): Limits {
+  return { create: (_, limits) => new MemoryLimiter(limits, now) }
 }
 
 /** Two token buckets and a number of slots. No other request can come between a check and its debit. */
@@ -86,7 +73,6 @@ class MemoryLimiter implements OrganizationLimiter {
     return { requests: this.#requests.status(now), tokens: this.#tokens.status(now) }
   }
 
-  /** Whether both buckets are full, and no slot is taken. */
   isIdle(): boolean {
     const now = this.#now()
     const taken = this.#active + this.#queued

@@ -199,13 +199,13 @@ testSharedStores((open) => {
     const many = await Promise.all(Array.from({ length: 40 }, (_, index) => create(index)))
     const calls = await Promise.all(many.slice(0, 5).map((who) => one.open(who, 10)))
     await Promise.all(many.map((who) => one.admit(who)))
-    expect(one.leased.size()).toBe(40)
+    expect(one.limits.size()).toBe(40)
     let next = 40
     const isBounded = async () => {
       await one.admit(await create(next++))
       // Until it has returned what it took for the next request.
       await Bun.sleep(100)
-      return one.leased.size() <= 16
+      return one.limits.size() <= 16
     }
     await waitUntil(isBounded, 'only the busy ones are left', 20_000)
     for (const call of calls) call.release(10)

@@ -1,13 +1,6 @@
-import { IdleCache } from '../../../lib/idle-cache.ts'
 import { monotonicNow } from '../../../lib/time.ts'
 import { settlementOf } from '../../../lib/token-bucket.ts'
-import {
-  type Limits,
-  limitsOf,
-  type LimitValues,
-  type OrganizationLimiter,
-  type RateLimitStatus,
-} from '../../ports/limits.ts'
+import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../../ports/limits.ts'
 import type { ProcessIdentity } from '../../ports/shared-store.ts'
 import { LeaseRounds, type OrganizationLeases } from './lease-rounds.ts'
 import type { ExchangeLeases } from './lease-store.ts'
@@ -17,8 +10,6 @@ import { LeasedSlots } from './leased-slots.ts'
 export type LeasedLimitsOptions = {
   /** A monotonic clock in milliseconds. */
   readonly clock?: (() => number) | undefined
-  /** Beyond this number, idle limiters are evicted. */
-  readonly maxOrganizations?: number | undefined
   /** How long requests wait for an exchange with the database. */
   readonly exchangeTimeoutMs?: number | undefined
 }
@@ -33,18 +24,11 @@ export type LeasedLimits = Limits & {
 export function createLeasedLimits(
   exchange: ExchangeLeases,
   identity: Pick<ProcessIdentity, 'id'>,
-  { clock = monotonicNow, maxOrganizations, exchangeTimeoutMs }: LeasedLimitsOptions = {},
+  { clock = monotonicNow, exchangeTimeoutMs }: LeasedLimitsOptions = {},
 ): LeasedLimits {
   const rounds = new LeaseRounds(exchange, identity, exchangeTimeoutMs)
-  const limiters = new IdleCache<LeasedLimiter>((limiter) => limiter.isIdle(), maxOrganizations)
   return {
-    limiterOf(organization, defaults) {
-      const known = limiters.find(organization.id)
-      if (known) return known
-      const limits = limitsOf(organization, defaults())
-      return limiters.add(organization.id, new LeasedLimiter(organization.id, limits, clock, rounds))
-    },
-    size: () => limiters.size,
+    create: (organization, limits) => new LeasedLimiter(organization, limits, clock, rounds),
     stop: () => rounds.stop(),
   }
 }

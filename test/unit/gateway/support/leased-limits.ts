@@ -1,7 +1,7 @@
 import type { Organization } from '../../../../src/domain/accounting/organization.ts'
-import { createRateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
+import { createRateLimits, type RateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
-import type { LimitValues, RateLimitStatus } from '../../../../src/storage/ports/limits.ts'
+import type { RateLimitStatus } from '../../../../src/storage/ports/limits.ts'
 import type { ExchangeLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import {
   createLeasedLimits,
@@ -45,13 +45,12 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
 
   function createClient(process: { id(): string }) {
     const { maxOrganizations, exchangeTimeoutMs } = options
-    const leased = createLeasedLimits(exchangeLeases, process, {
-      clock: () => clock.now,
-      maxOrganizations,
-      exchangeTimeoutMs,
-    })
+    const leased = createLeasedLimits(exchangeLeases, process, { clock: () => clock.now, exchangeTimeoutMs })
     created.push(leased)
-    return toClient(leased, values)
+    return toClient(
+      leased,
+      createRateLimits(leased, () => values, { maxOrganizations }),
+    )
   }
 
   /** What the store has of a bucket; what was granted and not used is not there. */
@@ -85,8 +84,7 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
 /** Takes from the limits as the requests of an organization do. */
 export type LimitsClient = ReturnType<typeof toClient>
 
-function toClient(leased: LeasedLimits, values: LimitValues) {
-  const limits = createRateLimits(leased, () => values)
+function toClient(leased: LeasedLimits, limits: RateLimits) {
   return {
     leased,
     limits,
