@@ -4,13 +4,13 @@ import type { Fault } from './fault.ts'
 export const processFaults: readonly Fault[] = [
   {
     name: 'the spare part of a lease is not taken from the bucket',
-    file: 'src/storage/postgres/cluster/lease-exchange.ts',
+    file: 'src/storage/postgres/cluster/lease-renewal.ts',
     original: 'if (given > 0) bucket.take(given, now)\n',
     replacement: '',
     tests: ['test/unit/storage/limit-leases.test.ts'],
   },
   {
-    name: 'an exchange of leases in PostgreSQL does not lock the bucket',
+    name: 'the renewal of leases in PostgreSQL does not lock the bucket',
     file: 'src/storage/postgres/cluster/lease-statements.ts',
     original: 'ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b',
     replacement: 'ORDER BY b.organization_id, b.kind',

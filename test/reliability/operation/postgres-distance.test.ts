@@ -11,7 +11,7 @@ import { jsonPieces } from '../../support/script.ts'
 /** So small that hardly anything may be leased in advance. */
 const limits = { requests_per_minute: 600, tokens_per_minute: 200_000, concurrent_requests: 100 }
 
-/** The statement with which an exchange of rate limits ends; its answer is what requests wait for. */
+/** The statement with which a renewal of rate limits ends; its answer is what requests wait for. */
 const writesBuckets = 'UPDATE rate_limit_buckets'
 
 /** A gateway with small limits that holds none of them, and the proxy before its database. */
@@ -30,7 +30,7 @@ async function startIdleGateway() {
 
 describe.skipIf(!hasPostgres)('at a distance from PostgreSQL', () => {
   test.each([1, 20])(
-    '%d requests that come at once after a pause share one or two exchanges of rate limits',
+    '%d requests that come at once after a pause share one or two renewals of rate limits',
     async (count) => {
       const { scenario, proxy } = await startIdleGateway()
       await using _ = scenario
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('at a distance from PostgreSQL', () => {
       const trips = proxy.recordRoundTrips()
       for (const client of clients) client.post(chatRequest)
       await scenario.acme.request(before + count - 1)
-      // A request, its slot and its tokens come with one exchange; those that miss it come with the next. A third one may
+      // A request, its slot and its tokens come with one renewal; those that miss it come with the next. A third one may
       // have begun by now, which leases more for later requests.
       expect(trips(writesBuckets)).toBeWithin(1, 3)
       gate.resolve()

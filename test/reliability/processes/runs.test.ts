@@ -62,8 +62,9 @@ testSharedDatabases((create) => {
   test('the runs of an organization that hang leave slots of every process to another one', async () => {
     const database = await create()
     const { start, upstream } = await prepareRunGateways(database, silence, { concurrency: 4 })
+    // The first start creates the first organization. The others find two: they look for a second one once a second.
+    await (await start()).stop()
     await using billing = await openBillingDatabase(database.location)
-    // Before the gateways start: they look for a second organization once a second.
     await billing.fund('other', '0', 'unmetered')
     const apps = await Promise.all([start(), start()])
     const headers = { authorization: `Bearer ${await billing.keyOf('other')}` }

@@ -28,8 +28,8 @@ async function startLeases() {
     proxy[Symbol.dispose]()
     await server.dropDatabase(url)
   })
-  const exchange = createLeaseStore(connections, { health: database.health, now: () => 1_800_000_000_000 })
-  return { proxy, url, exchange, process: process.id() }
+  const renew = createLeaseStore(connections, { health: database.health, now: () => 1_800_000_000_000 })
+  return { proxy, url, renew, process: process.id() }
 }
 
 const bucket = { organization: 'org_acme', kind: 'requests', limit: 100, needs: [3], spare: 0 } as const
@@ -60,11 +60,11 @@ async function callUntil(
 }
 
 describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
-  test('when connections break after a COMMIT was sent, and no such exchange is rejected', async () => {
-    const { proxy, url, exchange, process } = await startLeases()
+  test('when connections break after a COMMIT was sent, and no such renewal is rejected', async () => {
+    const { proxy, url, renew, process } = await startLeases()
     for (let round = 1; round <= 10; round++) {
       if (round > 1) proxy.cutAfterCommit(1)
-      const grants = await exchange(process, {
+      const grants = await renew(process, {
         buckets: [{ ...bucket, correction: 0 }],
         slots: [{ ...slots, needed: round }],
       })
@@ -78,12 +78,12 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
     expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '1800000' }])
   }, 60_000)
 
-  test('when an exchange is lost before its COMMIT, which is rejected and has taken nothing', async () => {
-    const { proxy, url, exchange, process } = await startLeases()
-    await exchange(process, { buckets: [{ ...bucket, correction: 0 }], slots: [] })
+  test('when a renewal is lost before its COMMIT, which is rejected and has taken nothing', async () => {
+    const { proxy, url, renew, process } = await startLeases()
+    await renew(process, { buckets: [{ ...bucket, correction: 0 }], slots: [] })
     proxy.muteAfter('slot_leases')
     await expect(
-      exchange(process, { buckets: [{ ...bucket, correction: 7 }], slots: [{ ...slots, needed: 4 }] }),
+      renew(process, { buckets: [{ ...bucket, correction: 7 }], slots: [{ ...slots, needed: 4 }] }),
     ).rejects.toMatchObject({ status: 503 })
     expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([])
     expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '180000' }])

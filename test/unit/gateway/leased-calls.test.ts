@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ExchangeLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
+import type { RenewLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
@@ -8,7 +8,7 @@ import { openLeased, refusalOf } from './support/leased-limits.ts'
 const small = { requests: 600, tokens: 200_000, concurrent: 3 }
 
 testSharedStores((open) => {
-  test('a request that opens a call has its slot and its tokens with the exchange that admits it', async () => {
+  test('a request that opens a call has its slot and its tokens with the renewal that admits it', async () => {
     await using leased = await openLeased(open, small)
     const { all, acme, counts } = leased
     const [one] = all
@@ -18,20 +18,20 @@ testSharedStores((open) => {
     expect(admissions.map((admission) => admission?.acquireSlot())).toEqual([undefined, undefined, undefined])
     const calls = admissions.map((admission) => admission?.open(200))
     expect(calls.map((call) => call instanceof Promise)).toEqual([false, false, false])
-    expect(counts.exchanges).toBe(1)
+    expect(counts.renewals).toBe(1)
     expect((await refusalOf(async () => await all[1]?.open(acme, 1)))?.status).toBe(429)
     for (const call of calls) (await call)?.release(200)
   })
 
   test('what a request has leased for its call and does not take is returned', async () => {
-    const asked: Parameters<ExchangeLeases>[] = []
+    const asked: Parameters<RenewLeases>[] = []
     await using leased = await openLeased(open, {
       ...small,
-      exchange:
-        (exchange) =>
-        (...exchanges) => {
-          asked.push(exchanges)
-          return exchange(...exchanges)
+      renew:
+        (renew) =>
+        (...renewals) => {
+          asked.push(renewals)
+          return renew(...renewals)
         },
     })
     const { all, acme, slotRows, untilLeft } = leased

@@ -1,23 +1,23 @@
 import { expect, test } from 'bun:test'
 import { waitUntil } from '../../support/billing-database.ts'
-import type { ExchangeLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
+import type { RenewLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
 
-/** More than an exchange takes on a busy machine. */
-const exchangeTimeoutMs = 1000
+/** More than a renewal takes on a busy machine. */
+const renewalTimeoutMs = 1000
 
-/** Makes the answers of these exchanges wait for the gate, when the store has executed them. */
-function late(isLate: (...exchange: Parameters<ExchangeLeases>) => boolean) {
+/** Makes the answers of these renewals wait for the gate, when the store has executed them. */
+function late(isLate: (...renewal: Parameters<RenewLeases>) => boolean) {
   const gate = Promise.withResolvers<void>()
-  const exchange =
-    (exchange: ExchangeLeases): ExchangeLeases =>
-    async (...exchanges) => {
-      const grants = await exchange(...exchanges)
-      if (isLate(...exchanges)) await gate.promise
+  const renew =
+    (renewLeases: RenewLeases): RenewLeases =>
+    async (...renewals) => {
+      const grants = await renewLeases(...renewals)
+      if (isLate(...renewals)) await gate.promise
       return grants
     }
-  return { exchange, open: gate.resolve }
+  return { renew, open: gate.resolve }
 }
 
 testSharedStores((open) => {
@@ -28,17 +28,17 @@ testSharedStores((open) => {
     await using leased = await openLeased(open, {
       requests: 100,
       concurrent: 1,
-      exchange: gate.exchange,
-      exchangeTimeoutMs,
+      renew: gate.renew,
+      renewalTimeoutMs,
     })
     const { all, acme, counts, slotRows } = leased
     const [one, other] = all
     const admission = await one?.admit(acme)
     expect((await refusalOf(() => admission?.open(1)))?.status).toBe(503)
     // Until the answer is there, the others are rejected without a wait.
-    const { exchanges } = counts
+    const { renewals } = counts
     expect((await refusalOf(() => one?.admit(acme)))?.status).toBe(503)
-    expect(counts.exchanges).toBe(exchanges)
+    expect(counts.renewals).toBe(renewals)
     expect(await slotRows()).toMatchObject([{ process_id: 'process0', held: 1 }])
     gate.open()
     await waitUntil(async () => (await slotRows()).length === 0, 'the slot is returned')
@@ -48,7 +48,7 @@ testSharedStores((open) => {
 
   test('tokens that are granted after their request was rejected are returned', async () => {
     const gate = late((_, { buckets }) => buckets.some(({ needs }) => needs.includes(300)))
-    await using leased = await openLeased(open, { tokens: 500, exchange: gate.exchange, exchangeTimeoutMs })
+    await using leased = await openLeased(open, { tokens: 500, renew: gate.renew, renewalTimeoutMs })
     const { all, acme, leftInStore, untilLeft } = leased
     const [one, other] = all
     expect((await refusalOf(() => one?.open(acme, 300)))?.status).toBe(503)

@@ -10,10 +10,10 @@ testSharedStores((open) => {
     await expectExactLimits(open, seed, 2)
   })
 
-  test('a steady load of two processes needs at most one exchange in 100 ms for each bucket', async () => {
+  test('a steady load of two processes needs at most one renewal in 100 ms for each bucket', async () => {
     const limits = { requests: 6000, tokens: 20_000_000, concurrent: 10_000 }
-    const { exchanges, calls, rejected } = await measureSteadyLoad(open, { ...limits, rate: 60 }, 1500)
-    expect(exchanges).toBeLessThan(10)
+    const { renewals, calls, rejected } = await measureSteadyLoad(open, { ...limits, rate: 60 }, 1500)
+    expect(renewals).toBeLessThan(10)
     expect(calls).toBeGreaterThan(80)
     expect(rejected).toBe(0)
   })

@@ -23,16 +23,16 @@ testSharedStores((open) => {
     { rate: 300, ...defaults, requests: 18_000 },
     { rate: 600, requests: 60_000, tokens: 20_000_000, concurrent: 100 },
   ])(
-    'a steady load of two processes needs an exchange in 100 ms for a bucket, and hardly any call waits: %o',
+    'a steady load of two processes needs a renewal in 100 ms for a bucket, and hardly any call waits: %o',
     async (load) => {
-      const { exchanges, calls, waiting } = await measureSteadyLoad(open, load, 5000)
-      expect(exchanges).toBeLessThan(10)
+      const { renewals, calls, waiting } = await measureSteadyLoad(open, load, 5000)
+      expect(renewals).toBeLessThan(10)
       expect(waiting).toBeLessThan(calls / 8)
     },
   )
 
   test('a request is rejected with 503 when the store does not answer for the time that a gateway waits', async () => {
-    await using leased = await openLeased(open, { exchange: () => () => new Promise(() => {}) })
+    await using leased = await openLeased(open, { renew: () => () => new Promise(() => {}) })
     expect((await refusalOf(() => leased.all[0]?.admit(leased.acme)))?.status).toBe(503)
   })
 })

@@ -55,12 +55,12 @@ testSharedStores((open) => {
       for (let index = 0; index < 50; index++) await isAtOnce()
       let before = 0
       const areMostAtOnce = async () => {
-        before = counts.exchanges
+        before = counts.renewals
         const atOnce = await Promise.all(Array.from({ length: 10 }, isAtOnce))
         return atOnce.filter(Boolean).length > 5
       }
       await waitUntil(areMostAtOnce, 'most requests of a burst are admitted at once')
-      expect(counts.exchanges - before).toBeLessThan(3)
+      expect(counts.renewals - before).toBeLessThan(3)
       expect(await leftInStore('requests')).toBeLessThan(1e6 - admitted)
       await untilLeft('requests', 1e6 - admitted)
     })
@@ -152,9 +152,9 @@ testSharedStores((open) => {
       await one.open(acme, 1)
       const calls = await Promise.all(Array.from({ length: 20 }, () => one.open(acme, 1)))
       for (const call of calls) call.release(1)
-      const before = counts.exchanges
+      const before = counts.renewals
       const again = await Promise.all(Array.from({ length: 20 }, () => one.open(acme, 1)))
-      expect(counts.exchanges - before).toBeLessThan(5)
+      expect(counts.renewals - before).toBeLessThan(5)
       for (const call of again) call.release(1)
       await waitUntil(async () => (await slotRows())[0]?.held === 1, 'only the used slot is held')
     })
@@ -215,10 +215,10 @@ testSharedStores((open) => {
     let available = true
     await using leased = await openLeased(open, {
       tokens: 1000,
-      exchange:
-        (exchange) =>
-        (...exchanges) =>
-          available ? exchange(...exchanges) : Promise.reject(serviceUnavailable('The store is down.')),
+      renew:
+        (renew) =>
+        (...renewals) =>
+          available ? renew(...renewals) : Promise.reject(serviceUnavailable('The store is down.')),
     })
     const { all, acme, untilLeft } = leased
     const [one, two] = three(all)
@@ -233,8 +233,8 @@ testSharedStores((open) => {
 
   test('a request is rejected with 503 when the store does not answer', async () => {
     await using leased = await openLeased(open, {
-      exchange: () => () => new Promise(() => {}),
-      exchangeTimeoutMs: 100,
+      renew: () => () => new Promise(() => {}),
+      renewalTimeoutMs: 100,
     })
     const { all, acme } = leased
     expect((await refusalOf(() => three(all)[0].admit(acme)))?.status).toBe(503)

@@ -40,7 +40,7 @@ test('a bucket leases its quantum again when half of it is used', async () => {
   expect(bucket.begin(true)).toMatchObject({ needs: [], spare: 11, correction: 0 })
 })
 
-test('a bucket that the last exchange has emptied is not asked for a quantum at once', async () => {
+test('a bucket that the last renewal has emptied is not asked for a quantum at once', async () => {
   const bucket = await usedBucket()
   for (let index = 0; index < 15; index++) bucket.tryTake(1)
   bucket.begin(true)
@@ -58,7 +58,7 @@ test('a quantum that was not used for five ticks is returned', async () => {
   expect(bucket.isIdle()).toBe(true)
 })
 
-test('a request that comes while an exchange runs is served from what that brings', async () => {
+test('a request that comes while a renewal runs is served from what that brings', async () => {
   const bucket = bucketOf(6000)
   bucket.tryTake(1)
   void bucket.ask(1)
@@ -69,7 +69,7 @@ test('a request that comes while an exchange runs is served from what that bring
   expect(bucket.isDue(true)).toBe(false)
 })
 
-test('an exchange that fails leaves the bucket as it was', async () => {
+test('a renewal that fails leaves the bucket as it was', async () => {
   const bucket = await usedBucket()
   const before = bucket.status()
   bucket.charge(50)

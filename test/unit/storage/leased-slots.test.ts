@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { LeasedSlots } from '../../../src/storage/postgres/cluster/leased-slots.ts'
 
 /** Slots of which one is used, one more is on its way for the request that waits, and a third request has just come. */
-async function slotsInExchange() {
+async function slotsInRenewal() {
   const slots = new LeasedSlots('queued', 'acme', 100)
   const first = slots.ask(1)
   expect(slots.begin(true)).toMatchObject({ needed: 1, spare: 1 })
@@ -13,8 +13,8 @@ async function slotsInExchange() {
   return { slots, second }
 }
 
-test('a request whose slot was taken by a later one while it was exchanged gets the next one', async () => {
-  const { slots, second } = await slotsInExchange()
+test('a request whose slot was taken by a later one while it was renewed gets the next one', async () => {
+  const { slots, second } = await slotsInRenewal()
   expect(slots.tryTake()).toBe(true)
   slots.receive({ held: 2, others: 0 })
   expect(slots.isDue(true)).toBe(true)
@@ -24,7 +24,7 @@ test('a request whose slot was taken by a later one while it was exchanged gets 
 })
 
 test('a request that the database refuses a slot is rejected', async () => {
-  const { slots, second } = await slotsInExchange()
+  const { slots, second } = await slotsInRenewal()
   expect(slots.tryTake()).toBe(true)
   slots.receive({ held: 1, others: 0 })
   expect(await second).toBe(false)

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'bun:test'
-import type { BucketExchange, SlotExchange } from '../../../src/storage/postgres/cluster/lease-exchange.ts'
+import type { BucketRenewal, SlotRenewal } from '../../../src/storage/postgres/cluster/lease-renewal.ts'
 import { type OpenStore, type SharedTestStore, testSharedStores, valuesOf } from './support/stores.ts'
 
 /** A store with an organization and these processes, on a clock that a test turns. */
 async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readonly string[]) {
   const clock = { now: 1_800_000_000_000 }
   const store = await open({ clock: () => clock.now })
-  const { exchangeLeases: exchange } = store
+  const { renewLeases: renew } = store
   const { id } = await store.organizations.create('acme')
   for (const process of processes) await store.shared.processes.enter(process)
 
-  /** Exchanges requests of a bucket, and returns what was granted, how much spare, and what is left. */
+  /** Takes what requests need from a bucket, and returns what was granted, how much spare, and what is left. */
   async function take(
     process: string,
     needs: readonly number[],
-    more: Partial<BucketExchange> = {},
+    more: Partial<BucketRenewal> = {},
   ): Promise<{ granted: readonly boolean[]; spare: number; left: number }> {
     const bucket = {
       organization: id,
@@ -25,18 +25,18 @@ async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readon
       correction: 0,
       ...more,
     } as const
-    const { buckets } = await exchange(process, { buckets: [bucket], slots: [] })
+    const { buckets } = await renew(process, { buckets: [bucket], slots: [] })
     const { granted, spare, spent } = buckets[0]!
     return { granted, spare, left: bucket.limit - spent / 60_000 }
   }
 
-  async function hold(process: string, needed: number, more: Partial<SlotExchange> = {}) {
+  async function hold(process: string, needed: number, more: Partial<SlotRenewal> = {}) {
     const wanted = { organization: id, kind: 'concurrent', limit: 10, needed, spare: 0, ...more } as const
-    const { slots } = await exchange(process, { buckets: [], slots: [wanted] })
+    const { slots } = await renew(process, { buckets: [], slots: [wanted] })
     return slots[0]
   }
 
-  return { store, id, clock, exchange, take, hold }
+  return { store, id, clock, renew, take, hold }
 }
 
 testSharedStores((open) => {
@@ -114,7 +114,7 @@ testSharedStores((open) => {
       expect((await take('one', [100], { kind: 'tokens' })).granted).toEqual([true])
     })
 
-    test('grants exactly its limit to many exchanges at once', async () => {
+    test('grants exactly its limit to many renewals at once', async () => {
       const { take } = await openLeases(open, 'one', 'two', 'three')
       const processes = ['one', 'two', 'three']
       const taken = await Promise.all(
@@ -176,9 +176,9 @@ testSharedStores((open) => {
     })
   })
 
-  describe('an exchange', () => {
+  describe('a renewal', () => {
     test('of several limits answers in their order', async () => {
-      const { store, id, exchange } = await openLeases(open, 'one')
+      const { store, id, renew } = await openLeases(open, 'one')
       const { id: other } = await store.organizations.create('other')
       const bucket = { kind: 'tokens', needs: [1], spare: 0, correction: 0 } as const
       const slots = { organization: other, kind: 'concurrent', needed: 3, spare: 0 } as const
@@ -186,7 +186,7 @@ testSharedStores((open) => {
         { ...bucket, organization: other, limit: 7 },
         { ...bucket, organization: id, limit: 9, needs: [4, 6] },
       ]
-      const grants = await exchange('one', {
+      const grants = await renew('one', {
         buckets,
         slots: [
           { ...slots, limit: 2 },
@@ -227,7 +227,7 @@ testSharedStores((open) => {
         correction: 0,
       } as const
       const before = Date.now()
-      await store.exchangeLeases(store.shared.process.id(), { buckets: [bucket], slots: [] })
+      await store.renewLeases(store.shared.process.id(), { buckets: [bucket], slots: [] })
       const [[refilledAt] = []] = await valuesOf(store, 'SELECT refilled_at FROM rate_limit_buckets')
       expect(refilledAt).toBeWithin(before - 1000, Date.now() + 1000)
     })

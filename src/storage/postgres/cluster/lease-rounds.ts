@@ -2,7 +2,7 @@ import { gatewayStopping, serviceUnavailable } from '../../../lib/errors/errors.
 import { settleWithin } from '../../../lib/time.ts'
 import { callerTimeoutMs } from '../../ports/health.ts'
 import type { ProcessIdentity } from '../../ports/shared-store.ts'
-import type { ExchangeLeases } from './lease-store.ts'
+import type { RenewLeases } from './lease-store.ts'
 import type { LeasedBucket } from './leased-bucket.ts'
 import type { LeasedSlots } from './leased-slots.ts'
 
@@ -18,19 +18,19 @@ const tickMs = 100
 const returnTimeoutMs = 5000
 /** Requests that wait for their limits. */
 const maxWaiting = 10_000
-/** An exchange that takes 80 ms begins 5 ms later, so that requests which come at the same time need no second one. */
+/** A renewal that takes 80 ms begins 5 ms later, so that requests which come at the same time need no second one. */
 const gatheredPart = 1 / 16
 const maxGatherMs = 5
 /** The organizations of one round. */
 const maxOrganizations = 200
 
 /**
- * The exchanges of this process with the database. One round runs at a time, for all organizations that have something to
- * exchange: the requests that arrive meanwhile share the next one. A round that takes too long rejects its requests, and
- * still runs until it is known what was exchanged.
+ * Renews the leases of this process. One round runs at a time, for all organizations that have a reason for it: the requests
+ * that arrive meanwhile share the next one. A round that takes too long rejects its requests, and still runs until its
+ * outcome is known.
  */
 export class LeaseRounds {
-  readonly #exchangeLeases: ExchangeLeases
+  readonly #renewLeases: RenewLeases
   readonly #identity: Pick<ProcessIdentity, 'id'>
   readonly #timeoutMs: number
   /** Those of the next round, and those that hold or owe something. */
@@ -38,20 +38,16 @@ export class LeaseRounds {
   readonly #active = new Set<OrganizationLeases>()
   #process: string
   #waiting = 0
-  /** How long the last exchange took, and before the first one, how long it takes at a moderate distance. */
-  #exchangeMs = 16
+  /** How long the last renewal took, and before the first one, how long it takes at a moderate distance. */
+  #renewalMs = 16
   #running: Promise<void> | undefined
   /** Whether the round that runs has taken too long. */
   #overdue = false
   #timer: Timer | undefined
   #stopped = false
 
-  constructor(
-    exchangeLeases: ExchangeLeases,
-    identity: Pick<ProcessIdentity, 'id'>,
-    timeoutMs = callerTimeoutMs,
-  ) {
-    this.#exchangeLeases = exchangeLeases
+  constructor(renewLeases: RenewLeases, identity: Pick<ProcessIdentity, 'id'>, timeoutMs = callerTimeoutMs) {
+    this.#renewLeases = renewLeases
     this.#identity = identity
     this.#timeoutMs = timeoutMs
     this.#process = identity.id()
@@ -100,7 +96,7 @@ export class LeaseRounds {
   async #returnAll(): Promise<void> {
     await this.#running
     for (const leases of this.#active) this.#due.add(leases)
-    while (this.#due.size > 0) await this.#exchange(false)
+    while (this.#due.size > 0) await this.#renew(false)
   }
 
   readonly #tick = (): void => {
@@ -116,15 +112,15 @@ export class LeaseRounds {
 
   async #run(): Promise<void> {
     while (this.#due.size > 0) {
-      // Other requests of this turn of the event loop take part; with a distant database, those of a fraction of an exchange.
-      const gatherMs = Math.min(maxGatherMs, this.#exchangeMs * gatheredPart)
+      // Other requests of this turn of the event loop take part; with a distant database, those of a fraction of a renewal.
+      const gatherMs = Math.min(maxGatherMs, this.#renewalMs * gatheredPart)
       await (gatherMs < 1 ? Promise.resolve() : Bun.sleep(gatherMs))
-      await this.#exchange(true)
+      await this.#renew(true)
     }
     this.#running = undefined
   }
 
-  async #exchange(keep: boolean): Promise<void> {
+  async #renew(keep: boolean): Promise<void> {
     this.#forgetSlotsIfRemoved()
     const members = [...this.#due].slice(0, maxOrganizations)
     for (const leases of members) this.#due.delete(leases)
@@ -143,11 +139,11 @@ export class LeaseRounds {
     const startedAt = performance.now()
     const deadline = setTimeout(this.#abandon, this.#timeoutMs)
     try {
-      const grants = await this.#exchangeLeases(this.#process, {
+      const grants = await this.#renewLeases(this.#process, {
         buckets: buckets.map((lease) => lease.begin(keep)),
         slots: slots.map((lease) => lease.begin(keep)),
       })
-      this.#exchangeMs = performance.now() - startedAt
+      this.#renewalMs = performance.now() - startedAt
       for (const [index, grant] of grants.buckets.entries()) buckets[index]?.receive(grant)
       for (const [index, grant] of grants.slots.entries()) slots[index]?.receive(grant)
     } catch (error) {

@@ -3,10 +3,10 @@ import { Parameters } from '../writer/statement.ts'
 import {
   type ChangedBucket,
   type ChangedSlots,
-  type LeaseExchanges,
+  type LeaseRenewals,
   type LeaseState,
   unusedBucket,
-} from './lease-exchange.ts'
+} from './lease-renewal.ts'
 
 type Statement = readonly [text: string, values: readonly unknown[]]
 
@@ -24,9 +24,9 @@ export type SlotRow = {
 }
 
 /** Inserts the rows to lock that are missing: an organization is new. In their order, as they are locked. */
-export function insertBuckets(exchanges: LeaseExchanges): Statement {
+export function insertBuckets(renewals: LeaseRenewals): Statement {
   const parameters = new Parameters()
-  const table = parameters.table('wanted', keyTypes, lockedKeys(exchanges))
+  const table = parameters.table('wanted', keyTypes, lockedKeys(renewals))
   const { limit, spent, refilledAt } = unusedBucket
   return [
     `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
@@ -39,9 +39,9 @@ export function insertBuckets(exchanges: LeaseExchanges): Statement {
  * Locks the buckets in their order, and before them the row of the process: it cannot be removed before the commit. The
  * bucket of requests is also the lock of the slots.
  */
-export function lockBuckets(process: string, exchanges: LeaseExchanges): Statement {
+export function lockBuckets(process: string, renewals: LeaseRenewals): Statement {
   const parameters = new Parameters()
-  const table = parameters.table('wanted', keyTypes, lockedKeys(exchanges))
+  const table = parameters.table('wanted', keyTypes, lockedKeys(renewals))
   return [
     `WITH own AS MATERIALIZED (SELECT id FROM processes WHERE id = ${parameters.add(process)} FOR KEY SHARE)
     SELECT b.organization_id organization, b.kind, b."limit", b.spent, b.refilled_at "refilledAt"
@@ -52,7 +52,7 @@ export function lockBuckets(process: string, exchanges: LeaseExchanges): Stateme
 }
 
 /** To be sent after the lock, because it sees what was committed until it starts. */
-export function readSlots(process: string, { slots }: LeaseExchanges): Statement {
+export function readSlots(process: string, { slots }: LeaseRenewals): Statement {
   const parameters = new Parameters()
   const own = parameters.add(process)
   const table = parameters.table('wanted', keyTypes, slots.map(toKey))
@@ -110,9 +110,9 @@ export function toLeaseState(
   const held = new Map(slots.map((row) => [keyOf(row), row]))
   return {
     now: Math.floor(now),
-    bucketOf: (exchange) => states.get(keyOf(exchange)) ?? unusedBucket,
-    slotsOf(exchange) {
-      const row = held.get(keyOf(exchange))
+    bucketOf: (renewal) => states.get(keyOf(renewal)) ?? unusedBucket,
+    slotsOf(renewal) {
+      const row = held.get(keyOf(renewal))
       return { held: row?.held ?? 0, others: row?.others ?? 0 }
     },
   }
@@ -133,7 +133,7 @@ function toKey({ organization, kind }: Key) {
 }
 
 /** The keys of the rows to lock, each once. */
-function lockedKeys({ buckets, slots }: LeaseExchanges) {
+function lockedKeys({ buckets, slots }: LeaseRenewals) {
   const keys: readonly Key[] = [
     ...buckets,
     ...slots.map(({ organization }) => ({ organization, kind: 'requests' })),

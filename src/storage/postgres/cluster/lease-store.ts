@@ -4,7 +4,7 @@ import type { Connection, Connections } from '../connection/connections.ts'
 import type { Health } from '../health/health.ts'
 import { isRejected, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
 import { begin as beginTransaction } from '../writer/transaction.ts'
-import { exchangeLeases, type LeaseExchanges, type LeaseGrants } from './lease-exchange.ts'
+import { renewLeases, type LeaseRenewals, type LeaseGrants } from './lease-renewal.ts'
 import {
   insertBuckets,
   lockBuckets,
@@ -16,12 +16,12 @@ import {
 } from './lease-statements.ts'
 
 /**
- * Executes the exchanges of a process in one transaction, which need not be durable: a crash of the server may forget the
+ * Executes the renewals of a process in one transaction, which need not be durable: a crash of the server may forget the
  * last of them. The sum of what is granted never exceeds a limit, and the slots of a process that was removed are free.
- * Rejects with 503 if the database is unavailable, or if the process was removed: then nothing has changed. An exchange
+ * Rejects with 503 if the database is unavailable, or if the process was removed: then nothing has changed. A renewal
  * that was sent settles when its outcome is known, however long the database is unavailable.
  */
-export type ExchangeLeases = (process: string, exchanges: LeaseExchanges) => Promise<LeaseGrants>
+export type RenewLeases = (process: string, renewals: LeaseRenewals) => Promise<LeaseGrants>
 
 export type LeaseStoreOptions = {
   readonly health: Pick<Health, 'unavailableError' | 'failed'>
@@ -35,18 +35,18 @@ const maxAttempts = 3
 const defaultTimeoutMs = 3000
 /** Between two attempts to find the outcome of a transaction. */
 const searchIntervalMs = 250
-/** A crash of the server may forget the last exchanges, because nothing else depends on them. */
+/** A crash of the server may forget the last renewals, because nothing else depends on them. */
 const begin = `${beginTransaction}; SET LOCAL synchronous_commit = off`
 
-/** See `ExchangeLeases`; the connections must be busy with nothing else. */
-export function createLeaseStore(connections: Connections, options: LeaseStoreOptions): ExchangeLeases {
+/** See `RenewLeases`; the connections must be busy with nothing else. */
+export function createLeaseStore(connections: Connections, options: LeaseStoreOptions): RenewLeases {
   const { health } = options
-  return async (process, exchanges) => {
+  return async (process, renewals) => {
     for (let attempt = 1; ; attempt++) {
       const unavailable = health.unavailableError()
       if (unavailable) throw unavailable
       try {
-        return await attemptExchange(process, exchanges, connections, options)
+        return await attemptRenewal(process, renewals, connections, options)
       } catch (error) {
         if (attempt < maxAttempts && isRepeatable(error)) continue
         const isOutage = !(error instanceof ApiError) && outageMessage(error) !== undefined
@@ -57,20 +57,20 @@ export function createLeaseStore(connections: Connections, options: LeaseStoreOp
   }
 }
 
-/** An exchange whose rows are locked, and which is about to be committed. */
-type LockedExchange = ReturnType<typeof exchangeLeases> & { readonly transaction: string }
+/** A renewal whose rows are locked, and which is about to be committed. */
+type LockedRenewal = ReturnType<typeof renewLeases> & { readonly transaction: string }
 
 /** Makes two round trips. */
-async function attemptExchange(
+async function attemptRenewal(
   process: string,
-  exchanges: LeaseExchanges,
+  renewals: LeaseRenewals,
   connections: Connections,
   { health, now, timeoutMs = defaultTimeoutMs }: LeaseStoreOptions,
 ): Promise<LeaseGrants> {
-  let committing: LockedExchange | undefined
+  let committing: LockedRenewal | undefined
   try {
     return await connections.use(async (connection) => {
-      const locked = await lockAndExchange(process, exchanges, connection, { now, timeoutMs })
+      const locked = await lockAndRenew(process, renewals, connection, { now, timeoutMs })
       committing = locked
       await writeAndCommit(process, locked.changed, connection, timeoutMs)
       return locked.grants
@@ -83,22 +83,22 @@ async function attemptExchange(
 }
 
 /** The first of two round trips. */
-async function lockAndExchange(
+async function lockAndRenew(
   process: string,
-  exchanges: LeaseExchanges,
+  renewals: LeaseRenewals,
   { send }: Connection,
   { now, timeoutMs }: Pick<LeaseStoreOptions, 'now' | 'timeoutMs'>,
-): Promise<LockedExchange> {
+): Promise<LockedRenewal> {
   const [, , { rows: buckets }, { rows: slots }] = await Promise.all([
     send(begin, [], timeoutMs),
-    send(...insertBuckets(exchanges), timeoutMs),
-    send<LockedBucket>(...lockBuckets(process, exchanges), timeoutMs),
-    send<SlotRow>(...readSlots(process, exchanges), timeoutMs),
+    send(...insertBuckets(renewals), timeoutMs),
+    send<LockedBucket>(...lockBuckets(process, renewals), timeoutMs),
+    send<SlotRow>(...readSlots(process, renewals), timeoutMs),
   ])
   const [first] = slots
   if (first?.present) {
     const state = toLeaseState(buckets, slots, now?.() ?? first.now)
-    return { ...exchangeLeases(exchanges, state), transaction: first.transaction }
+    return { ...renewLeases(renewals, state), transaction: first.transaction }
   }
   await send('ROLLBACK', [], timeoutMs)
   throw processRemoved()
@@ -106,19 +106,19 @@ async function lockAndExchange(
 
 async function writeAndCommit(
   process: string,
-  changed: LockedExchange['changed'],
+  changed: LockedRenewal['changed'],
   { send }: Connection,
   timeoutMs: number,
 ): Promise<void> {
   const write = writeLeases(process, changed)
   const written = write && send(...write, timeoutMs)
   const [{ command }] = await Promise.all([send('COMMIT', [], timeoutMs), written])
-  if (command !== 'COMMIT') throw new Error('The transaction of an exchange of rate limits was rolled back.')
+  if (command !== 'COMMIT') throw new Error('The transaction that renews leases was rolled back.')
 }
 
 /**
  * Resolves with whether a transaction was committed whose connection was lost; asks until the server answers, however long
- * the database is unavailable. The server keeps that for every recent transaction, so that an exchange needs no row in
+ * the database is unavailable. The server keeps that for every recent transaction, so that a renewal needs no row in
  * `transactions`. `onUnavailable` is called after each attempt that failed.
  */
 async function isCommitted(

@@ -1,7 +1,7 @@
-/** A request that waits for the answer of an exchange. */
+/** A request that waits for the answer of a renewal. */
 export type WaitingRequest<Answer> = {
   readonly amount: number
-  /** How many exchanges had nothing for it. */
+  /** How many renewals had nothing for it. */
   attempts: number
   /** Whether it was rejected before the answer. */
   abandoned: boolean
@@ -9,26 +9,26 @@ export type WaitingRequest<Answer> = {
   reject(error: Error): void
 }
 
-/** An exchange with the database that is running, and the requests that it answers. */
-export type RunningExchange<Exchange, Answer> = {
-  readonly exchange: Exchange
+/** A renewal that is running, and the requests that it answers. */
+export type RunningRenewal<Renewal, Answer> = {
+  readonly renewal: Renewal
   readonly sent: readonly WaitingRequest<Answer>[]
 }
 
 /** What this process has taken from a limit in the database, and the requests that wait for more. */
-export abstract class Lease<Exchange, Grant, Answer> {
+export abstract class Lease<Renewal, Grant, Answer> {
   readonly arrivals = new Arrivals()
   protected waiting: WaitingRequest<Answer>[] = []
-  protected running: RunningExchange<Exchange, Answer> | undefined
+  protected running: RunningRenewal<Renewal, Answer> | undefined
 
-  /** Asks the database for the amount, with the next exchange. */
+  /** Asks the database for the amount, with the next renewal. */
   ask(amount: number): Promise<Answer> {
     return new Promise((resolve, reject) =>
       this.waiting.push({ amount, attempts: 0, abandoned: false, resolve, reject }),
     )
   }
 
-  /** Rejects the requests that wait: what the running exchange grants them is returned. */
+  /** Rejects the requests that wait: what the running renewal grants them is returned. */
   abandon(error: Error): void {
     for (const request of [...this.waiting.splice(0), ...(this.running?.sent ?? [])]) {
       request.abandoned = true
@@ -36,17 +36,17 @@ export abstract class Lease<Exchange, Grant, Answer> {
     }
   }
 
-  /** Called at regular intervals; returns whether there is a reason for an exchange. */
+  /** Called at regular intervals; returns whether there is a reason for a renewal. */
   tick(): boolean {
     this.arrivals.tick()
     this.age()
     return this.isDue(true)
   }
 
-  /** Begins an exchange, which `receive` or `fail` ends. Without `keep`, everything that is not used is returned. */
-  begin(keep: boolean): Exchange {
+  /** Begins a renewal, which `receive` or `fail` ends. Without `keep`, everything that is not used is returned. */
+  begin(keep: boolean): Renewal {
     this.running = this.prepare(keep)
-    return this.running.exchange
+    return this.running.renewal
   }
 
   receive(grant: Grant): void {
@@ -55,12 +55,12 @@ export abstract class Lease<Exchange, Grant, Answer> {
     if (running) this.apply(grant, running)
   }
 
-  /** Nothing was exchanged. */
+  /** Nothing was renewed. */
   fail(error: Error): void {
     const { running } = this
     this.running = undefined
     if (!running) return
-    this.revert(running.exchange)
+    this.revert(running.renewal)
     for (const { reject } of running.sent) reject(error)
   }
 
@@ -69,22 +69,22 @@ export abstract class Lease<Exchange, Grant, Answer> {
     return this.waiting.length === 0 && this.running === undefined
   }
 
-  /** Whether there is a reason for an exchange; without `keep`, what is held and not used is one. */
+  /** Whether there is a reason for a renewal; without `keep`, what is held and not used is one. */
   abstract isDue(keep: boolean): boolean
-  /** Whether the exchange must not wait for the next tick. */
+  /** Whether the renewal must not wait for the next tick. */
   abstract isUrgent(): boolean
   /** Called at each tick. */
   protected abstract age(): void
-  protected abstract prepare(keep: boolean): RunningExchange<Exchange, Answer>
-  protected abstract apply(grant: Grant, running: RunningExchange<Exchange, Answer>): void
-  protected abstract revert(exchange: Exchange): void
+  protected abstract prepare(keep: boolean): RunningRenewal<Renewal, Answer>
+  protected abstract apply(grant: Grant, running: RunningRenewal<Renewal, Answer>): void
+  protected abstract revert(renewal: Renewal): void
 }
 
 /** A lease that has not been used for so many ticks is returned. */
 export const idleTicks = 5
 
 /**
- * Requests that are about to take their part of a lease, which the exchange that admits them leases as well. It is kept for
+ * Requests that are about to take their part of a lease, which the renewal that admits them leases as well. It is kept for
  * them for one or two ticks.
  */
 class Arrivals {

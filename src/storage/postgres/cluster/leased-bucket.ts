@@ -1,27 +1,27 @@
 import { type BucketStatus, TokenBucket } from '../../../lib/token-bucket.ts'
-import type { BucketExchange, BucketGrant, BucketKind } from './lease-exchange.ts'
-import { idleTicks, Lease, type RunningExchange } from './lease.ts'
+import type { BucketRenewal, BucketGrant, BucketKind } from './lease-renewal.ts'
+import { idleTicks, Lease, type RunningRenewal } from './lease.ts'
 
 /**
  * The part of a bucket that this process has taken and not used yet: with what its requests need it takes a fixed quantum,
  * and it returns what is left when the bucket has not been used for some ticks. A request is answered with 0, or with the
  * milliseconds until the amount may be there.
  */
-export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
+export class LeasedBucket extends Lease<BucketRenewal, BucketGrant, number> {
   readonly #kind: BucketKind
   readonly #organization: string
   readonly #now: () => number
   #quantum: number
-  /** What can be taken without an exchange; negative for what was used beyond that. */
+  /** What can be taken without a renewal; negative for what was used beyond that. */
   #balance = 0
   /** The last amount that was taken: an arriving request needs about as much. */
   #lastAmount = 1000
   #ticks = idleTicks
-  /** When the last exchange began, and the bucket as it found it; `#knownAt` is on the clock of `performance.now()`. */
+  /** When the last renewal began, and the bucket as it found it; `#knownAt` is on the clock of `performance.now()`. */
   #begunAt = 0
   #known: TokenBucket
   #knownAt = Number.NEGATIVE_INFINITY
-  /** Whether the last exchange has left nothing. */
+  /** Whether the last renewal has left nothing. */
   #isEmpty = false
 
   /** `now` is milliseconds of a monotonic clock. */
@@ -58,7 +58,7 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     return true
   }
 
-  /** The milliseconds until the amount may be there if the last exchange was just now and has not left it; 0 otherwise. */
+  /** The milliseconds until the amount may be there if the last renewal was just now and has not left it; 0 otherwise. */
   refusalOf(amount: number): number {
     if (this.waiting.length > 0 || this.running || !this.#isKnown()) return 0
     return this.#known.waitFor(amount - this.#balance, this.#now())
@@ -70,11 +70,11 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     this.#serveWaiting()
   }
 
-  /** The level of the whole bucket: that of the last exchange, without what was used since. */
+  /** The level of the whole bucket: that of the last renewal, without what was used since. */
   status(): BucketStatus {
     const now = this.#now()
     const bucket = TokenBucket.from(this.#known.state)
-    bucket.charge((this.running?.exchange.correction ?? 0) - this.#balance, now)
+    bucket.charge((this.running?.renewal.correction ?? 0) - this.#balance, now)
     return bucket.status(now)
   }
 
@@ -96,7 +96,7 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     this.#ticks++
   }
 
-  protected prepare(keep: boolean): RunningExchange<BucketExchange, number> {
+  protected prepare(keep: boolean): RunningRenewal<BucketRenewal, number> {
     const wanted = keep ? this.#wanted() : 0
     const sent = this.waiting.splice(0)
     const isShort = sent.length > 0 || this.#isShort()
@@ -108,34 +108,34 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     const needs = sent.map(({ amount }) => amount)
     const spare = isShort ? wanted - kept : 0
     const [organization, kind, limit] = [this.#organization, this.#kind, this.limit]
-    return { exchange: { organization, kind, limit, needs, spare, correction }, sent }
+    return { renewal: { organization, kind, limit, needs, spare, correction }, sent }
   }
 
   protected apply(
     { granted, spare, spent }: BucketGrant,
-    { exchange, sent }: RunningExchange<BucketExchange, number>,
+    { renewal, sent }: RunningRenewal<BucketRenewal, number>,
   ): void {
-    // The limit may have been changed since the exchange began.
+    // The limit may have been changed since the renewal began.
     const { limit } = this
-    this.#known = TokenBucket.from({ limit: exchange.limit, spent, refilledAt: this.#begunAt })
+    this.#known = TokenBucket.from({ limit: renewal.limit, spent, refilledAt: this.#begunAt })
     this.#known.resize(limit, this.#now())
     this.#knownAt = performance.now()
-    this.#isEmpty = spare < exchange.spare
+    this.#isEmpty = spare < renewal.spare
     this.#balance += spare
     for (const [index, { amount, abandoned, resolve }] of sent.entries()) {
       // A need above the limit has left a debt of one minute at most.
-      if (granted[index] && abandoned) this.#balance += Math.min(amount, 2 * exchange.limit)
+      if (granted[index] && abandoned) this.#balance += Math.min(amount, 2 * renewal.limit)
       resolve(granted[index] ? 0 : Math.max(1, this.#known.waitFor(amount, this.#now())))
     }
     this.#serveWaiting()
   }
 
   /** What was owed is still owed, and what was to be returned is still held. */
-  protected revert({ correction }: BucketExchange): void {
+  protected revert({ correction }: BucketRenewal): void {
     this.#balance -= correction
   }
 
-  /** Requests that came while an exchange ran need no other one if there is enough for them. */
+  /** Requests that came while a renewal ran need no other one if there is enough for them. */
   #serveWaiting(): void {
     for (let first = this.waiting[0]; first && first.amount <= this.#balance; first = this.waiting[0]) {
       this.waiting.shift()
@@ -144,13 +144,13 @@ export class LeasedBucket extends Lease<BucketExchange, BucketGrant, number> {
     }
   }
 
-  /** Whether little of what is wanted is held, and an exchange may find more. */
+  /** Whether little of what is wanted is held, and a renewal may find more. */
   #isShort(): boolean {
     const isEmpty = this.#isEmpty && this.#isKnown()
     return this.#balance < this.#wanted() / 2 && this.running === undefined && !isEmpty
   }
 
-  /** Whether the state of the bucket is new enough to refuse a request without an exchange. */
+  /** Whether the state of the bucket is new enough to refuse a request without a renewal. */
   #isKnown(): boolean {
     return performance.now() - this.#knownAt < maxKnownAgeMs
   }

@@ -3,15 +3,15 @@ import { settlementOf } from '../../../lib/token-bucket.ts'
 import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../../ports/limits.ts'
 import type { ProcessIdentity } from '../../ports/shared-store.ts'
 import { LeaseRounds, type OrganizationLeases } from './lease-rounds.ts'
-import type { ExchangeLeases } from './lease-store.ts'
+import type { RenewLeases } from './lease-store.ts'
 import { LeasedBucket } from './leased-bucket.ts'
 import { LeasedSlots } from './leased-slots.ts'
 
 export type LeasedLimitsOptions = {
   /** A monotonic clock in milliseconds. */
   readonly clock?: (() => number) | undefined
-  /** How long requests wait for an exchange with the database. */
-  readonly exchangeTimeoutMs?: number | undefined
+  /** How long requests wait for a renewal. */
+  readonly renewalTimeoutMs?: number | undefined
 }
 
 /** Limits that this process shares with the others of its database. */
@@ -20,13 +20,13 @@ export type LeasedLimits = Limits & {
   stop(): Promise<void>
 }
 
-/** Creates the limits of this process, which takes its leases with `exchange`. */
+/** Creates the limits of this process, which renews its leases with `renewLeases`. */
 export function createLeasedLimits(
-  exchange: ExchangeLeases,
+  renewLeases: RenewLeases,
   identity: Pick<ProcessIdentity, 'id'>,
-  { clock = monotonicNow, exchangeTimeoutMs }: LeasedLimitsOptions = {},
+  { clock = monotonicNow, renewalTimeoutMs }: LeasedLimitsOptions = {},
 ): LeasedLimits {
-  const rounds = new LeaseRounds(exchange, identity, exchangeTimeoutMs)
+  const rounds = new LeaseRounds(renewLeases, identity, renewalTimeoutMs)
   return {
     create: (organization, limits) => new LeasedLimiter(organization, limits, clock, rounds),
     stop: () => rounds.stop(),
@@ -106,7 +106,7 @@ class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
     return [...this.buckets, ...this.slots].every((lease) => lease.isIdle())
   }
 
-  /** The exchange that admits the request also leases what its call is about to take. */
+  /** The renewal that admits the request also leases what its call is about to take. */
   async #leaseCall(admission: Promise<number>): Promise<number> {
     const arrivals = [this.#tokens.arrivals, this.#concurrent.arrivals]
     for (const expected of arrivals) expected.add()

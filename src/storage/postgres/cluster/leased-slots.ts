@@ -1,26 +1,26 @@
-import type { SlotExchange, SlotGrant, SlotKind } from './lease-exchange.ts'
-import { idleTicks, Lease, type RunningExchange, type WaitingRequest } from './lease.ts'
+import type { SlotRenewal, SlotGrant, SlotKind } from './lease-renewal.ts'
+import { idleTicks, Lease, type RunningRenewal, type WaitingRequest } from './lease.ts'
 
 /**
  * The slots that this process has taken, and how many of them are used. With what its requests need it takes a fixed
  * quantum, and it returns those that were not used for some ticks. A request is answered with whether it has a slot.
  */
-export class LeasedSlots extends Lease<SlotExchange, SlotGrant, boolean> {
+export class LeasedSlots extends Lease<SlotRenewal, SlotGrant, boolean> {
   readonly #kind: SlotKind
   readonly #organization: string
   #limit: number
   #used = 0
   #held = 0
-  /** How many the other processes had at the last exchange. */
+  /** How many the other processes had at the last renewal. */
   #others = 0
   /** Whether any was taken in this period, which began so many ticks ago, and the fewest that were unused. */
   #taken = false
   #ticks = 0
   #unused = 0
-  /** Unused ones that the next exchange returns. */
+  /** Unused ones that the next renewal returns. */
   #surplus = 0
   #heldBefore = 0
-  /** Until then, on the clock of `performance.now()`, no exchange would find more free slots. */
+  /** Until then, on the clock of `performance.now()`, no renewal would find more free slots. */
   #pausedUntil = 0
 
   constructor(kind: SlotKind, organization: string, limit: number) {
@@ -79,7 +79,7 @@ export class LeasedSlots extends Lease<SlotExchange, SlotGrant, boolean> {
     else if (++this.#ticks >= idleTicks) this.#endPeriod()
   }
 
-  protected prepare(keep: boolean): RunningExchange<SlotExchange, boolean> {
+  protected prepare(keep: boolean): RunningRenewal<SlotRenewal, boolean> {
     const sent = this.#isRetryDue() ? this.waiting.splice(0) : []
     const used = this.#used + sent.length + (keep ? this.arrivals.count : 0)
     const returned = keep ? Math.max(0, Math.min(this.#surplus, this.#free())) : this.#held
@@ -87,19 +87,19 @@ export class LeasedSlots extends Lease<SlotExchange, SlotGrant, boolean> {
     const isShort = needed > this.#held || this.#isShort(needed - used)
     const spare = keep && isShort && !this.#isScarce() ? Math.max(0, used + this.#quantum() - needed) : 0
     this.#surplus = 0
-    // What is returned may be granted to another process, and must not be used while the exchange runs.
+    // What is returned may be granted to another process, and must not be used while the renewal runs.
     this.#heldBefore = this.#held
     this.#held = Math.min(this.#held, needed)
     const [organization, kind, limit] = [this.#organization, this.#kind, this.#limit]
-    return { exchange: { organization, kind, limit, needed, spare }, sent }
+    return { renewal: { organization, kind, limit, needed, spare }, sent }
   }
 
-  /** Without a refusal, what is missing was taken by requests that came while the exchange ran: the next one has it. */
+  /** Without a refusal, what is missing was taken by requests that came while the renewal ran: the next one has it. */
   protected apply(
     { held, others }: SlotGrant,
-    { exchange, sent }: RunningExchange<SlotExchange, boolean>,
+    { renewal, sent }: RunningRenewal<SlotRenewal, boolean>,
   ): void {
-    const refused = held < exchange.needed
+    const refused = held < renewal.needed
     this.#held = held
     this.#others = others
     const unanswered: WaitingRequest<boolean>[] = []
@@ -114,12 +114,12 @@ export class LeasedSlots extends Lease<SlotExchange, SlotGrant, boolean> {
     if (refused && unanswered.length > 0) this.#pausedUntil = performance.now() + retryIntervalMs
   }
 
-  /** The database has as many as before the exchange. */
+  /** The database has as many as before the renewal. */
   protected revert(): void {
     this.#held = this.#heldBefore
   }
 
-  /** Whether an exchange for the waiting requests is to be made now. */
+  /** Whether a renewal for the waiting requests is to be made now. */
   #isRetryDue(): boolean {
     return this.waiting.length > 0 && performance.now() >= this.#pausedUntil
   }
@@ -145,7 +145,7 @@ export class LeasedSlots extends Lease<SlotExchange, SlotGrant, boolean> {
     return this.#held - this.#used - this.arrivals.count
   }
 
-  /** Whether slots are being taken and few are left without an exchange. */
+  /** Whether slots are being taken and few are left without a renewal. */
   #isShort(free: number): boolean {
     return this.#taken && free < this.#quantum() / 2 && !this.#isScarce()
   }

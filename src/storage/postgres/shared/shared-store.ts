@@ -31,12 +31,12 @@ export async function openSharedStore(
   // The beats have a connection of their own, so that a busy process is not taken for a dead one.
   const connections = openConnections(url, 1)
   const ofLimits = openConnections(url, 1, { keepIdle: true, timeoutMs })
-  const exchange = createLeaseStore(ofLimits, { health: database.health, now: clock, timeoutMs })
+  const renewLeases = createLeaseStore(ofLimits, { health: database.health, now: clock, timeoutMs })
   const shared = {
     process: database.process,
     processes: createProcesses(createQuery(connections)),
     runs: createRunClaims(database.query, database.transact),
-    limits: createLeasedLimits(exchange, database.process, { clock }),
+    limits: createLeasedLimits(renewLeases, database.process, { clock }),
   }
   // The first request finds it open. If that fails now, it is tried again then.
   const opened = ofLimits.use(async () => {}).catch(() => {})

@@ -2,7 +2,7 @@ import type { Organization } from '../../../../src/domain/accounting/organizatio
 import { createRateLimits, type RateLimits } from '../../../../src/gateway/rate-limits/rate-limits.ts'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
 import type { RateLimitStatus } from '../../../../src/storage/ports/limits.ts'
-import type { ExchangeLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
+import type { RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import {
   createLeasedLimits,
   type LeasedLimits,
@@ -18,11 +18,11 @@ export type LeasedOptions = {
   /** How many processes share the store. */
   readonly processes?: number
   readonly maxOrganizations?: number
-  readonly exchangeTimeoutMs?: number
+  readonly renewalTimeoutMs?: number
   /** See `StoreOptions`. */
   readonly timeoutMs?: number
-  /** Replaces the exchanges of all processes. */
-  readonly exchange?: (exchange: ExchangeLeases) => ExchangeLeases
+  /** Replaces the renewals of all processes. */
+  readonly renew?: (renew: RenewLeases) => RenewLeases
 }
 
 /** The rate limits of several processes on one store, with a clock that a test turns. */
@@ -31,11 +31,11 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
   const clock = { now: 1_800_000_000_000 }
   const values = { requestsPerMinute: requests, tokensPerMinute: tokens, concurrentRequests: concurrent }
   const store = await open({ clock: () => clock.now, timeoutMs: options.timeoutMs })
-  const counts = { exchanges: 0 }
-  const exchange = options.exchange?.(store.exchangeLeases) ?? store.exchangeLeases
-  const exchangeLeases: ExchangeLeases = (process, exchanges) => {
-    counts.exchanges++
-    return exchange(process, exchanges)
+  const counts = { renewals: 0 }
+  const renew = options.renew?.(store.renewLeases) ?? store.renewLeases
+  const renewLeases: RenewLeases = (process, renewals) => {
+    counts.renewals++
+    return renew(process, renewals)
   }
   const ids = Array.from({ length: processes }, (_, index) => `process${index}`)
   for (const id of ids) await store.shared.processes.enter(id)
@@ -44,8 +44,8 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
   const created: LeasedLimits[] = []
 
   function createClient(process: { id(): string }) {
-    const { maxOrganizations, exchangeTimeoutMs } = options
-    const leased = createLeasedLimits(exchangeLeases, process, { clock: () => clock.now, exchangeTimeoutMs })
+    const { maxOrganizations, renewalTimeoutMs } = options
+    const leased = createLeasedLimits(renewLeases, process, { clock: () => clock.now, renewalTimeoutMs })
     created.push(leased)
     return toClient(
       leased,

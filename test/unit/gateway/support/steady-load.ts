@@ -1,15 +1,15 @@
-import type { ExchangeLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
+import type { RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
 import { type LeasedOptions, openLeased, refusalOf } from './leased-limits.ts'
 
 /** Limits, and the calls a second that two processes make of them together. */
 export type SteadyLoad = LeasedOptions & { readonly rate: number }
 
-/** The exchanges of one process in a second that changed a bucket or slots, those of the busiest kind. */
+/** The renewals of one process in a second that changed a bucket or slots, those of the busiest kind. */
 export type MeasuredLoad = {
-  readonly exchanges: number
+  readonly renewals: number
   readonly calls: number
-  /** The calls that waited for an exchange. */
+  /** The calls that waited for a renewal. */
   readonly waiting: number
   readonly rejected: number
 }
@@ -24,11 +24,11 @@ export async function measureSteadyLoad(
   { rate, ...limits }: SteadyLoad,
   milliseconds: number,
 ): Promise<MeasuredLoad> {
-  const exchanges = new Map<string, number>()
+  const renewals = new Map<string, number>()
   await using leased = await openLeased(open, {
     ...limits,
     processes,
-    exchange: (exchange) => countExchanges(exchange, exchanges),
+    renew: (renew) => countRenewals(renew, renewals),
   })
   const { all, acme, clock } = leased
   let [calls, waiting, rejected] = [0, 0, 0]
@@ -57,19 +57,19 @@ export async function measureSteadyLoad(
   }
 
   await callFor(warmUpMs)
-  exchanges.clear()
+  renewals.clear()
   ;[calls, waiting, rejected] = [0, 0, 0]
   await callFor(milliseconds)
-  const busiest = Math.max(0, ...exchanges.values())
-  return { exchanges: (busiest * 1000) / milliseconds / processes, calls, waiting, rejected }
+  const busiest = Math.max(0, ...renewals.values())
+  return { renewals: (busiest * 1000) / milliseconds / processes, calls, waiting, rejected }
 }
 
-function countExchanges(exchange: ExchangeLeases, counts: Map<string, number>): ExchangeLeases {
+function countRenewals(renew: RenewLeases, counts: Map<string, number>): RenewLeases {
   const count = (kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  return (process, exchanges) => {
-    for (const { kind, needs, spare, correction } of exchanges.buckets)
+  return (process, renewals) => {
+    for (const { kind, needs, spare, correction } of renewals.buckets)
       if (needs.length > 0 || spare !== 0 || correction !== 0) count(kind)
-    for (const { kind } of exchanges.slots) count(kind)
-    return exchange(process, exchanges)
+    for (const { kind } of renewals.slots) count(kind)
+    return renew(process, renewals)
   }
 }

@@ -19,10 +19,7 @@ import * as postgresDatabase from '../../../../src/storage/postgres/connection/d
 import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
 import { createUsageSource as createPostgresSource } from '../../../../src/storage/postgres/usage-source.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
-import {
-  createLeaseStore,
-  type ExchangeLeases,
-} from '../../../../src/storage/postgres/cluster/lease-store.ts'
+import { createLeaseStore, type RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage-rollup.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
@@ -71,7 +68,7 @@ export type TestStore = {
 /** A store that processes share; this one has entered. */
 export type SharedTestStore = TestStore & {
   readonly shared: SharedStore
-  readonly exchangeLeases: ExchangeLeases
+  readonly renewLeases: RenewLeases
   /** The responses in another process; hidden ones are erased after this delay. */
   delayedResponses(erasureDelayMs: number): Responses
 }
@@ -155,7 +152,7 @@ export async function openPostgresStore({
   const runner = postgresScripts.createScriptRunner(database)
   return {
     shared,
-    exchangeLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
+    renewLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
     organizations: createOrganizations(runner),
     ledger: postgresLedger.createLedger(database),
     completions: createCompletions(runner, postgresSearch),

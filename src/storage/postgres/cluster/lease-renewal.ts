@@ -5,7 +5,7 @@ export type BucketKind = 'requests' | 'tokens'
 export type SlotKind = 'concurrent' | 'queued'
 
 /** What a process takes from a bucket or returns to it. */
-export type BucketExchange = {
+export type BucketRenewal = {
   readonly organization: string
   readonly kind: BucketKind
   /** The amount of a minute. */
@@ -30,7 +30,7 @@ export type BucketGrant = {
 }
 
 /** What a process takes from the slots of an organization or returns to them. */
-export type SlotExchange = {
+export type SlotRenewal = {
   readonly organization: string
   readonly kind: SlotKind
   readonly limit: number
@@ -46,46 +46,46 @@ export type SlotExchange = {
 /** `held`: how many it has from now on; `others`: how many all other processes have. */
 export type SlotGrant = { readonly held: number; readonly others: number }
 
-/** The exchanges of one transaction: no bucket and no kind of slots may be there twice. */
-export type LeaseExchanges = {
-  readonly buckets: readonly BucketExchange[]
-  readonly slots: readonly SlotExchange[]
+/** The renewals of one transaction: no bucket and no kind of slots may be there twice. */
+export type LeaseRenewals = {
+  readonly buckets: readonly BucketRenewal[]
+  readonly slots: readonly SlotRenewal[]
 }
 
-/** The grants of the exchanges, in their order. */
+/** The grants of the renewals, in their order. */
 export type LeaseGrants = { readonly buckets: readonly BucketGrant[]; readonly slots: readonly SlotGrant[] }
 
 /** The limits as they are in the database; `now` is milliseconds on its clock. */
 export type LeaseState = {
   readonly now: number
-  bucketOf(exchange: BucketExchange): BucketState
-  slotsOf(exchange: SlotExchange): SlotGrant
+  bucketOf(renewal: BucketRenewal): BucketState
+  slotsOf(renewal: SlotRenewal): SlotGrant
 }
 
 /** A bucket, and the slots of this process, as they are to be written. */
-export type ChangedBucket = Pick<BucketExchange, 'organization' | 'kind'> & BucketState
-export type ChangedSlots = Pick<SlotExchange, 'organization' | 'kind'> & Pick<SlotGrant, 'held'>
+export type ChangedBucket = Pick<BucketRenewal, 'organization' | 'kind'> & BucketState
+export type ChangedSlots = Pick<SlotRenewal, 'organization' | 'kind'> & Pick<SlotGrant, 'held'>
 
-/** The state of a bucket before its first use; its limit is replaced by the first exchange. */
+/** The state of a bucket before its first use; its limit is replaced by the first renewal. */
 export const unusedBucket: BucketState = { limit: 1, spent: 0, refilledAt: 0 }
 
 /** A clock that is behind the last refill by more than this was set back. */
 const maxClockLagMs = 60_000
 
-/** Executes the exchanges with limits that are locked in the database; returns the grants, and what has changed. */
-export function exchangeLeases({ buckets, slots }: LeaseExchanges, state: LeaseState) {
+/** Executes the renewals with limits that are locked in the database; returns the grants, and what has changed. */
+export function renewLeases({ buckets, slots }: LeaseRenewals, state: LeaseState) {
   const changed = { buckets: [] as ChangedBucket[], slots: [] as ChangedSlots[] }
   const grants: LeaseGrants = {
-    buckets: buckets.map((exchange) => {
-      const { organization, kind } = exchange
-      const { grant, after } = exchangeBucket(state.bucketOf(exchange), exchange, state.now)
+    buckets: buckets.map((renewal) => {
+      const { organization, kind } = renewal
+      const { grant, after } = renewBucket(state.bucketOf(renewal), renewal, state.now)
       if (after) changed.buckets.push({ organization, kind, ...after })
       return grant
     }),
-    slots: slots.map((exchange) => {
-      const { organization, kind } = exchange
-      const before = state.slotsOf(exchange)
-      const grant = exchangeSlots(before, exchange)
+    slots: slots.map((renewal) => {
+      const { organization, kind } = renewal
+      const before = state.slotsOf(renewal)
+      const grant = renewSlots(before, renewal)
       if (grant.held !== before.held) changed.slots.push({ organization, kind, held: grant.held })
       return grant
     }),
@@ -94,9 +94,9 @@ export function exchangeLeases({ buckets, slots }: LeaseExchanges, state: LeaseS
 }
 
 /** `after` is undefined if there is nothing to write: refilling is only a matter of time. */
-function exchangeBucket(
+function renewBucket(
   before: BucketState,
-  { limit, needs, spare, correction }: BucketExchange,
+  { limit, needs, spare, correction }: BucketRenewal,
   now: number,
 ): { readonly grant: BucketGrant; readonly after: BucketState | undefined } {
   const wasSetBack = before.refilledAt > now + maxClockLagMs
@@ -112,7 +112,7 @@ function exchangeBucket(
   return { grant: { granted, spare: given, spent: after.spent }, after: isChanged ? after : undefined }
 }
 
-function exchangeSlots({ held, others }: SlotGrant, { limit, needed, spare }: SlotExchange): SlotGrant {
+function renewSlots({ held, others }: SlotGrant, { limit, needed, spare }: SlotRenewal): SlotGrant {
   const kept = needed <= held ? needed : Math.max(held, Math.min(needed, limit - others))
   return { held: kept + Math.max(0, Math.min(spare, limit - others - kept)), others }
 }
