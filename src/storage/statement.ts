@@ -16,6 +16,10 @@ export type Dialect = {
   readonly forShare: SQL
   /** Waits until no other transaction changes the totals of usage, and keeps others from doing so until the end of this one. */
   readonly lockTotals: SQL<object>
+  /** After one of them: omits the rows that another transaction has locked. */
+  readonly skipLocked: SQL
+  /** Whether no process of the database still needs a response that is to be erased. */
+  readonly isErasable: SQL
   /** The order in which API keys were created. */
   readonly keyOrder: SQL<number>
   /** Whether the expression is one of the values of a list. */

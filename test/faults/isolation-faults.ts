@@ -19,19 +19,13 @@ export const isolationFaults: readonly Fault[] = [
     tests: ['test/unit/storage/completions.test.ts'],
   },
   {
-    name: 'a query of a stored response in SQLite does not name the organization',
-    file: 'src/storage/sqlite/responses/responses.ts',
-    original: 'FROM responses WHERE id = ? AND organization_id = ? AND deletion IS NULL',
-    replacement: 'FROM responses WHERE id = ? AND ? IS NOT NULL AND deletion IS NULL',
+    name: 'a query of a stored response does not name the organization',
+    file: 'src/storage/scripts/response-removal.ts',
+    original:
+      'sql`where ${eq(responses.id, values.id)} and ${eq(responses.organization_id, values.organization)}`',
+    replacement:
+      'sql`where ${eq(responses.id, values.id)} and cast(${values.organization} as text) is not null`',
     tests: ['test/unit/storage/responses-isolation.test.ts'],
-  },
-  {
-    name: 'a query of a stored response in PostgreSQL does not name the organization',
-    file: 'src/storage/postgres/responses/responses.ts',
-    original: 'FROM responses WHERE id = $1 AND organization_id = $2 AND deletion IS NULL',
-    replacement: 'FROM responses WHERE id = $1 AND $2::text IS NOT NULL AND deletion IS NULL',
-    tests: ['test/api/organizations/isolation.test.ts'],
-    database: 'postgres',
   },
   {
     name: 'a usage report in SQLite counts the rows of all organizations',
@@ -73,7 +67,7 @@ export const isolationFaults: readonly Fault[] = [
   },
   {
     name: 'the page after one of damaged responses omits the next response',
-    file: 'src/storage/common/response-list.ts',
+    file: 'src/storage/scripts/responses.ts',
     original: 'last: onPage.at(-1)?.id',
     replacement: 'last: found.at(-1)?.id',
     tests: ['test/api/stored/responses-list.test.ts'],

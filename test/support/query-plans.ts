@@ -6,6 +6,13 @@ export type QueryPlans = ReadonlyMap<string, string>
 
 /** The plans of all statements that `prepare` prepares, or executes in scripts, on a database. */
 export function plansOf(database: Database, prepare: (database: Database) => unknown): QueryPlans {
+  const { recorded, plans } = recordPlans(database)
+  prepare(recorded)
+  return plans()
+}
+
+/** The database, and the plans of all statements that are prepared on `recorded` until then. */
+export function recordPlans(database: Database): { recorded: Database; plans: () => QueryPlans } {
   const texts: string[] = []
   const sqlite = new Proxy(database.sqlite, {
     get(target, name) {
@@ -19,8 +26,10 @@ export function plansOf(database: Database, prepare: (database: Database) => unk
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  prepare({ ...database, sqlite, run: createRunScript(sqlite) })
-  return new Map(texts.map((text) => [text, planOf(database, text)]))
+  return {
+    recorded: { ...database, sqlite, run: createRunScript(sqlite) },
+    plans: () => new Map(texts.map((text) => [text, planOf(database, text)])),
+  }
 }
 
 function planOf({ sqlite }: Database, text: string): string {

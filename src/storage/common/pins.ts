@@ -36,9 +36,3 @@ export function createPins(): Pins {
     removed: () => [...removed],
   }
 }
-
-/**
- * The time in milliseconds between the removal of a response and its erasure if several processes use the database: each
- * postpones the erasure of what it has pinned.
- */
-export const sharedErasureDelayMs = 10_000

@@ -8,7 +8,7 @@ export type ResponseStatus = (typeof responseStatuses)[number]
 
 /**
  * The stored responses, by organization. A response that is deleted, or belongs to another organization, is treated as
- * missing. `hold` is called with the size of a result in bytes before the result is read. A response is stored, and
+ * missing. `acquireMemory` is called with the size of a result in bytes before the result is read. A response is stored, and
  * finished, by a `Write`.
  */
 export type Responses = {
@@ -20,15 +20,15 @@ export type Responses = {
    */
   append(organization: string, id: string, position: number, entries: string): Promise<void>
   /** Rejects with `UnreadableError` if the stored response is damaged, like the three below. */
-  find(organization: string, id: string, hold?: AcquireMemory): Promise<StoredResponse | undefined>
+  find(organization: string, id: string, acquireMemory?: AcquireMemory): Promise<StoredResponse | undefined>
   /** Returns the items of the request. */
   findInput(
     organization: string,
     id: string,
-    hold?: AcquireMemory,
+    acquireMemory?: AcquireMemory,
   ): Promise<readonly JsonObject[] | undefined>
   /** Returns a page of responses; damaged ones are omitted. Rejects with 503 if the filters take too long. */
-  list(query: ResponseQuery, hold?: AcquireMemory): Promise<ResponsePage>
+  list(query: ResponseQuery, acquireMemory?: AcquireMemory): Promise<ResponsePage>
   /** Returns the order of a run that has not finished. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
@@ -36,12 +36,16 @@ export type Responses = {
    * itself may not. Undefined if a predecessor was erased before this response was stored. Rejects with 400 if the chain
    * has too many responses, or too many bytes.
    */
-  chain(organization: string, id: string, hold?: AcquireMemory): Promise<readonly ChainLink[] | undefined>
+  chain(
+    organization: string,
+    id: string,
+    acquireMemory?: AcquireMemory,
+  ): Promise<readonly ChainLink[] | undefined>
   /** The same for a response that has not finished, for its run: the last link is the response itself. */
   runContext(
     organization: string,
     id: string,
-    hold?: AcquireMemory,
+    acquireMemory?: AcquireMemory,
   ): Promise<readonly ChainLink[] | undefined>
   /**
    * Keeps a response from being erased, because another one is about to follow it: until then a removal only hides it.
@@ -63,6 +67,9 @@ export type Responses = {
   /** Returns up to `limit` unfinished responses of all organizations whose ids are greater than `after`, by id. */
   unfinished(after: string, limit: number): Promise<readonly UnfinishedRun[]>
 }
+
+/** A stored response of an organization. */
+export type ResponseKey = { readonly organization: string; readonly id: string }
 
 /** A page of the responses of an organization. */
 export type ResponseQuery = {

@@ -1,9 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { matchOf } from '../common/completion-terms.ts'
+import type { FoundRow } from '../common/row-slices.ts'
 import { sequenceOf } from '../ports/completion-sequence.ts'
 import type { CompletionQuery } from '../ports/completions.ts'
 import { completions } from '../schema/stored.ts'
-import type { CompletionSearch, FoundCompletion } from '../scripts/completions.ts'
+import type { CompletionSearch } from '../scripts/completions.ts'
 import { select } from '../sql.ts'
 import { execute, type Parameters, type Script, statement } from '../statement.ts'
 
@@ -34,7 +35,7 @@ const maxSorted = 5000
  * pairs that never meet, or sort all rows for pairs that often do. So a few rows are compared first, and then the index of
  * the terms is asked; only if that finds too many does the server decide.
  */
-function* findCompletions(query: CompletionQuery, limit: number): Script<readonly FoundCompletion[]> {
+function* findCompletions(query: CompletionQuery, limit: number): Script<readonly FoundRow[]> {
   const page = pageOf(query, limit)
   if (query.metadata.length > 0) {
     const first = yield* execute(() => compared(page))
@@ -80,18 +81,13 @@ const fields = {
   bytes: sql<number>`octet_length(${completions.completion}) + octet_length(${completions.metadata})`,
 }
 
-function compared({ condition, terms, order, limit }: Page): SQL<FoundCompletion> {
+function compared({ condition, terms, order, limit }: Page): SQL<FoundRow> {
   const first = select(fields, sql`from ${completions} where ${condition} ${order} limit ${maxCompared}`)
   return sql`select id, bytes from (${first}) as compared where terms @> ${terms} ${order} limit ${limit}`
 }
 
 /** As a subquery, the terms are unknown to the planner, which then expects few rows and uses their index. */
-function matching({
-  condition,
-  terms,
-  order,
-  limit,
-}: Page): SQL<FoundCompletion & { readonly matches: number }> {
+function matching({ condition, terms, order, limit }: Page): SQL<FoundRow & { readonly matches: number }> {
   const found = select(
     fields,
     sql`from ${completions} where ${condition} and terms @> (select ${terms}) limit ${maxSorted + 1}`,
@@ -100,7 +96,7 @@ function matching({
     select id, bytes, (select count(*) from matching) as matches from matching ${order} limit ${limit}`
 }
 
-function selected({ condition, terms, order, limit }: Page): SQL<FoundCompletion> {
+function selected({ condition, terms, order, limit }: Page): SQL<FoundRow> {
   return select(
     { id: fields.id, bytes: fields.bytes },
     sql`from ${completions} where ${and(condition, terms && sql`terms @> ${terms}`)} ${order} limit ${limit}`,

@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import { response_erasures } from '../schema/postgres.ts'
+import { responses } from '../schema/stored.ts'
 import {
   compile,
   type CompiledStatement,
@@ -9,6 +11,7 @@ import {
   type Template,
 } from '../statement.ts'
 import { lockTotalsText } from './usage-locks.ts'
+import { serverTime } from './connection/clock.ts'
 import type { Query } from './connection/connections.ts'
 import type { Transact } from './writer/transaction.ts'
 
@@ -17,6 +20,9 @@ const dialect: Dialect = {
   forUpdate: sql`for no key update`,
   forShare: sql`for share`,
   lockTotals: sql.raw(lockTotalsText) as SQL<object>,
+  skipLocked: sql`skip locked`,
+  isErasable: sql`not exists (select from ${response_erasures}
+    where ${response_erasures.response_id} = ${responses.id} and ${response_erasures.not_before} > ${sql.raw(serverTime)})`,
   keyOrder: sql`api_keys.position`,
   isOneOf: (expression, list) => sql`${expression} = any(${list})`,
   rowsOf: (list, name) =>

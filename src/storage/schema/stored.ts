@@ -85,6 +85,13 @@ export const responses = sqliteTable(
   ],
 )
 
+/** Whether the run of a response has finished, or not: written as in the indexes above, which serve no other condition. */
+export const isFinished = sql`${responses.status} in ('completed', 'failed', 'incomplete')`
+export const isUnfinished = sql`${responses.status} in ('queued', 'in_progress')`
+
+/** The bytes of a response without the pieces of its log. `octet_length` does not read a text. */
+export const responseBytes = sql<number>`octet_length(${responses.head}) + octet_length(${responses.log}) + octet_length(${responses.input})`
+
 /** The log of a background run in pieces, while it runs: what is left of the run if the process is killed. */
 export const response_log = sqliteTable(
   'response_log',

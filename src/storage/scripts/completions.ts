@@ -2,8 +2,8 @@ import { eq, sql } from 'drizzle-orm'
 import type { Fields } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
-import { nextTurn } from '../../lib/time.ts'
 import { termsOf } from '../common/completion-terms.ts'
+import { type FoundRow, readSlices } from '../common/row-slices.ts'
 import { oneStep } from '../common/step-size.ts'
 import { sequenceAt } from '../ports/completion-sequence.ts'
 import type { CompletionPage, CompletionQuery, Completions, StoredCompletion } from '../ports/completions.ts'
@@ -15,12 +15,10 @@ import { type Parameters, type Script, type ScriptRunner, statement } from '../s
 /** The index of the metadata, which each database has in its own way. */
 export type CompletionSearch = {
   /** Finds the completions of a page by an index, in its order, without reading their texts. */
-  find(query: CompletionQuery, limit: number): Script<readonly FoundCompletion[]>
+  find(query: CompletionQuery, limit: number): Script<readonly FoundRow[]>
   /** Replaces the search terms of a completion. */
   replaceTerms(completion: { readonly id: string; readonly sequence: number }, terms: string): Script<void>
 }
-
-export type FoundCompletion = { readonly id: string; readonly bytes: number }
 
 /** The stored completions in a database. */
 export function createCompletions({ read, transact }: ScriptRunner, search: CompletionSearch): Completions {
@@ -90,6 +88,10 @@ const deleteOne = statement((values: Parameters<OneKey>) =>
   returning({ id: completions.id }, sql`delete from ${completions} ${ofKey(values)}`),
 )
 
+/** What is read and checked of completions in one turn of the event loop. */
+const slice = { maxRows: Infinity, maxBytes: 2 * 1024 * 1024 }
+
+/** Omits damaged completions, and those that are deleted meanwhile. */
 async function listCompletions(
   query: CompletionQuery,
   read: ScriptRunner['read'],
@@ -100,7 +102,10 @@ async function listCompletions(
   const found = await read(() => search.find(query, limit + 1))
   const onPage = found.slice(0, countOnPage(found.slice(0, limit).map(({ bytes }) => bytes)))
   await acquireMemory?.(onPage.reduce((sum, { bytes }) => sum + bytes, 0))
-  const completions = await readSlices(onPage, (ids) => read(() => selectListed({ organization, ids })))
+  const slices = readSlices(onPage, slice, (ids) => read(() => selectListed({ organization, ids })))
+  const completions: StoredCompletion[] = []
+  for await (const rows of slices)
+    completions.push(...rows.filter((row) => row !== undefined).filter(isReadable))
   const more = found.length > onPage.length
   const last = onPage.at(-1)
   // All rows of the page were deleted meanwhile, and an empty page has no cursor for the next one.
@@ -117,38 +122,6 @@ const selectListed = statement(
         and ${eq(completions.organization_id, values.organization)}`,
     ),
 )
-
-/** The bytes to read and to check in one turn of the event loop. */
-const sliceBytes = 2 * 1024 * 1024
-
-/** Reads the rows in slices; omits damaged ones, and those that were deleted meanwhile. */
-async function readSlices(
-  found: readonly FoundCompletion[],
-  readRows: (ids: readonly string[]) => Promise<readonly StoredCompletion[]>,
-): Promise<readonly StoredCompletion[]> {
-  const completions: StoredCompletion[] = []
-  for (const ids of slicesOf(found)) {
-    if (completions.length > 0) await nextTurn()
-    const rows = await readRows(ids)
-    const byId = new Map(rows.filter(isReadable).map((row) => [row.id, row]))
-    completions.push(...ids.flatMap((id) => byId.get(id) ?? []))
-  }
-  return completions
-}
-
-function slicesOf(found: readonly FoundCompletion[]): readonly (readonly string[])[] {
-  const slices: string[][] = []
-  let bytes = Infinity
-  for (const row of found) {
-    if (bytes + row.bytes > sliceBytes) {
-      slices.push([])
-      bytes = 0
-    }
-    slices.at(-1)?.push(row.id)
-    bytes += row.bytes
-  }
-  return slices
-}
 
 function requireReadable(row: StoredCompletion): StoredCompletion {
   if (!isReadable(row)) throw new UnreadableError(`completion ${row.id}`)

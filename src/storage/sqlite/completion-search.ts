@@ -1,10 +1,11 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { matchOf, termsOf } from '../common/completion-terms.ts'
+import type { FoundRow } from '../common/row-slices.ts'
 import { sequenceOf } from '../ports/completion-sequence.ts'
 import type { CompletionQuery, NewCompletion } from '../ports/completions.ts'
 import { organizations } from '../schema/organizations.ts'
 import { completions } from '../schema/stored.ts'
-import type { CompletionSearch, FoundCompletion } from '../scripts/completions.ts'
+import type { CompletionSearch } from '../scripts/completions.ts'
 import { exists } from '../scripts/organizations.ts'
 import { bare, insertInto, returning, select } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
@@ -136,7 +137,7 @@ function ofOrganization(values: Parameters<Page>): SQL {
   return eq(completions.organization_id, values.organization)
 }
 
-function selectFound(rest: SQL): SQL<FoundCompletion> {
+function selectFound(rest: SQL): SQL<FoundRow> {
   const bytes = sql<number>`octet_length(${completions.completion}) + octet_length(${completions.metadata})`
   return select({ id: completions.id, bytes }, rest)
 }

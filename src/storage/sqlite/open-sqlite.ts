@@ -8,6 +8,7 @@ import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
+import { createResponses } from '../scripts/responses.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
 import { prepareUsageExpiry } from './billing/usage.ts'
@@ -18,7 +19,6 @@ import { limitWalSize } from './connection/wal-size.ts'
 import { createHealth } from './health/health.ts'
 import { createReadiness } from './health/readiness.ts'
 import { createMemoryLimits } from './limits.ts'
-import { createResponses } from './responses/responses.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageSource } from './usage-source.ts'
@@ -43,7 +43,7 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
     providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
-    responses: createResponses(database, writer),
+    responses: createResponses(runner, { written: () => writer.write(() => {}) }),
     usage: createUsageUpkeep(database, writer),
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),

@@ -21,6 +21,8 @@ const dialect: Dialect = {
   forUpdate: sql``,
   forShare: sql``,
   lockTotals: sql`select 1`,
+  skipLocked: sql``,
+  isErasable: sql`true`,
   keyOrder: sql`api_keys.rowid`,
   isOneOf: (expression, list) => sql`${expression} in (select value from json_each(${list}))`,
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,

@@ -1,26 +1,89 @@
+import { eq, sql } from 'drizzle-orm'
+import type { NewResponse, ResponseEnd, ResponseKey } from '../ports/responses.ts'
 import type { Write } from '../ports/writes.ts'
+import { organizations } from '../schema/organizations.ts'
+import { isUnfinished, response_log, responses, runs } from '../schema/stored.ts'
+import { exists } from '../scripts/organizations.ts'
+import { ofKey } from '../scripts/response-removal.ts'
+import { bare, returning, update } from '../sql.ts'
+import { type Parameters, type Script, statement } from '../statement.ts'
 import { insertCompletion } from './completion-search.ts'
 import type { Database } from './connection/database.ts'
-import { prepareResponseWrites } from './responses/response-writes.ts'
 
 /** Part of a transaction: executes writes in their order. */
 export type ExecuteWrites = (writes: readonly Write[]) => void
 
-export function prepareWrites(database: Database): ExecuteWrites {
-  const responses = prepareResponseWrites(database)
-
-  function execute(write: Write): void {
-    switch (write.kind) {
-      case 'insert-completion':
-        return database.run(insertCompletion(write.completion))
-      case 'insert-response':
-        return responses.insert(write.response)
-      case 'finish-response':
-        return void responses.finish(write.organization, write.id, write.end)
-    }
-  }
-
+export function prepareWrites({ run }: Database): ExecuteWrites {
   return (writes) => {
-    for (const write of writes) execute(write)
+    for (const write of writes) run(executeWrite(write))
   }
 }
+
+function executeWrite(write: Write): Script<unknown> {
+  switch (write.kind) {
+    case 'insert-completion':
+      return insertCompletion(write.completion)
+    case 'insert-response':
+      return insertResponse(write.response)
+    case 'finish-response':
+      return finishResponse(write, write.end)
+  }
+}
+
+/** Part of a transaction: stores a response; stores nothing for a deleted organization. */
+export function* insertResponse(response: NewResponse): Script<void> {
+  const { id, organization, previousId = null, status, log } = response
+  const [head, input] = [JSON.stringify(response.head), JSON.stringify(response.input)]
+  const run = 'run' in response ? JSON.stringify(response.run) : null
+  yield* insertRow({ id, organization, previousId, status, head, run, log, input })
+}
+
+type NewRow = {
+  id: string
+  organization: string
+  previousId: string | null
+  status: string
+  head: string
+  run: string | null
+  log: string
+  input: string
+}
+
+/** The organization may be deleted while its call runs; the call must not fail because of that. */
+const insertRow = statement((values: Parameters<NewRow>) => {
+  const { id, organization_id, previous_id, status, head, run, log, input } = responses
+  const columns = [id, organization_id, previous_id, status, head, run, log, input].map(bare)
+  return sql<never>`insert into ${responses} (${sql.join(columns, sql`, `)})
+    select ${values.id}, ${organizations.id}, ${values.previousId}, ${values.status}, ${values.head}, ${values.run},
+      ${values.log}, ${values.input}
+    from ${organizations} where ${eq(organizations.id, values.organization)} and ${exists}`
+})
+
+/** Part of a transaction: replaces the log of an unfinished run with the complete one; false if the run has finished. */
+export function* finishResponse(key: ResponseKey, { status, log }: ResponseEnd): Script<boolean> {
+  const { organization, id } = key
+  const finished = (yield* setFinished({ organization, id, status, log })).length > 0
+  if (!finished) return false
+  yield* deletePieces({ id })
+  // A run may have an owner if the database was copied from PostgreSQL.
+  yield* deleteOwner({ id })
+  return true
+}
+
+const setFinished = statement((values: Parameters<ResponseKey & ResponseEnd>) =>
+  update(
+    responses,
+    { status: values.status, log: values.log, run: null },
+    returning({ id: responses.id }, sql`${ofKey(values)} and ${isUnfinished}`),
+  ),
+)
+
+const deletePieces = statement(
+  (values: Parameters<{ id: string }>) =>
+    sql<never>`delete from ${response_log} where ${eq(response_log.response_id, values.id)}`,
+)
+
+const deleteOwner = statement(
+  (values: Parameters<{ id: string }>) =>
+    sql<never>`delete from ${runs} where ${eq(runs.response_id, values.id)}`,
+)

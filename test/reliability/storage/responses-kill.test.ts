@@ -4,7 +4,7 @@ import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
-import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
+import { sqliteResponses } from '../../unit/storage/support/sqlite-responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 
@@ -15,7 +15,7 @@ test('the acknowledged events of a run survive a kill of its process', async () 
   for (const enough of [1, 400, 2500]) {
     const lines = await acknowledgedBeforeKill(file, organization, enough)
     const database = openDatabase(file, quietLog)
-    const responses = createResponses(database, createWriter(database))
+    const responses = sqliteResponses(database, createWriter(database))
     for (const [id, received] of lastOf(lines)) {
       expectKept(received, await responses.find(organization, id))
       if (received.word !== 'queued') seen[received.word]++

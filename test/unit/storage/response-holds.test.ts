@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
+import { sqliteResponses } from './support/sqlite-responses.ts'
 import { finished, responseStorage } from './support/response-fixture.ts'
 
 /** Resolves when all is written that was begun, and what is begun after it. */
@@ -107,7 +107,7 @@ test('responses that a killed process held are erased at the next start', async 
   await responses.remove(acme, id)
   await settled(scenario)
   expect(rows()).toEqual([id])
-  createResponses(database, writer)
+  sqliteResponses(database, writer)
   await settled(scenario)
   expect(rows()).toEqual([])
 })

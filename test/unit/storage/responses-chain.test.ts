@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { maxChainBytes, maxChainLinks } from '../../../src/storage/sqlite/responses/response-chain.ts'
+import { maxChainBytes, maxChainLinks } from '../../../src/storage/scripts/conversations.ts'
 import { finished, responseStore } from './support/response-fixture.ts'
 import { testStores } from './support/stores.ts'
 

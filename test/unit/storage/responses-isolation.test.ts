@@ -1,23 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { sqliteResponses } from './support/sqlite-responses.ts'
+import { finishResponse } from '../../../src/storage/sqlite/writes.ts'
+import { recordPlans } from '../../support/query-plans.ts'
 import { testDatabase } from './support/folder.ts'
 import { finished, responseStorage, responseStore, unfinished } from './support/response-fixture.ts'
 import { testStores } from './support/stores.ts'
-
-/** All that are prepared for responses. */
-function statementsOf(database: Database): string[] {
-  const statements: string[] = []
-  const sqlite = new Proxy(database.sqlite, {
-    get: () => (statement: string) => {
-      statements.push(statement)
-      return database.sqlite.prepare(statement)
-    },
-  })
-  createResponses({ ...database, sqlite }, createWriter(database))
-  return statements
-}
 
 testStores((open) => {
   test('a chain ends where it would lead to another organization', async () => {
@@ -80,19 +68,42 @@ test('another organization reads no response and changes none', async () => {
   expect(await responses.find(acme, first)).toBeDefined()
 })
 
-test('no statement of responses scans a table, or sorts it', () => {
-  const database = testDatabase()
-  const statements = statementsOf(database)
-  expect(statements.length).toBeGreaterThan(12)
-  const plans = statements.flatMap((statement) => planOf(database, statement))
-  // The links of one chain, the pieces of one log, what is held, and an index of nothing but what is asked for.
-  const bounded =
-    /^SCAN (link|json_each)|FOR group_concat|^SCAN responses USING (COVERING )?INDEX responses_to_erase$/
-  const steps = plans.filter((step) => !bounded.test(step))
-  expect(steps.filter((step) => /^SCAN|TEMP B-TREE|AUTOMATIC/.test(step))).toEqual([])
-  for (const index of ['that_follow', 'in_sight', 'to_erase', 'unfinished'])
-    expect(plans.join()).toContain(`INDEX responses_${index}`)
+test('no statement of responses scans a table, or sorts it', async () => {
+  const { database, writer, acme, answered: replied, queued } = await responseStorage()
+  const [parent, run] = [await replied(), await queued()]
+  const leaf = await replied(parent)
+  const { recorded, plans } = recordPlans(database)
+  const responses = sqliteResponses(recorded, writer)
+  for (const order of ['asc', 'desc'] as const)
+    await responses.list({ organization: acme, model: 'acme/river', metadata: [], order, limit: 20 })
+  await responses.list({ organization: acme, metadata: [], order: 'asc', limit: 20 })
+  await responses.unfinished('', 10)
+  await responses.find(acme, leaf, () => {})
+  await responses.findInput(acme, leaf)
+  await responses.findRun(acme, run)
+  await responses.chain(acme, leaf)
+  await responses.runContext(acme, run)
+  await responses.start(acme, run)
+  await responses.append(acme, run, 0, '[]\n')
+  await writer.write(() => recorded.run(finishResponse({ organization: acme, id: run }, end)))
+  await responses.remove(acme, parent)
+  await responses.expire(Date.now() + 1000)
+  const read = [...plans()].filter(([text]) => !/^\s*insert/.test(text))
+  expect(read.length).toBeGreaterThan(18)
+  // The links of one chain, the pieces of one log, lists of ids, and an index of nothing but what is to be erased.
+  const bounded = /^SCAN (link|ids|json_each)|FOR string_agg|^SCAN responses USING INDEX responses_to_erase$/
+  for (const [text, plan] of read) {
+    const steps = plan.split('; ').filter((step) => !bounded.test(step))
+    expect([text, steps.filter((step) => /^SCAN|TEMP B-TREE|AUTOMATIC/.test(step))]).toEqual([text, []])
+  }
+  // An index on the organization alone would read all of its responses.
+  expect(read.filter(([, plan]) => plan.includes('(organization_id=?)'))).toEqual([])
+  const all = read.map(([, plan]) => plan).join()
+  for (const index of ['of_organization', 'that_follow', 'in_sight', 'to_erase', 'unfinished'])
+    expect(all).toContain(`INDEX responses_${index}`)
 })
+
+const end = { status: 'completed', log: '' } as const
 
 test('the responses and the log pieces of a deletion are found by an index', () => {
   const database = testDatabase()

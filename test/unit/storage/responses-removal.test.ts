@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { stepRows } from '../../../src/storage/common/step-size.ts'
-import { createResponses } from '../../../src/storage/sqlite/responses/responses.ts'
+import { sqliteResponses } from './support/sqlite-responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { finished, idOf, responseStorage, responseStore } from './support/response-fixture.ts'
@@ -146,7 +146,7 @@ test('responses that a killed process did not erase are erased after the next re
   await removal
   expect(rows()).toHaveLength(2 * stepRows)
   const nextWriter = createWriter(database)
-  const next = createResponses(database, nextWriter)
+  const next = sqliteResponses(database, nextWriter)
   expect(await next.remove(acme, ids[0]!)).toBe('removed')
   while (rows().length > 0) await nextWriter.write(() => {})
 })

@@ -20,6 +20,8 @@ const dialect: Dialect = {
   forUpdate: sql``,
   forShare: sql``,
   lockTotals: sql`select 1`,
+  skipLocked: sql``,
+  isErasable: sql`true`,
   keyOrder: sql`rowid`,
   isOneOf: (expression, list) => sql`${expression} in ${list}`,
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,

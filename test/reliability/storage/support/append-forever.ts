@@ -1,6 +1,6 @@
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { sqliteResponses } from '../../../unit/storage/support/sqlite-responses.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { unfinished } from '../../../unit/storage/support/response-fixture.ts'
@@ -9,7 +9,7 @@ import { unfinished } from '../../../unit/storage/support/response-fixture.ts'
 const [file = '', organization = ''] = process.argv.slice(2)
 const database = openDatabase(file, quietLog)
 const writer = createWriter(database)
-const responses = createResponses(database, writer)
+const responses = sqliteResponses(database, writer)
 const ledger = createLedger(database, writer)
 
 async function runOn(pieces: number): Promise<never> {

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { sqliteResponses } from '../../../unit/storage/support/sqlite-responses.ts'
 import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'
 import {
   chainOf,
@@ -116,7 +116,7 @@ async function randomScenario(random: () => number) {
   }
 
   function restart(): void {
-    responses = createResponses(database, writer)
+    responses = sqliteResponses(database, writer)
   }
 
   async function compare(): Promise<void> {

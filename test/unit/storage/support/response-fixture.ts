@@ -8,17 +8,21 @@ import type {
 } from '../../../../src/storage/ports/responses.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
-import { prepareResponseWrites } from '../../../../src/storage/sqlite/responses/response-writes.ts'
-import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { finishResponse, insertResponse } from '../../../../src/storage/sqlite/writes.ts'
 import { testStorage } from './folder.ts'
+import { sqliteResponses } from './sqlite-responses.ts'
 import { type OpenStore, valuesOf } from './stores.ts'
 
 /** Two organizations, and the responses of both. */
 export async function responseStorage() {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(createScriptRunner(database, writer))
-  const responses = createResponses(database, writer)
-  const writes = prepareResponseWrites(database)
+  const responses = sqliteResponses(database, writer)
+  const writes = {
+    insert: (response: NewResponse) => database.run(insertResponse(response)),
+    finish: (organization: string, id: string, end: ResponseEnd) =>
+      database.run(finishResponse({ organization, id }, end)),
+  }
   const [acme, other] = [(await organizations.create('acme')).id, (await organizations.create('other')).id]
   const insert = (...added: NewResponse[]) => writer.write(() => added.forEach(writes.insert))
   const finish = (organization: string, id: string, end: ResponseEnd) =>

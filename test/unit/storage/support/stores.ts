@@ -34,7 +34,7 @@ import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts
 import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
-import { createResponses } from '../../../../src/storage/sqlite/responses/responses.ts'
+import { sqliteResponses } from './sqlite-responses.ts'
 import { createRollup } from '../../../../src/storage/sqlite/usage-totals.ts'
 import { createUsageSource } from '../../../../src/storage/sqlite/usage-source.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
@@ -109,8 +109,8 @@ export async function openSqliteStore(): Promise<TestStore> {
     organizations: createOrganizations(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
-    responses: createResponses(database, writer),
-    otherResponses: () => createResponses(database, writer),
+    responses: sqliteResponses(database, writer),
+    otherResponses: () => sqliteResponses(database, writer),
     usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     keys: (now) => createKeys(runner, now),
