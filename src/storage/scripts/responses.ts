@@ -1,6 +1,6 @@
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { serviceUnavailable } from '../../lib/errors/errors.ts'
-import type { JsonObject } from '../../lib/json/json.ts'
+import { type JsonObject, parseJson } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
 import { nextTurn } from '../../lib/time.ts'
@@ -15,7 +15,7 @@ import type {
   StoredResponse,
   UnfinishedRun,
 } from '../ports/responses.ts'
-import { parseStored, parseStoredList, UnreadableError } from '../ports/stored-json.ts'
+import { parseStored, parseStoredList } from '../ports/stored-json.ts'
 import { isUnfinished, response_log, responses } from '../schema/stored.ts'
 import { bare, returning, type RowOf, select, update } from '../sql.ts'
 import { type Parameters, type ScriptRunner, statement } from '../statement.ts'
@@ -26,11 +26,7 @@ import { createRemovals, ofKey, type RemovalOptions } from './response-removal.t
 export function createResponses(runner: ScriptRunner, options: RemovalOptions): Responses {
   const { read, transact } = runner
 
-  async function acquireFor(
-    part: 'response' | 'input',
-    key: ResponseKey,
-    acquireMemory?: AcquireMemory,
-  ): Promise<void> {
+  async function acquireFor(part: 'response' | 'input', key: ResponseKey, acquireMemory?: AcquireMemory) {
     if (acquireMemory === undefined) return
     const [sizes] = await read(() => selectSizes(key))
     await acquireMemory(sizes?.[part] ?? 0)
@@ -167,13 +163,10 @@ const selectListed = statement(
     ),
 )
 
+/** Undefined for a damaged response. */
 function toReadable(row: RowOf<typeof storedFields>): StoredResponse | undefined {
-  try {
-    return toResponse(row)
-  } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error
-    return undefined
-  }
+  const head = parseJson(row.head)
+  return head === undefined ? undefined : { ...row, head: head as JsonObject }
 }
 
 /** The rows that one step compares with the filters, and the bytes of their heads. */
@@ -194,7 +187,15 @@ async function search(query: ResponseQuery, read: ScriptRunner['read']): Promise
     const rows = await read(() =>
       selectRows({ organization, after, limit: isFiltered ? stepRows : limit + 1 }),
     )
-    const step = readsHead ? withinBytes(rows) : rows
+    const step = readsHead
+      ? rows.slice(
+          0,
+          countOnPage(
+            rows.map(({ headBytes }) => headBytes),
+            stepBytes,
+          ),
+        )
+      : rows
     const matching = step.filter((row) => status === undefined || row.status === status)
     found.push(...(readsHead ? await withMatchingHeads(matching, query, read) : matching))
     const last = step.at(-1)
@@ -224,12 +225,6 @@ function selectRowsInOrder(follows: SQL, direction: SQL) {
 }
 
 type ListedRow = FoundRow & { readonly status: ResponseStatus; readonly headBytes: number }
-
-function withinBytes(rows: readonly ListedRow[]): readonly ListedRow[] {
-  let bytes = 0
-  const end = rows.findIndex(({ headBytes }, index) => (bytes += headBytes) > stepBytes && index > 0)
-  return end < 0 ? rows : rows.slice(0, end)
-}
 
 async function withMatchingHeads(
   rows: readonly ListedRow[],
