@@ -2,14 +2,11 @@ import manifest from '../../package.json'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compile } from './compile.ts'
-import { renderFormula } from './homebrew.ts'
+import { checksums, formatChecksums, renderFormula, type Target, targets } from './release.ts'
 import { install, projectFolder } from './install.ts'
-import { bundledPackages } from './licenses/bundled-packages.ts'
-import { assertLicenseFiles } from './licenses/files.ts'
-import { collectThirdParty } from './licenses/third-party.ts'
-import { checksums, formatChecksums, type Target, targets } from './release.ts'
-import { packageFacts } from './sbom/package-facts.ts'
-import { createSbom } from './sbom/sbom.ts'
+import { bundledPackages, collectThirdParty } from './licenses/third-party.ts'
+import { assertLicenseFiles } from './licenses.ts'
+import { createSbom, packageFacts } from './sbom.ts'
 
 const { values: flags } = parseArgs({
   options: { all: { type: 'boolean', default: false }, into: { type: 'string' } },

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { formatCatalog } from './catalog/catalog-file.ts'
 import { toModelFacts } from './catalog/model.ts'
 import { selectModels } from './catalog/source.ts'
+import type { ModelDetails } from '../config/model-details.ts'
 
 const usage = `Usage: bun src/build/catalog.ts API_JSON [--snapshot YYYY-MM-DD] [--commit SHA] [--out FILE]
 
@@ -27,3 +27,44 @@ async function writeCatalog(): Promise<void> {
 }
 
 if (import.meta.main) await writeCatalog()
+
+/** The content of the catalog file. */
+type CatalogFile = {
+  /** The date of the data, YYYY-MM-DD. */
+  readonly snapshot: string
+  readonly commit?: string
+  readonly models: readonly ModelDetails[]
+}
+
+/** Formats the catalog with one line a model, so that a diff shows what changed. */
+export function formatCatalog({ snapshot, commit, models }: CatalogFile): string {
+  const source = ['models.dev, MIT licence', ...(commit ? [`commit ${commit}`] : [])].join(', ')
+  const head = Object.entries({ snapshot, source, notice }).map(
+    ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`,
+  )
+  const lines = models.map((model) => `    ${JSON.stringify(model)}`)
+  return `{\n${head.join('')}  "models": [\n${lines.join(',\n')}\n  ]\n}\n`
+}
+
+/** The licence of models.dev, which must accompany its data. */
+const notice = `MIT License
+
+Copyright (c) 2025 models.dev
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.`

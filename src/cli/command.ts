@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { nearMatch } from '../lib/near-match.ts'
 import type { CliContext } from './context.ts'
 import { UsageError } from './errors.ts'
@@ -35,4 +36,127 @@ export async function runSubcommand(
   throw new UsageError(
     `Unknown subcommand “${name}” for weir ${command}. ${guess} For help, run: weir ${command} --help`,
   )
+}
+
+/** The flags of a command: `text` takes a value, `switch` takes none. */
+type Flags = Readonly<Record<string, 'text' | 'switch'>>
+
+/** The values of the flags; a flag that is not set is absent. */
+export type FlagValues<Known extends Flags> = {
+  readonly [Name in keyof Known]?: Known[Name] extends 'switch' ? boolean : string
+}
+
+/** The flags and operands of a command. */
+type CommandSignature<Own extends Flags> = {
+  /** The words after `weir`, such as `keys create`. */
+  readonly command: string
+  /** The flags in addition to the common ones. */
+  readonly flags: Own
+  /** The names of the operands in order; one that ends with `?` is optional. */
+  readonly operands?: readonly string[]
+}
+
+/** The flags and operands that were passed. */
+type ParsedArgs<Own extends Flags> = {
+  readonly flags: FlagValues<Own & typeof commonFlags>
+  readonly operands: readonly string[]
+}
+
+const commonFlags = { config: 'text', data: 'text', json: 'switch', help: 'switch' } as const
+
+/** The end of each help text: the flags that every command has. */
+export const commonFlagsHelp = `Global flags
+  --config FILE  the settings file; default: WEIR_CONFIG, ./weir.yaml, ~/.config/weir/weir.yaml
+  --data DIR     the data folder; default: WEIR_DATA, ~/.local/share/weir
+  --json         print JSON; errors are {"error": {"message", "code"}} on standard error
+  --help         print this help; short form: -h
+
+Exit codes
+  0 success, 1 failure, 2 wrong usage`
+
+/** Parses the arguments of a command; throws `UsageError` with a hint if one is unknown, missing or malformed. */
+export function parseFlags<const Own extends Flags>(
+  args: readonly string[],
+  signature: CommandSignature<Own>,
+): ParsedArgs<Own> {
+  const flagTypes: Flags = { ...signature.flags, ...commonFlags }
+  const { tokens } = parseArgs({
+    args: args.map((arg) => (isNegativeNumber(arg) ? `${negativeNumberMark}${arg}` : arg)),
+    options: parserOptions(flagTypes),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  const flags: Record<string, string | boolean> = {}
+  const operands: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(unmark(token.value))
+    if (token.kind === 'option') flags[token.name] = flagValue(token, flagTypes, signature.command)
+  }
+  assertOperands(operands, signature)
+  // The values come from the same table as the type.
+  return { flags: flags as FlagValues<Own & typeof commonFlags>, operands }
+}
+
+/** True for a negative number, which is a value although it starts like a flag. */
+function isNegativeNumber(arg: string): boolean {
+  return /^-\.?\d/.test(arg)
+}
+
+/** Prefixed to a negative number, so that the parser treats it as a value. */
+const negativeNumberMark = '\u0000'
+
+function unmark(value: string): string {
+  return value.startsWith(negativeNumberMark) ? value.slice(negativeNumberMark.length) : value
+}
+
+type OptionToken = {
+  readonly name: string
+  readonly rawName: string
+  readonly value?: string
+  readonly inlineValue?: boolean
+}
+
+function parserOptions(flagTypes: Flags) {
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {}
+  for (const [name, type] of Object.entries(flagTypes))
+    options[name] = { type: type === 'text' ? 'string' : 'boolean', ...(name === 'help' && { short: 'h' }) }
+  return options
+}
+
+function flagValue(token: OptionToken, flagTypes: Flags, command: string): string | boolean {
+  const type = Object.hasOwn(flagTypes, token.name) ? flagTypes[token.name] : undefined
+  if (type === undefined) throw new UsageError(unknownFlagMessage(token, flagTypes, command))
+  if (type === 'switch') {
+    if (token.inlineValue !== true) return true
+    throw new UsageError(`The flag ${token.rawName} does not take a value. ${seeHelp(command)}`)
+  }
+  const swallowed = token.inlineValue !== true && token.value?.startsWith('-') === true
+  if (token.value === undefined || token.value === '' || swallowed)
+    throw new UsageError(`The flag ${token.rawName} requires a value. ${seeHelp(command)}`)
+  return unmark(token.value)
+}
+
+function unknownFlagMessage(token: OptionToken, flagTypes: Flags, command: string): string {
+  const near = nearMatch(token.name, Object.keys(flagTypes))
+  const guess = near === undefined ? '' : ` Did you mean --${near}?`
+  return `Unknown flag ${token.rawName}.${guess} ${seeHelp(command)}`
+}
+
+function assertOperands(operands: readonly string[], signature: CommandSignature<Flags>): void {
+  const names = signature.operands ?? []
+  const extra = operands[names.length]
+  if (extra !== undefined)
+    throw new UsageError(
+      `Unexpected argument “${extra}” for weir ${signature.command}. ${seeHelp(signature.command)}`,
+    )
+  const missing = names.slice(operands.length).find((name) => !name.endsWith('?'))
+  if (missing !== undefined)
+    throw new UsageError(
+      `Missing argument ${missing} for weir ${signature.command}. ${seeHelp(signature.command)}`,
+    )
+}
+
+function seeHelp(command: string): string {
+  return `For help, run: weir ${command.split(' ')[0]} --help`
 }

@@ -1,7 +1,8 @@
-import { findCommand, overview as helpText } from './command-registry.ts'
-import type { Command } from './command.ts'
+import { type Command, commonFlagsHelp } from './command.ts'
 import type { CliContext } from './context.ts'
-import { failureJson, toFailure } from './errors.ts'
+import { failureJson, toFailure, UsageError } from './errors.ts'
+import { nearMatch } from '../lib/near-match.ts'
+import { workerCommand } from './serve/workers/procedures.ts'
 
 /** Runs the command of these arguments; returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function run(args: readonly string[], context: CliContext): Promise<number> {
@@ -27,7 +28,7 @@ async function dispatch(args: readonly string[], context: CliContext): Promise<n
 }
 
 async function help([name]: readonly string[], context: CliContext): Promise<number> {
-  context.out(name === undefined || name.startsWith('-') ? helpText() : (await findCommand(name)).usage)
+  context.out(name === undefined || name.startsWith('-') ? overview() : (await findCommand(name)).usage)
   return 0
 }
 
@@ -47,3 +48,123 @@ function flagsOf(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--')
   return end < 0 ? args : args.slice(0, end)
 }
+
+/** A command that is loaded on demand, so that help does not load the code of the server. */
+type CommandEntry = {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+/** Every command, in the order of the help text. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'start the gateway; the default command',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    name: 'open',
+    summary: 'open the page of a running gateway in the browser',
+    load: async () => (await import('./commands/open.ts')).open,
+  },
+  {
+    name: 'check',
+    summary: 'validate the settings and show which providers have API keys',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  {
+    name: 'health',
+    summary: 'check that a running gateway is ready, for containers and monitors',
+    load: async () => (await import('./commands/health.ts')).health,
+  },
+  {
+    name: 'orgs',
+    summary: 'manage organizations: balances, billing and limits',
+    load: async () => (await import('./commands/orgs.ts')).orgs,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list, revoke and rotate API keys',
+    load: async () => (await import('./commands/keys.ts')).keys,
+  },
+  {
+    name: 'models',
+    summary: 'list the enabled models, with prices and routes',
+    load: async () => (await import('./commands/models.ts')).models,
+  },
+  {
+    name: 'usage',
+    summary: 'report requests, tokens and costs by model, API key, tag and more',
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  {
+    name: 'connect',
+    summary: 'print the settings that make a tool or an SDK use this gateway',
+    load: async () => (await import('./commands/connect.ts')).connect,
+  },
+  {
+    name: 'import',
+    summary: 'convert the configuration of a LiteLLM proxy',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
+    name: 'bench',
+    summary: 'measure the latency and CPU time that the gateway adds',
+    load: async () => (await import('./commands/bench.ts')).bench,
+  },
+  {
+    name: 'backup',
+    summary: 'back up the database, even while a server is running',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
+  {
+    name: 'copy',
+    summary: 'copy all data to another database: from SQLite to PostgreSQL, or back',
+    load: async () => (await import('./commands/copy.ts')).copy,
+  },
+  {
+    name: 'licenses',
+    summary: 'print the licences of Weir and of what the executable contains',
+    load: async () => (await import('./commands/licenses.ts')).licenses,
+  },
+  {
+    name: 'version',
+    summary: 'print the version of Weir',
+    load: async () => (await import('./commands/version.ts')).version,
+  },
+]
+
+/** Loads the command of this name; throws `UsageError` if there is none. */
+export async function findCommand(name: string): Promise<Command> {
+  if (name === workerCommand) return (await import('./commands/serve-worker.ts')).serveWorker
+  const entry = commands.find((entry) => entry.name === name)
+  if (entry !== undefined) return entry.load()
+  const near = nearMatch(
+    name,
+    commands.map(({ name }) => name),
+  )
+  const guess = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new UsageError(`Unknown command “${name}”.${guess} For help, run: weir --help`)
+}
+
+/** The text of `weir --help`. */
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return [introduction, 'Commands', ...list, '', commonFlagsHelp, '', closing].join('\n')
+}
+
+const introduction = `Weir: an inference gateway in one executable.
+It serves the models of many providers behind the APIs of OpenAI and Anthropic.
+
+Usage
+  weir [COMMAND] [flags]         without a command: weir serve
+
+Examples
+  weir                           serve on 127.0.0.1:9347
+  weir --port 8080               serve on another port
+  weir check                     validate the settings
+`
+
+const closing = 'For the arguments, flags and examples of a command, run: weir COMMAND --help'

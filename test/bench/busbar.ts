@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../../src/build/smoke/machine.ts'
+import { freePort } from '../../src/build/installation.ts'
 import type { Contender, Place, Running } from './contender.ts'
 import { executableIn } from './executable.ts'
 import { outputOf, startProgram } from './programs.ts'

@@ -1,5 +1,4 @@
-import { percentilesOf } from '../../src/cli/bench/statistics.ts'
-import { send } from '../../src/cli/bench/load.ts'
+import { percentilesOf, send } from '../../src/cli/bench/load.ts'
 import type { Job, Measured } from './job.ts'
 import { measureCost } from './process-cost.ts'
 

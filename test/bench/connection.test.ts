@@ -1,10 +1,7 @@
 import { expect, test } from 'bun:test'
-import { openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
-import { send } from '../../src/cli/bench/load.ts'
-import { median, percentilesOf } from '../../src/cli/bench/statistics.ts'
-import { chatFrames, jsonReply, streamReply } from '../../src/cli/bench/replies.ts'
-import { createReplyReader } from '../../src/cli/bench/reply.ts'
-import { startUpstream } from '../../src/cli/bench/upstream.ts'
+import { createReplyReader, openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
+import { median, percentilesOf, send } from '../../src/cli/bench/load.ts'
+import { chatFrames, jsonReply, startUpstream, streamReply } from '../../src/cli/bench/upstream.ts'
 
 const whole = Buffer.from(jsonReply({ said: 'é'.repeat(400) }))
 const stream = Buffer.concat(streamReply(chatFrames(5)))

@@ -1,4 +1,4 @@
-import type { Percentiles } from '../../src/cli/bench/statistics.ts'
+import type { Percentiles } from '../../src/cli/bench/load.ts'
 import type { ProcessCounts } from './process-counts.ts'
 
 /** How requests are sent: over busy connections for a time or up to a number, at a fixed rate, or as open streams. */

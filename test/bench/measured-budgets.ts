@@ -1,4 +1,4 @@
-import { median } from '../../src/cli/bench/statistics.ts'
+import { median } from '../../src/cli/bench/load.ts'
 import { added, type Budget, defined, type Figures, listed, plain, ratio, started } from './budget.ts'
 import type { Measured } from './job.ts'
 import { markdownTable } from './markdown.ts'

@@ -1,6 +1,5 @@
 import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
-import { percentilesOf } from '../../src/cli/bench/statistics.ts'
-import { assertSuccessful } from '../../src/cli/bench/load.ts'
+import { assertSuccessful, percentilesOf } from '../../src/cli/bench/load.ts'
 import type { Job, Measured } from './job.ts'
 import { residentOf } from './memory.ts'
 import { type CostReading, cpuBetween, measureCost, readCost } from './process-cost.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../../src/build/smoke/machine.ts'
+import { freePort } from '../../src/build/installation.ts'
 import type { Contender, Place, Running } from './contender.ts'
 import { outputOf, startProgram } from './programs.ts'
 import type { Workload } from './workload.ts'

@@ -1,4 +1,4 @@
-import type { Percentiles } from '../../src/cli/bench/statistics.ts'
+import type { Percentiles } from '../../src/cli/bench/load.ts'
 import { markdownTable } from './markdown.ts'
 import type { Bench } from './rounds.ts'
 import { type Line, summarize } from './summary.ts'

@@ -1,5 +1,5 @@
 import { cpus, totalmem } from 'node:os'
-import type { Percentiles } from '../../src/cli/bench/statistics.ts'
+import type { Percentiles } from '../../src/cli/bench/load.ts'
 import { version } from '../../package.json'
 import { markdownTable } from './markdown.ts'
 import type { ProcessCounts } from './process-counts.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/build/smoke/machine.ts'
+import { freePort } from '../../src/build/installation.ts'
 
 /** Milliseconds from the start of the executable to its readiness, of each run. */
 export type StartTimes = {

@@ -1,7 +1,5 @@
-import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
-import { percentilesOf } from '../../src/cli/bench/statistics.ts'
-import { assertSuccessful, send } from '../../src/cli/bench/load.ts'
-import type { Reply } from '../../src/cli/bench/reply.ts'
+import { type Connection, openConnection, type Reply } from '../../src/cli/bench/connection.ts'
+import { assertSuccessful, percentilesOf, send } from '../../src/cli/bench/load.ts'
 import type { Job, Measured } from './job.ts'
 import { measureCost } from './process-cost.ts'
 

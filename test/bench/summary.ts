@@ -1,4 +1,4 @@
-import { median, type Percentiles } from '../../src/cli/bench/statistics.ts'
+import { median, type Percentiles } from '../../src/cli/bench/load.ts'
 import type { Measured } from './job.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { Series } from './results.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chooseModel, type ConnectCandidate } from '../../src/cli/connect/choose-model.ts'
+import { chooseModel, type ConnectCandidate } from '../../src/cli/connect/models.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
 
 function candidate(slug: string, changes: Partial<ConnectCandidate> = {}): ConnectCandidate {

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
-import { connectJson, connectText } from '../../src/cli/connect/render.ts'
-import { keyVariable, type ConnectInput, type FileFormat } from '../../src/cli/connect/tool.ts'
+import {
+  type ConnectInput,
+  connectJson,
+  connectText,
+  type FileFormat,
+  keyVariable,
+} from '../../src/cli/connect/tool.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
 import { quoted } from '../../src/cli/quote.ts'
 import { hostileTexts } from './support/hostile-texts.ts'

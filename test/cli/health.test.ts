@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { readinessUrl } from '../../src/cli/health/probe.ts'
+import { readinessUrl } from '../../src/cli/commands/health.ts'
 import { projectFolder } from '../support/source.ts'
 import { startWeir } from '../reliability/operation/support/weir-process.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'

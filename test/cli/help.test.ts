@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { commands } from '../../src/cli/command-registry.ts'
+import { commands } from '../../src/cli/run.ts'
 import { table } from '../../src/cli/output.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { callWeir, runWeir } from './support/run-weir.ts'

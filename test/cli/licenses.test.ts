@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import manifest from '../../package.json'
-import { licenses } from '../../src/cli/commands/licenses.ts'
-import { licenseText, thirdParty } from '../../src/cli/licenses/third-party.ts'
+import { licenses, licenseText, thirdParty } from '../../src/cli/commands/licenses.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 test('weir licenses prints the licence of Weir, every component and every licence text', async () => {

@@ -1,7 +1,7 @@
 import manifest from '../../package.json'
 import { describe, expect, test } from 'bun:test'
 import { CommandError, UsageError } from '../../src/cli/errors.ts'
-import { parseFlags } from '../../src/cli/args.ts'
+import { parseFlags } from '../../src/cli/command.ts'
 import type { CliContext } from '../../src/cli/context.ts'
 import { run } from '../../src/cli/run.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { browserCommand } from '../../src/cli/open/browser.ts'
+import { browserCommand } from '../../src/cli/commands/open.ts'
 import { startWeir } from '../reliability/operation/support/weir-process.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { runWeir } from './support/run-weir.ts'

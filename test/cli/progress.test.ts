@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { CliContext, Terminal } from '../../src/cli/context.ts'
-import { barText } from '../../src/cli/output.ts'
-import { createProgress, withProgress } from '../../src/cli/progress.ts'
+import { barText, createProgress, withProgress } from '../../src/cli/output.ts'
 
 function worldOf(errTerminal?: Terminal) {
   const lines: string[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { exportLines } from '../../src/cli/connect/render.ts'
+import { exportLines } from '../../src/cli/connect/tool.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
 import { catalog } from '../../src/config/catalog.ts'
 import { projectFolder } from '../support/source.ts'

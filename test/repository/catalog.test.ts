@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { formatCatalog } from '../../src/build/catalog/catalog-file.ts'
+import { formatCatalog } from '../../src/build/catalog.ts'
 import { toModelFacts } from '../../src/build/catalog/model.ts'
 import { selectModels } from '../../src/build/catalog/source.ts'
 import { catalog } from '../../src/config/catalog.ts'

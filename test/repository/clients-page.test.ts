@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientsPage } from '../../src/build/docs/clients-page.ts'
+import { clientsPage } from '../../src/build/docs/reference-pages.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
 import { projectFolder } from '../support/source.ts'
 

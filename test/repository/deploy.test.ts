@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { commands, findCommand } from '../../src/cli/command-registry.ts'
+import { commands, findCommand } from '../../src/cli/run.ts'
 import { checkSchema } from '../../src/config/check-schema.ts'
 import type { SettingsProblem } from '../../src/config/problem.ts'
 import { SettingsFile } from '../../src/config/settings.ts'

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import manifest from '../../package.json'
-import { renderFormula } from '../../src/build/homebrew.ts'
-import { targets } from '../../src/build/release.ts'
+import { renderFormula, targets } from '../../src/build/release.ts'
 import { projectFolder } from '../support/source.ts'
 
 const template = await Bun.file(join(projectFolder, 'deploy/homebrew/weir.rb')).text()

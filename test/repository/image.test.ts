@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { commands } from '../../src/cli/command-registry.ts'
+import { commands } from '../../src/cli/run.ts'
 import { targets } from '../../src/build/release.ts'
 import { projectFolder, sourceFiles } from '../support/source.ts'
 

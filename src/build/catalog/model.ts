@@ -1,7 +1,10 @@
 import { Compile } from 'typebox/compile'
-import { type FastMode, ModelDetails, type Pricing } from '../../config/model-details.ts'
-import { supportedParameters } from './parameters.ts'
-import { reasoningFacts } from './reasoning.ts'
+import {
+  type FastMode,
+  ModelDetails,
+  type Pricing,
+  type ReasoningDetails,
+} from '../../config/model-details.ts'
 import {
   isChatModel,
   isEmbeddingModel,
@@ -10,6 +13,9 @@ import {
   type SourceCost,
   type SourceModel,
 } from './source.ts'
+import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
+import type { DirectProvider } from './direct-providers.ts'
+import { type Effort, efforts } from '../../domain/generation/request.ts'
 
 const validator = Compile(ModelDetails)
 
@@ -88,4 +94,106 @@ function toPrices({ input, output, cache_read, cache_write }: Prices): Prices {
 function toTiers({ tiers, context_over_200k: above200k }: SourceCost): NonNullable<Pricing['tiers']> {
   if (tiers) return tiers.map(({ tier, ...prices }) => ({ above: tier.size, ...toPrices(prices) }))
   return above200k ? [{ above: 200_000, ...toPrices(above200k) }] : []
+}
+
+/** Returns the parameters of the provider's API without those that this model rejects. */
+function supportedParameters(
+  provider: DirectProvider,
+  model: SourceModel,
+  reasoning: ReasoningDetails | undefined,
+): Parameter[] {
+  const unsupported = new Set<Parameter>([
+    ...unsupportedByFlags(model),
+    ...(isResponsesOnly(provider, model) ? unsupportedByResponses : []),
+    ...(unsupportedByFamily[provider.name]?.(model) ?? []),
+    ...(reasoning && reasoning.supported_efforts.length > 0 ? [] : (['reasoning_effort'] as const)),
+  ])
+  return parameters.filter(
+    (parameter) => provider.parameters.includes(parameter) && !unsupported.has(parameter),
+  )
+}
+
+/** Parameters that the Responses API does not have. */
+const unsupportedByResponses = [
+  'n',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+] as const
+
+function unsupportedByFlags(model: SourceModel): Parameter[] {
+  const unsupported: Parameter[] = []
+  if (!model.tool_call) unsupported.push('tools', 'tool_choice', 'parallel_tool_calls')
+  // The flag describes the reasoning mode; models that reason only on request support sampling otherwise.
+  if (model.temperature === false && !reasonsOnlyOnRequest(model)) unsupported.push('temperature', 'top_p')
+  if (model.structured_output === false) unsupported.push('response_format')
+  return unsupported
+}
+
+type FamilyRule = (model: SourceModel) => readonly Parameter[]
+
+/** Parameters that families of reasoning models reject. */
+const unsupportedByFamily: Readonly<Record<string, FamilyRule>> = {
+  openai: ({ id, temperature }) => {
+    if (temperature !== false) return []
+    const penalties = ['frequency_penalty', 'presence_penalty', 'logit_bias'] as const
+    if (id.startsWith('o1')) return [...penalties, 'parallel_tool_calls']
+    if (/^o\d/.test(id)) return [...penalties, 'stop', 'parallel_tool_calls']
+    return [...penalties, 'stop']
+  },
+  xai: ({ reasoning }) => (reasoning ? ['stop', 'frequency_penalty', 'presence_penalty'] : []),
+}
+
+/** Returns how the reasoning of the model can be configured; undefined for a model without reasoning. */
+function reasoningFacts(provider: DirectProvider, model: SourceModel): ReasoningDetails | undefined {
+  if (!model.reasoning) return undefined
+  const optional = canDisableReasoning(provider, model)
+  const levels = effortLevels(model, optional)
+  return {
+    supported_efforts: optional ? ['none', ...levels] : levels,
+    ...(optional ? optionalDefaults(provider, model) : mandatoryDefaults(levels)),
+  }
+}
+
+/** Returns the efforts above none: three levels for a token budget, one for a toggle. */
+function effortLevels(model: SourceModel, optional: boolean): Effort[] {
+  const listedEfforts = efforts.filter((effort) => effort !== 'none' && effortValues(model).includes(effort))
+  if (listedEfforts.length > 0) return listedEfforts
+  if (optionOf(model, 'budget_tokens')) return ['low', 'medium', 'high']
+  return optional ? ['medium'] : []
+}
+
+function canDisableReasoning(provider: DirectProvider, model: SourceModel): boolean {
+  // Claude reasons only on request, except for models that always reason.
+  if (provider.name === 'anthropic') return !/fable|mythos/.test(model.id)
+  const acceptsZeroBudget = optionOf(model, 'budget_tokens')?.min === 0
+  return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || acceptsZeroBudget
+}
+
+function effortValues(model: SourceModel): readonly (string | null)[] {
+  return optionOf(model, 'effort')?.values ?? []
+}
+
+function optionOf(model: SourceModel, type: string) {
+  return model.reasoning_options?.find((option) => option.type === type)
+}
+
+function mandatoryDefaults(levels: readonly Effort[]) {
+  const [only, another] = levels
+  const fixed = only !== undefined && another === undefined ? { default_effort: only } : {}
+  return { ...fixed, default_enabled: true, mandatory: true }
+}
+
+function optionalDefaults(provider: DirectProvider, model: SourceModel) {
+  if (provider.name !== 'openai') return { mandatory: false }
+  if (reasonsOnlyOnRequest(model))
+    return { default_effort: 'none' as const, default_enabled: false, mandatory: false }
+  return { default_enabled: true, mandatory: false }
+}
+
+/** True for GPT-5.1 to 5.4. Earlier models always reason; later ones reason by default. */
+function reasonsOnlyOnRequest(model: SourceModel): boolean {
+  return /^gpt-5\.[1-4](-|$)/.test(model.id) && effortValues(model).includes('none')
 }

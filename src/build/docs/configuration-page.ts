@@ -3,9 +3,8 @@ import { defaultProviderSettings, defaultSettings } from '../../config/defaults.
 import { SettingsFile } from '../../config/settings.ts'
 import { fieldsOf, textOf } from '../../lib/json/json.ts'
 import { exampleFile } from './example-file.ts'
-import { code, type Column, fenced, markdownTable } from './markdown.ts'
-import type { Page } from './page.ts'
-import { kindVariableTable } from './provider-rows.ts'
+import { code, type Column, fenced, markdownTable, type Page } from './page.ts'
+import { kindVariableTable } from './providers-page.ts'
 import { lastName, type SettingRow, settingRows } from './setting-rows.ts'
 
 /** The reference of the settings. */

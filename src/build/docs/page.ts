@@ -24,3 +24,42 @@ export function fillRegions(text: string, regions: Readonly<Record<string, strin
 }
 
 const region = /^(<!-- generated: ([a-z0-9-]+) -->)$[^]*?^(<!-- end -->)$/gm
+
+/** A column of a table: its title, and the cell of a row as Markdown. */
+export type Column<Row> = { readonly title: string; cell(row: Row): string }
+
+/** Returns a Markdown table whose columns are aligned, as the formatter does it. */
+export function markdownTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const titles = columns.map(({ title }) => title)
+  const cells = rows.map((row) => columns.map(({ cell }) => escapeCell(cell(row))))
+  const widths = titles.map((title, index) =>
+    Math.max(3, ...[title, ...cells.map((row) => row[index] ?? '')].map((cell) => Bun.stringWidth(cell))),
+  )
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, index) => padded(cell, widths[index] ?? 0)).join(' | ')} |`
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
+  return [line(titles), rule, ...cells.map(line)].join('\n')
+}
+
+/** Returns the items as code, with commas; a dash if there are none. */
+export function codeList(items: readonly string[]): string {
+  return items.length === 0 ? '–' : items.map(code).join(', ')
+}
+
+/** Returns the text as a piece of code. */
+export function code(text: string): string {
+  return `\`${text}\``
+}
+
+/** Returns a fenced block. */
+export function fenced(language: string, text: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))
+}

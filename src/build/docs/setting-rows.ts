@@ -1,4 +1,4 @@
-import { code } from './markdown.ts'
+import { code } from './page.ts'
 import { describeSchema, exampleYaml } from '../../config/check-schema.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../lib/json/json.ts'
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import manifest from '../../../package.json'
-import type { Component } from '../../cli/licenses/third-party.ts'
+import type { Component } from '../../cli/commands/licenses.ts'
 import { projectFolder } from '../install.ts'
-import { standardText } from './standard-text.ts'
 
 /** Returns Bun, its JavaScript engine and the libraries that it links, as the licence document of Bun lists them. */
 export async function runtimeLicenses(): Promise<Component[]> {
@@ -76,4 +75,27 @@ async function withText(component: Component): Promise<Component> {
   // “MIT (portions …)”: the text is that of most of the library.
   const text = await standardText(toSpdx(component.license.replace(/ \(.*/, '')))
   return text === undefined ? component : { ...component, texts: [text] }
+}
+
+const files: Readonly<Record<string, string>> = {
+  'Apache-2.0': 'LICENSE',
+  MIT: standardFile('MIT'),
+  'BSD-2-Clause': standardFile('BSD-2-Clause'),
+  'BSD-3-Clause': standardFile('BSD-3-Clause'),
+  Zlib: standardFile('Zlib'),
+  'LGPL-2.0-or-later': standardFile('LGPL-2.0'),
+  'LGPL-2.1-only': standardFile('LGPL-2.1'),
+}
+
+/** Returns the text of an SPDX licence without the names of authors, or undefined if it is not on file. */
+export async function standardText(license: string): Promise<string | undefined> {
+  const file = Object.hasOwn(files, license) ? files[license] : undefined
+  if (file === undefined) return undefined
+  const text = await Bun.file(join(projectFolder, file)).text()
+  // The appendix of the Apache licence names the authors of Weir.
+  return text.split(/^ +APPENDIX:/m)[0]?.trimEnd()
+}
+
+function standardFile(name: string): string {
+  return `src/build/licenses/standard-texts/${name}.txt`
 }

@@ -5,8 +5,14 @@ import { lazy } from '../../lib/lazy.ts'
 import { createApiKey, printApiKey } from '../../domain/accounting/organization.ts'
 import { CommandError } from '../errors.ts'
 import { programCommand } from '../invocation.ts'
-import { chatCompletion, chatFrames, jsonReply, streamReply } from './replies.ts'
-import { type ScriptedReply, startUpstream } from './upstream.ts'
+import {
+  chatCompletion,
+  chatFrames,
+  jsonReply,
+  type ScriptedReply,
+  startUpstream,
+  streamReply,
+} from './upstream.ts'
 
 /** A gateway and the scripted provider behind it; both are stopped at the end of the scope. */
 export type BenchGateway = AsyncDisposable & {

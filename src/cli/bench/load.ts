@@ -1,5 +1,4 @@
-import { type Connection, openConnection, requestBytes } from './connection.ts'
-import type { Reply } from './reply.ts'
+import { type Connection, openConnection, type Reply, requestBytes } from './connection.ts'
 
 /** A load test: one request, sent again and again over some connections. */
 export type Load = {
@@ -74,4 +73,91 @@ function chat({ url: base, key, model }: ChatTarget, options: object): ChatLoad 
   const url = new URL('/v1/chat/completions', base)
   const body = JSON.stringify({ model, ...options, messages: [{ role: 'user', content }] })
   return { url, request: requestBytes(url, { authorization: `Bearer ${key}` }, body) }
+}
+
+type Turn = Pick<Load, 'url' | 'request' | 'ending'>
+type Bounds = Required<Pick<Load, 'durationMs' | 'maxRequests'>>
+
+/**
+ * Sends one request after the other, to each address in turn, until the duration or the number of requests is over.
+ * Resolves with the results by address; rejects at the first reply that failed or is incomplete.
+ */
+export async function sendInTurn(
+  turns: readonly Turn[],
+  { durationMs, maxRequests }: Bounds,
+): Promise<readonly LoadResult[]> {
+  const targets = await openTargets(turns)
+  const endsAt = performance.now() + durationMs
+  try {
+    // Every address gets a request, however short the duration is.
+    for (let sent = 0; sent < targets.length || (sent < maxRequests && performance.now() < endsAt); sent++) {
+      const target = targets[sent % targets.length]
+      if (target !== undefined) await sendOne(target)
+    }
+  } finally {
+    for (const { connection } of targets) connection.close()
+  }
+  return targets
+}
+
+type Target = Turn & {
+  readonly connection: Connection
+  readonly latencies: number[]
+  readonly firstTokenLatencies: number[]
+}
+
+async function openTargets(turns: readonly Turn[]): Promise<readonly Target[]> {
+  const opened = await Promise.allSettled(turns.map(({ url }) => openConnection(url)))
+  const failed = opened.find((result) => result.status === 'rejected')
+  if (failed === undefined)
+    return opened.flatMap((result, index) => {
+      const turn = turns[index]
+      if (turn === undefined || result.status === 'rejected') return []
+      return [{ ...turn, connection: result.value, latencies: [], firstTokenLatencies: [] }]
+    })
+  for (const result of opened) if (result.status === 'fulfilled') result.value.close()
+  throw failed.reason
+}
+
+async function sendOne({
+  connection,
+  request,
+  ending,
+  latencies,
+  firstTokenLatencies,
+}: Target): Promise<void> {
+  const reply = await connection.exchange(request)
+  assertSuccessful(reply, ending)
+  latencies.push(reply.endedAt - reply.startedAt)
+  firstTokenLatencies.push(reply.firstAt - reply.startedAt)
+}
+
+/** The 50th and the 99th percentile of some values. */
+export type Percentiles = { readonly p50: number; readonly p99: number }
+
+/** Computes the percentiles; NaN without values. */
+export function percentilesOf(values: readonly number[]): Percentiles {
+  const sorted = Float64Array.from(values).toSorted()
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+/** Returns the middle value; of an even number of values, the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).toSorted()
+  const [lower, upper] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return ((lower ?? Number.NaN) + (upper ?? Number.NaN)) / 2
+}
+
+/** The latency of a single caller in milliseconds: directly, through the gateway, and the difference. */
+export type AddedLatency = {
+  readonly direct: Percentiles
+  readonly through: Percentiles
+  readonly added: Percentiles
+}
+
+/** Compares the latency through the gateway with the direct one. */
+export function addedLatency(direct: Percentiles, through: Percentiles): AddedLatency {
+  return { direct, through, added: { p50: through.p50 - direct.p50, p99: through.p99 - direct.p99 } }
 }

@@ -4,7 +4,7 @@ import { alternativeBaseUrls } from '../../providers/config/base-url.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import type { OnlineReport } from './report.ts'
 import type { CliContext } from '../context.ts'
-import { withProgress } from '../progress.ts'
+import { withProgress } from '../output.ts'
 
 /** Requests the model lists of all remote providers concurrently and reports each result. */
 export async function checkProviders(

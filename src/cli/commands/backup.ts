@@ -4,11 +4,9 @@ import { findDatabaseUrl } from '../../config/load.ts'
 import { findDataFolder } from '../../config/paths.ts'
 import { backUp, BackupError } from '../../storage/sqlite/connection/backup.ts'
 import { databaseName } from '../../storage/sqlite/connection/database.ts'
-import { commonFlagsHelp, parseFlags } from '../args.ts'
-import type { Command } from '../command.ts'
+import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { CommandError } from '../errors.ts'
-import { barText, jsonText } from '../output.ts'
-import { withProgress } from '../progress.ts'
+import { barText, jsonText, withProgress } from '../output.ts'
 
 const usage = `Usage
   weir backup FILE [--overwrite]

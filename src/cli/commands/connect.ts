@@ -3,13 +3,24 @@ import { parseApiKey } from '../../domain/accounting/organization.ts'
 import { nearMatch } from '../../lib/near-match.ts'
 import type { NewKey } from '../../storage/ports/keys.ts'
 import { defaultOrganization } from '../../storage/common/bootstrap-key.ts'
-import { commonFlagsHelp, type FlagValues, parseFlags } from '../args.ts'
-import type { Command } from '../command.ts'
-import { type ConnectCandidate, chooseModel, isPrintable, toCandidate } from '../connect/choose-model.ts'
-import { isServing, originOf } from '../connect/origin.ts'
-import { type ConnectResult, connectJson, connectText } from '../connect/render.ts'
-import { servedModels } from '../connect/served-models.ts'
-import { apiKey, type ConnectTool, keyVariable, type ToolSettings } from '../connect/tool.ts'
+import { type Command, commonFlagsHelp, type FlagValues, parseFlags } from '../command.ts'
+import {
+  chooseModel,
+  type ConnectCandidate,
+  isPrintable,
+  servedModels,
+  toCandidate,
+} from '../connect/models.ts'
+import { isServing, originOf } from '../running-gateway.ts'
+import {
+  apiKey,
+  connectJson,
+  type ConnectResult,
+  connectText,
+  type ConnectTool,
+  keyVariable,
+  type ToolSettings,
+} from '../connect/tool.ts'
 import { connectTools } from '../connect/tools.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'

@@ -1,18 +1,16 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { fileErrorReason } from '../../config/file-problems.ts'
 import { problemLine } from '../../config/problem.ts'
 import { shortText } from '../../lib/text.ts'
-import { commonFlagsHelp, parseFlags } from '../args.ts'
-import { type Command, runSubcommand, type Subcommand } from '../command.ts'
+import { type Command, commonFlagsHelp, parseFlags, runSubcommand, type Subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
-import { problemsOfYaml } from '../import/check-imported.ts'
-import { importConfig, type ImportedConfig, isLitellmConfig } from '../import/litellm/import-config.ts'
-import type { NotImported } from '../import/litellm/notes.ts'
-import { readSource } from '../import/read-source.ts'
-import { settingsYaml } from '../import/settings-yaml.ts'
+import { problemsOfYaml, settingsYaml } from '../import/settings-yaml.ts'
+import { importConfig, type ImportedConfig, isLitellmConfig } from '../import/import-config.ts'
+import type { NotImported } from '../import/source.ts'
 import { jsonText } from '../output.ts'
+import { duplicateKey, invalidLine } from '../../config/read-settings-file.ts'
 
 const usage = `Usage
   weir import litellm FILE [--out weir.yaml] [--json]
@@ -114,4 +112,53 @@ function countText(count: number, noun: string): string {
 
 function reportNotes(notes: readonly NotImported[], context: CliContext): void {
   for (const { path, reason } of notes) context.err(`${shortText(path, 200)}: ${reason}`)
+}
+
+/** A parsed file of another program. */
+type Source = {
+  readonly config: unknown
+  /** The path of a key that occurs twice; the parser keeps the last value. */
+  readonly duplicate?: string
+}
+
+/** Reads and parses a YAML file. Throws `CommandError` with a sentence that names the file. */
+function readSource(file: string): Source {
+  const text = readText(file)
+  const config = parse(text, file)
+  const duplicate = duplicateKey(text)
+  return { config, ...(duplicate !== undefined && { duplicate }) }
+}
+
+const maxBytes = 1024 * 1024
+
+function readText(file: string): string {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const status = fstatSync(descriptor)
+    if (status.isFile() && status.size > maxBytes)
+      throw new CommandError(`${file} has more than 1 MiB, which no configuration has.`)
+    if (!status.isFile()) throw new CommandError(`${file} is not a file.`)
+    return readFileSync(descriptor, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${file} cannot be read: ${fileErrorReason(error)}.`)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Characters in which the line of an error is searched, which takes a parse for each line. */
+const maxSearched = 100_000
+
+function parse(text: string, file: string): unknown {
+  try {
+    return Bun.YAML.parse(text)
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new CommandError(`${file} is not valid YAML: it is nested too deeply.`)
+    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, '') : 'not YAML'
+    const line = text.length <= maxSearched ? ` Line ${invalidLine(text)}.` : ''
+    throw new CommandError(`${file} is not valid YAML: ${reason}.${line}`)
+  }
 }

@@ -1,14 +1,12 @@
-import { commonFlagsHelp, parseFlags } from '../args.ts'
-import { type Command, runSubcommand } from '../command.ts'
+import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { organizationJson } from '../../api/admin/organization-object.ts'
-import { organizationTable } from '../orgs-output.ts'
-import { jsonText } from '../output.ts'
-import { withProgress } from '../progress.ts'
-import { withExistingStorage, withStorage, withReadableStorage } from '../storage.ts'
-import { credit } from './orgs-credit.ts'
-import { set } from './orgs-set.ts'
+import { jsonText, table, withProgress } from '../output.ts'
+import { withExistingStorage, withReadableStorage, withStorage } from '../storage.ts'
+import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/organizations.ts'
+import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
+import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
 
 const usage = `Usage
   weir orgs create NAME          create an organization with unmetered billing
@@ -95,4 +93,116 @@ async function remove(args: readonly string[], context: CliContext): Promise<num
   const deleted = { ...organizationJson(account), deleted: true }
   context.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
   return 0
+}
+
+const changeFlags = {
+  billing: 'text',
+  'requests-per-minute': 'text',
+  'tokens-per-minute': 'text',
+  'concurrent-requests': 'text',
+} as const
+
+/** `weir orgs set`. */
+async function set(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'orgs set',
+    flags: changeFlags,
+    operands: ['NAME'],
+  })
+  const [name = ''] = operands
+  const change = toChange(flags)
+  const account = await withExistingStorage(flags, context, ({ organizations }) =>
+    organizations.change(name, change),
+  )
+  context.out(flags.json ? jsonText(organizationJson(account)) : organizationTable([account]))
+  return 0
+}
+
+function toChange(flags: { readonly [Name in keyof typeof changeFlags]?: string }): OrganizationChange {
+  const names = Object.keys(changeFlags).map((name) => `--${name}`)
+  const change = {
+    billing: parseBilling(flags.billing),
+    requestsPerMinute: parseLimit('--requests-per-minute', flags['requests-per-minute']),
+    tokensPerMinute: parseLimit('--tokens-per-minute', flags['tokens-per-minute']),
+    concurrentRequests: parseLimit('--concurrent-requests', flags['concurrent-requests']),
+  }
+  if (Object.values(change).every((value) => value === undefined))
+    throw new UsageError(
+      `weir orgs set requires at least one of: ${names.join(', ')}. For help, run: weir orgs --help`,
+    )
+  return change
+}
+
+function parseBilling(text: string | undefined): BillingMode | undefined {
+  const billing = billingModes.find((candidate) => candidate === text)
+  if (text !== undefined && billing === undefined)
+    throw new UsageError(
+      `--billing must be one of ${billingModes.join(', ')}, not “${text}”. For help, run: weir orgs --help`,
+    )
+  return billing
+}
+
+function parseLimit(flag: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined
+  if (text === 'default') return null
+  const limit = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(limit))
+    throw new UsageError(
+      `${flag} must be a whole number of at least 1, or default, not “${text}”. For help, run: weir orgs --help`,
+    )
+  return limit
+}
+
+/** `weir orgs credit`. */
+async function credit(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'orgs credit',
+    flags: { note: 'text' },
+    operands: ['NAME', 'USD'],
+  })
+  const [name = '', usd = ''] = operands
+  const amount = parseAmount(usd)
+  const account = await withExistingStorage(flags, context, ({ organizations }) =>
+    organizations.credit(name, amount, flags.note),
+  )
+  context.out(
+    flags.json
+      ? jsonText(organizationJson(account))
+      : `The balance of ${name} is ${formatUsd(account.balance)} USD.`,
+  )
+  if (!flags.json) printBillingHint(account, context)
+  return 0
+}
+
+function parseAmount(usd: string): Nanos {
+  const amount = parseUsd(usd)
+  if (amount === undefined)
+    throw new UsageError(
+      `USD must be an amount such as 25 or 12.50, with at most nine decimals, not “${usd}”. For help, run: weir orgs --help`,
+    )
+  return amount
+}
+
+function printBillingHint({ name, billing }: OrganizationAccount, context: CliContext): void {
+  if (billing === 'prepaid') return
+  const command = `weir orgs set ${/^\S+$/.test(name) ? name : `'${name}'`} --billing prepaid`
+  context.err(`The billing of ${name} is ${billing}. To pay for requests from the balance, run: ${command}`)
+}
+
+/** Formats organizations as a table for the terminal. */
+function organizationTable(accounts: readonly OrganizationAccount[]): string {
+  return table(accounts, [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'BILLING', value: ({ billing }) => billing },
+    { title: 'BALANCE USD', value: ({ balance }) => formatUsd(balance), align: 'right' },
+    { title: 'REQUESTS/MIN', value: ({ limits }) => limitText(limits.requestsPerMinute), align: 'right' },
+    { title: 'TOKENS/MIN', value: ({ limits }) => limitText(limits.tokensPerMinute), align: 'right' },
+    { title: 'CONCURRENT', value: ({ limits }) => limitText(limits.concurrentRequests), align: 'right' },
+    { title: 'CREATED', value: ({ createdAt }) => new Date(createdAt).toISOString().slice(0, 10) },
+  ])
+}
+
+function limitText(limit: number | null): string {
+  return limit?.toLocaleString('en-US') ?? 'default'
 }

@@ -1,5 +1,4 @@
-import { commonFlagsHelp, parseFlags } from '../args.ts'
-import type { Command } from '../command.ts'
+import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { raiseRequestLimit } from '../serve/request-limit.ts'
 import { parseDrain } from '../serve/shutdown.ts'
 

@@ -1,14 +1,13 @@
 import { parseDuration } from '../../config/units.ts'
 import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage-report.ts'
 import { operatorReport } from '../../storage/usage/operator-report.ts'
-import type { Command } from '../command.ts'
-import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import type { CliContext } from '../context.ts'
+import type { CliContext, Terminal } from '../context.ts'
 import { jsonText } from '../output.ts'
 import { type AdminStorage, withReadableStorage } from '../storage.ts'
 import { usageJson, usageTable } from '../usage-output.ts'
-import { watch } from '../watch.ts'
+import { wait } from '../../lib/time.ts'
 
 const help = `Usage
   weir usage [--org NAME] [--by model|provider|org|key|tag|day|error] [--since 7d] [--watch]
@@ -97,4 +96,46 @@ function parseSpan(text: string): number {
       `--since must be a duration such as 7d or 24h, not “${text}”. For help, run: weir usage --help`,
     )
   return spanMs
+}
+
+/** Between the end of one refresh and the start of the next. */
+const watchIntervalMs = 2000
+
+/**
+ * Prints the rendered text again and again until Ctrl-C or until standard output is closed; on a terminal in place of
+ * the last one. `render` may depend on the current size of the terminal.
+ */
+async function watch(render: () => Promise<string>, context: CliContext, screen?: Terminal): Promise<void> {
+  const interrupted = new AbortController()
+  const interrupt = () => interrupted.abort()
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  const signals = [interrupted.signal, context.signal, context.outputClosed].filter(
+    (signal) => signal !== undefined,
+  )
+  const stopped = AbortSignal.any(signals)
+  screen?.write('\u001b[2J')
+  try {
+    while (!stopped.aborted) {
+      const next = await render()
+      if (screen === undefined) context.out(next)
+      else screen.write(frame(next, screen))
+      // It rejects only when the watch stops.
+      await wait(watchIntervalMs, stopped).catch(() => {})
+    }
+  } finally {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+  }
+}
+
+/** Draws from the upper left corner; each line clears the rest of the last frame, and the screen does not scroll. */
+function frame(text: string, screen: Terminal): string {
+  const maxLines = Math.max(1, screen.size().rows - 1)
+  const lines = text.split('\n')
+  const visibleLines =
+    lines.length <= maxLines
+      ? lines
+      : [...lines.slice(0, maxLines - 1), `… ${lines.length - maxLines + 1} more lines`]
+  return `\u001b[H${visibleLines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`
 }

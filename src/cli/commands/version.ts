@@ -1,6 +1,5 @@
 import manifest from '../../../package.json'
-import type { Command } from '../command.ts'
-import { commonFlagsHelp, parseFlags } from '../args.ts'
+import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage

@@ -1,9 +1,8 @@
-import { agents } from './tools/agents.ts'
-import { llm, openWebui } from './tools/chat.ts'
-import { aider, claudeCode, codex, opencode } from './tools/coding-agents.ts'
-import { continueDev, cursor, zed } from './tools/editors.ts'
-import { aiSdk, langchain, llamaIndex, pydanticAi } from './tools/frameworks.ts'
-import { curl, openaiGo, openaiNode, openaiPython } from './tools/openai-sdks.ts'
+import { agents, aiSdk, langchain, llamaIndex, pydanticAi } from './frameworks.ts'
+import { llm, openWebui } from './chat.ts'
+import { aider, claudeCode, codex, opencode } from './coding-agents.ts'
+import { continueDev, cursor, zed } from './editors.ts'
+import { curl, openaiGo, openaiNode, openaiPython } from './openai-sdks.ts'
 import type { ConnectTool } from './tool.ts'
 
 /** The tools of `weir connect`, in the order of its list. */

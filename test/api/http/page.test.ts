@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { bundlePage } from '../../../src/api/page/bundle.ts'
 import { page as pagePlugin } from '../../../src/api/page/routes.ts'
-import { compressPageFile } from '../../../src/build/page.ts'
+import { compressPageFile } from '../../../src/build/compile.ts'
 import { fieldsOf } from '../../../src/lib/json/json.ts'
 import { startApp } from '../../support/app.ts'
 

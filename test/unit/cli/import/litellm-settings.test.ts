@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isLitellmConfig } from '../../../../src/cli/import/litellm/import-config.ts'
+import { isLitellmConfig } from '../../../../src/cli/import/import-config.ts'
 import { importYaml, oneModel } from './support/import-yaml.ts'
 
 const model = oneModel('{ model: ollama/river }')

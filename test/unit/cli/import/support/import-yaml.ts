@@ -1,6 +1,5 @@
-import { problemsOfYaml } from '../../../../../src/cli/import/check-imported.ts'
-import { importConfig } from '../../../../../src/cli/import/litellm/import-config.ts'
-import { settingsYaml } from '../../../../../src/cli/import/settings-yaml.ts'
+import { problemsOfYaml, settingsYaml } from '../../../../../src/cli/import/settings-yaml.ts'
+import { importConfig } from '../../../../../src/cli/import/import-config.ts'
 import { fieldsOf } from '../../../../../src/lib/json/json.ts'
 
 /** What a LiteLLM configuration, in YAML, becomes; throws where the settings would not load. */

@@ -1,0 +1,103 @@
+import { isLoopback } from '../running-gateway.ts'
+import { quoted } from '../quote.ts'
+import {
+  baseUrl,
+  type ConnectInput,
+  type ConnectModel,
+  type ConnectTool,
+  keyEnvironment,
+  keyVariable,
+} from './tool.ts'
+
+/** Open WebUI, in a container. */
+export const openWebui: ConnectTool = {
+  name: 'open-webui',
+  title: 'Open WebUI',
+  summary: 'a chat page for the browser, in a container',
+  settings: (input) => ({
+    environment: keyEnvironment,
+    files: [{ path: 'compose.yaml', format: 'yaml', content: composeFile(input) }],
+    command: 'docker compose up -d',
+    notes: [
+      ...containerNotes(input),
+      'Open http://localhost:3000 and create the first account, which is the administrator. All models of Weir are in the menu.',
+      'Open WebUI reads these variables at its first start only; later, change them in Admin Settings, Connections.',
+      'It also generates titles, tags and follow-up questions with the model; Admin Settings, Interface disables that.',
+    ],
+  }),
+}
+
+/** The program llm. */
+export const llm: ConnectTool = {
+  name: 'llm',
+  title: 'LLM',
+  summary: 'the llm command of Datasette',
+  settings: (input) => ({
+    install: 'pip install llm',
+    environment: keyEnvironment,
+    files: [
+      {
+        path: 'extra-openai-models.yaml',
+        format: 'yaml',
+        content: input.models.map((model) => llmEntry(model, input)).join(''),
+      },
+    ],
+    command: `llm keys set weir --value "$${keyVariable}"\nllm -m weir/default 'Hello from Weir'`,
+    notes: [
+      'The file belongs in the folder that this command prints: dirname "$(llm logs path)". If it exists, add the entries to it.',
+      'llm stores the key in keys.json, in the same folder.',
+    ],
+  }),
+}
+
+/** Compose replaces variables in every value, so a `$` of a value is doubled. */
+function composeFile(input: ConnectInput): string {
+  const value = (text: string) => quoted(text.replaceAll('$', '$$$$'))
+  const url = isLoopback(input.origin) ? containerUrl(input) : baseUrl(input)
+  return `services:
+  open-webui:
+    image: ghcr.io/open-webui/open-webui:main
+    ports:
+      - "127.0.0.1:3000:8080"
+    environment:
+      ENABLE_OLLAMA_API: "false"
+      OPENAI_API_BASE_URL: ${value(url)}
+      OPENAI_API_KEY: "\${${keyVariable}}"
+      DEFAULT_MODELS: ${value(input.model.slug)}
+    extra_hosts:
+      - "host.docker.internal:host-gateway"
+    volumes:
+      - open-webui:/app/backend/data
+    restart: unless-stopped
+volumes:
+  open-webui: {}
+`
+}
+
+/** In a container, the loopback address is that of the container. */
+function containerUrl(input: ConnectInput): string {
+  const url = new URL(baseUrl(input))
+  url.hostname = 'host.docker.internal'
+  return url.href
+}
+
+function containerNotes(input: ConnectInput): string[] {
+  return isLoopback(input.origin)
+    ? [
+        `In the container, host.docker.internal stands for this machine, so the address is not ${baseUrl(input)}. On Linux, Weir must also listen there: start it with --host 0.0.0.0 behind a firewall, or with the address of the bridge, often 172.17.0.1.`,
+      ]
+    : []
+}
+
+function llmEntry(model: ConnectModel, input: ConnectInput): string {
+  return [
+    `- model_id: ${quoted(`weir/${model.slug}`)}`,
+    ...(model === input.model ? ['  aliases: ["weir/default"]'] : []),
+    `  model_name: ${quoted(model.slug)}`,
+    `  api_base: ${quoted(baseUrl(input))}`,
+    '  api_key_name: weir',
+    ...(model.tools ? ['  supports_tools: true'] : []),
+    ...(model.images ? ['  vision: true'] : []),
+    '',
+  ].join('\n')
+}

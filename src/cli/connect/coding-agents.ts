@@ -1,0 +1,140 @@
+import { escapeCharacter, quoted, quotedJson, shellWord } from '../quote.ts'
+import {
+  apiKey,
+  baseUrl,
+  type ConnectInput,
+  type ConnectModel,
+  type ConnectTool,
+  keyEnvironment,
+  keyVariable,
+} from './tool.ts'
+
+/** Aider. */
+export const aider: ConnectTool = {
+  name: 'aider',
+  title: 'Aider',
+  summary: 'a coding agent in the terminal',
+  settings: (input) => ({
+    environment: { OPENAI_API_BASE: baseUrl(input), OPENAI_API_KEY: apiKey },
+    files: [],
+    command: `aider --model ${shellWord(`openai/${input.model.slug}`)}`,
+    notes: [
+      'The prefix openai/ selects the protocol; the rest is the slug.',
+      'Aider warns that it does not know the model, which does no harm: --no-show-model-warnings hides it.',
+    ],
+  }),
+}
+
+/** Claude Code, which uses the Messages API. */
+export const claudeCode: ConnectTool = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  summary: 'the coding agent of Anthropic, through POST /v1/messages',
+  preferredModel: /^anthropic\/claude-sonnet-/,
+  settings: ({ origin, model, models }) => ({
+    baseUrl: origin,
+    environment: {
+      ANTHROPIC_BASE_URL: origin,
+      ANTHROPIC_AUTH_TOKEN: apiKey,
+      ANTHROPIC_MODEL: model.slug,
+      ANTHROPIC_DEFAULT_OPUS_MODEL: model.slug,
+      ANTHROPIC_DEFAULT_SONNET_MODEL: model.slug,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel(model, models).slug,
+    },
+    files: [],
+    command: 'claude',
+    notes: [
+      'The base URL has no /v1: Claude Code appends /v1/messages.',
+      'If ANTHROPIC_API_KEY is set, unset it first.',
+      'Each of the last three variables may name another model. The Haiku one does small tasks, so a cheap model saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
+      'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 disables its own calls to Anthropic, such as telemetry.',
+      'Web search runs at Anthropic only: with other models, deny it with --disallowedTools WebSearch.',
+      'To keep the settings, put the variables into “env” in ~/.claude/settings.json.',
+    ],
+  }),
+}
+
+/** The Codex CLI, which uses the Responses API with function tools. */
+export const codex: ConnectTool = {
+  name: 'codex',
+  title: 'Codex CLI',
+  summary: 'the coding agent of OpenAI, through POST /v1/responses',
+  preferredModel: /^openai\/.*codex(-max)?$/,
+  settings: (input) => ({
+    environment: keyEnvironment,
+    files: [{ path: '~/.codex/config.toml', format: 'toml', content: codexConfig(input) }],
+    command: 'codex',
+    notes: [
+      'Codex needs function tools in the Responses API: if weir.yaml does not have it yet, add compatibility: { function_tools: true }.',
+      'If the file exists, the settings before the first table belong above its first table.',
+      'Web search is disabled because only OpenAI runs it, and agents because Codex uses the tool tool_search for them with models that it knows, such as gpt-5.5. With unsupported_parameters: drop in weir.yaml, Weir ignores both tools, and neither setting is required.',
+      'Codex warns if it has no metadata for the model, which does no harm.',
+      'Codex itself contacts OpenAI and GitHub, for statistics and plugins: enabled = false in the table [analytics] and plugins = false in [features] disable that.',
+    ],
+  }),
+}
+
+/** OpenCode. */
+export const opencode: ConnectTool = {
+  name: 'opencode',
+  title: 'OpenCode',
+  summary: 'a coding agent in the terminal',
+  settings: (input) => ({
+    environment: keyEnvironment,
+    files: [{ path: '~/.config/opencode/opencode.json', format: 'json', content: opencodeConfig(input) }],
+    command: 'opencode',
+    notes: ['If the file exists, add the provider to it. A project may have an opencode.json of its own.'],
+  }),
+}
+
+/** Returns the model for the small tasks of Claude Code: a Haiku beside another model of Anthropic. */
+function smallModel(model: ConnectModel, models: readonly ConnectModel[]): ConnectModel {
+  const haiku = models.find(({ slug }) => slug.startsWith('anthropic/claude-haiku-'))
+  return haiku !== undefined && model.slug.startsWith('anthropic/') ? haiku : model
+}
+
+function codexConfig(input: ConnectInput): string {
+  const { slug, contextWindow } = input.model
+  return `model = ${quoted(slug)}
+model_provider = "weir"
+web_search = "disabled"
+${contextWindow === undefined ? '' : `model_context_window = ${contextWindow}\n`}
+[model_providers.weir]
+name = "Weir"
+base_url = ${quoted(baseUrl(input))}
+env_key = "${keyVariable}"
+wire_api = "responses"
+
+[agents]
+enabled = false
+`
+}
+
+/** OpenCode replaces `{env:…}` and `{file:…}` in the text of the file, before it is parsed. */
+function opencodeConfig(input: ConnectInput): string {
+  const keyReference = `"apiKey": "{env:${keyVariable}}"`
+  const json = quotedJson({
+    $schema: 'https://opencode.ai/config.json',
+    model: `weir/${input.model.slug}`,
+    provider: {
+      weir: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Weir',
+        options: { baseURL: baseUrl(input), apiKey: `{env:${keyVariable}}` },
+        models: Object.fromEntries(input.models.map((model) => [model.slug, opencodeModel(model)])),
+      },
+    },
+  })
+  const literal = /"(?:[^"\\]|\\.)*"/g
+  const escaped = json.replace(literal, (text) => escapeCharacter(text, '{'))
+  return escaped.replace(escapeCharacter(keyReference, '{'), keyReference)
+}
+
+function opencodeModel({ displayName, contextWindow, maxOutputTokens, images }: ConnectModel): object {
+  const hasLimits = contextWindow !== undefined && maxOutputTokens !== undefined
+  return {
+    name: displayName,
+    ...(hasLimits && { limit: { context: contextWindow, output: maxOutputTokens } }),
+    ...(images && { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } }),
+  }
+}
