@@ -1,10 +1,7 @@
 import type { Log } from '../lib/log.ts'
-import type { Secret } from '../lib/secret.ts'
+import type { DatabaseLocation } from './database-location.ts'
 import type { Storage } from './ports/storage.ts'
 import { openSqlite } from './sqlite/open-sqlite.ts'
-
-/** Where the data is: the path of a SQLite file, `:memory:`, or the URL of a PostgreSQL database, which has a password. */
-export type DatabaseLocation = string | Secret
 
 export type StorageOptions = {
   /** The milliseconds of the rate limits, instead of a monotonic clock, and of that of a PostgreSQL database. */

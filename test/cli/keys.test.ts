@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { keys } from '../../src/cli/commands/keys.ts'
 import { orgs } from '../../src/cli/commands/orgs.ts'
 import { bootstrap } from '../../src/storage/scripts/keys.ts'
-import { databaseName, openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
+import { databaseName } from '../../src/storage/database-location.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/

@@ -75,6 +75,12 @@ test('only the server opens the store, and all others know no more of it than it
   expect(breaches).toEqual([])
 })
 
+test('only the storage knows the two databases: all others open either with the same call', () => {
+  const outside = source.filter(({ path }) => !path.startsWith('src/storage/'))
+  const driver = /^src\/storage\/(sqlite|postgres)\//
+  expect(importing(outside, (found) => driver.test(resolved(found) ?? ''))).toEqual([])
+})
+
 test('the ports of the store know no implementation of it', () => {
   const ports = source.filter(({ path }) => path.startsWith('src/storage/ports/'))
   expect(importing(ports, (found) => /^src\/storage\/(?!ports\/)/.test(resolved(found) ?? ''))).toEqual([])

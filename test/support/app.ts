@@ -6,7 +6,7 @@ import { SettingsError, type SettingsProblem } from '../../src/config/problem.ts
 import { type Settings, SettingsFile } from '../../src/config/settings.ts'
 import type { NetworkOverrides } from '../../src/gateway/images/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
-import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import { type NewDatabase, newDatabase } from './database-connection.ts'
 import { testsUsePostgres } from './postgres/server.ts'
 import { createRuntime, type Runtime } from '../../src/server/runtime.ts'

@@ -1,6 +1,6 @@
 import { parseUsd } from '../../src/lib/usd.ts'
 import type { BillingMode } from '../../src/domain/accounting/organization.ts'
-import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import { expectConsistent } from '../unit/storage/support/ledger-fixture.ts'
 import { connectDatabase, type DatabaseConnection, type Value } from './database-connection.ts'
 

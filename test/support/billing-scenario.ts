@@ -1,5 +1,5 @@
 import type { Pricing } from '../../src/config/model-details.ts'
-import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import { type Scenario, type ScenarioOptions, startScenario } from './scenario.ts'
 import type { Script } from './script.ts'
 import { newDatabase } from './database-connection.ts'

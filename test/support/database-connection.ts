@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
 import type { Keys } from '../../src/storage/ports/keys.ts'
 import type { Organizations } from '../../src/storage/ports/organizations.ts'
-import type { DatabaseLocation } from '../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import {
   type Database as PostgresDatabase,
   openDatabase as openPostgres,

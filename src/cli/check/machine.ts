@@ -1,59 +1,39 @@
-import { join } from 'node:path'
 import { dataFolderProblem, tlsProblems, tlsWarnings } from '../../config/file-problems.ts'
 import type { LoadedSettings } from '../../config/load.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
-import { Secret } from '../../lib/secret.ts'
 import { collectorUrl } from '../../observability/traces/tracing.ts'
-import { databaseName } from '../../storage/sqlite/connection/database.ts'
-import { databaseVersion } from '../../storage/sqlite/connection/existing-database.ts'
-import { lockName } from '../../storage/sqlite/connection/serving-lock.ts'
+import { databaseLocation, databaseName, lockName } from '../../storage/database-location.ts'
+import { checkDatabase } from '../../storage/open-database.ts'
 import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import type { CliContext } from '../context.ts'
 import { hostProblem } from '../serve/listen.ts'
 import { workersProblem } from '../serve/workers/worker-count.ts'
 
 /** Returns what on this machine or in its environment would stop `weir serve` from starting. Changes nothing. */
-export function machineProblems(
-  { settings, dataFolder }: LoadedSettings,
+export async function machineProblems(
+  loaded: LoadedSettings,
   { environment }: CliContext,
-): SettingsProblem[] {
+): Promise<SettingsProblem[]> {
   const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
-  const { host, tls } = settings
+  const { host, tls } = loaded.settings
   return [
     ...problemOf(environment.WEIR_HOST ? 'WEIR_HOST' : 'host', hostProblem(host)),
-    ...problemOf(environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers', workersProblem(settings)),
+    ...problemOf(environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers', workersProblem(loaded.settings)),
     ...(tls ? tlsProblems(tls) : []),
-    ...(settings.database === undefined ? problemOf('data folder', dataProblem(dataFolder)) : []),
+    ...(await databaseProblems(loaded)),
     ...problemOf(
       'WEIR_BOOTSTRAP_KEY',
-      bootstrapKey ? errorMessageOf(() => parseBootstrapKey(bootstrapKey)) : undefined,
+      bootstrapKey ? await errorMessageOf(() => parseBootstrapKey(bootstrapKey)) : undefined,
     ),
-    ...problemOf(
-      'trace collector',
-      errorMessageOf(() => collectorUrl(environment)),
-    ),
+    ...problemOf('trace collector', await errorMessageOf(() => collectorUrl(environment))),
   ]
 }
 
-function dataProblem(dataFolder: string): string | undefined {
-  return (
-    dataFolderProblem(dataFolder, [databaseName, lockName]) ??
-    errorMessageOf(() => databaseVersion(join(dataFolder, databaseName)))
-  )
-}
-
-/** Returns what of the PostgreSQL database would stop `weir serve` from starting. Changes nothing. */
-export async function databaseProblems({
-  settings: { database },
-}: LoadedSettings): Promise<SettingsProblem[]> {
-  if (database === undefined) return []
-  const { checkPostgres } = await import('../../storage/postgres/connection/existing-database.ts')
-  try {
-    await checkPostgres(new Secret(database))
-    return []
-  } catch (error) {
-    return problemOf('database', error instanceof Error ? error.message : String(error))
-  }
+async function databaseProblems(loaded: LoadedSettings): Promise<SettingsProblem[]> {
+  const isFile = loaded.settings.database === undefined
+  const folderProblem = isFile ? dataFolderProblem(loaded.dataFolder, [databaseName, lockName]) : undefined
+  const problem = folderProblem ?? (await errorMessageOf(() => checkDatabase(databaseLocation(loaded))))
+  return problemOf(isFile ? 'data folder' : 'database', problem)
 }
 
 /** Returns what `weir serve` accepts but probably is a mistake, such as an expired certificate. */
@@ -65,9 +45,9 @@ function problemOf(path: string, message: string | undefined): SettingsProblem[]
   return message === undefined ? [] : [{ path, message }]
 }
 
-function errorMessageOf(check: () => unknown): string | undefined {
+async function errorMessageOf(check: () => unknown): Promise<string | undefined> {
   try {
-    check()
+    await check()
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -1,12 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { findDatabaseUrl } from '../../config/load.ts'
-import { findDataFolder } from '../../config/paths.ts'
-import { backUp, BackupError } from '../../storage/sqlite/connection/backup.ts'
-import { databaseName } from '../../storage/sqlite/connection/database.ts'
+import { resolve } from 'node:path'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { backUpDatabase } from '../../storage/open-database.ts'
 import { CommandError } from '../errors.ts'
 import { barText, jsonText, withProgress } from '../output.ts'
+import { configuredDatabase } from '../storage.ts'
 
 const usage = `Usage
   weir backup FILE [--overwrite]
@@ -36,20 +34,19 @@ export const backup: Command = {
   async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
     const { flags, operands } = parseFlags(args, signature)
-    if (findDatabaseUrl({ flags, ...context }) !== undefined)
+    const database = configuredDatabase(flags, context)
+    if (typeof database !== 'string')
       throw new CommandError(
         'weir backup copies a SQLite file, and this gateway stores its data in PostgreSQL. Back it up with ' +
           'pg_dump: pg_dump --format=custom --file=weir.dump "$WEIR_DATABASE". To move it to a SQLite file, use weir copy.',
       )
-    const database = join(findDataFolder({ flags, ...context }), databaseName)
     const target = resolve(context.cwd, operands[0] ?? '')
     const size = sizeOf(database)
     if (size === undefined)
       throw new CommandError(`There is no database at ${database}. Choose the data folder with --data.`)
     const partialFile = `${target}.${process.pid}.part`
-    const backupDone = backUp(database, target, flags.overwrite === true, partialFile).catch(
-      throwCommandError,
-    )
+    const overwrite = flags.overwrite === true
+    const backupDone = backUpDatabase(database, target, { overwrite, partialFile })
     await withProgress(backupDone, context, flags.json, () => progressText(sizeOf(partialFile) ?? 0, size))
     const bytes = sizeOf(target) ?? 0
     context.out(
@@ -59,10 +56,6 @@ export const backup: Command = {
     )
     return 0
   },
-}
-
-function throwCommandError(error: unknown): never {
-  throw error instanceof BackupError ? new CommandError(error.message) : error
 }
 
 function sizeOf(file: string): number | undefined {

@@ -4,7 +4,6 @@ import type { Settings } from '../../config/settings.ts'
 import { createModelRegistry } from '../../gateway/models/model-registry.ts'
 import type { Models, RegisteredModels } from '../../gateway/models/models.ts'
 import type { Log } from '../../lib/log.ts'
-import { Secret } from '../../lib/secret.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import {
   configureProviders,
@@ -12,13 +11,13 @@ import {
   localEngines,
 } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { databaseLabel } from '../../storage/postgres/connection/database-url.ts'
+import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { checkProviders } from '../check/online.ts'
 import { type CheckReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { CliContext } from '../context.ts'
 import { failureJson } from '../errors.ts'
-import { databaseProblems, machineProblems, machineWarnings } from '../check/machine.ts'
+import { machineProblems, machineWarnings } from '../check/machine.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage
@@ -92,8 +91,7 @@ async function reportOnSettings(
   const providers = configureProviders(settings, context.environment)
   const models = await loadModels(settings, providers, flags.online === true, context)
   const problems: readonly SettingsProblem[] = [
-    ...machineProblems(loaded, context),
-    ...(await databaseProblems(loaded)),
+    ...(await machineProblems(loaded, context)),
     ...providers.problems,
     ...models.problems,
   ]
@@ -105,7 +103,7 @@ async function reportOnSettings(
     file,
     ...(settings.database === undefined
       ? { data_folder: dataFolder }
-      : { database: databaseLabel(new Secret(settings.database)) }),
+      : { database: locationLabel(databaseLocation(loaded)) }),
     problems,
     warnings: [
       ...loaded.warnings,

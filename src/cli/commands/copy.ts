@@ -9,10 +9,10 @@ import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { logTo } from '../log.ts'
 import { barText, createProgress, jsonText, table } from '../output.ts'
-import { findDatabaseUrl, parseDatabaseUrl } from '../../config/load.ts'
-import { findDataFolder } from '../../config/paths.ts'
-import type { DatabaseLocation } from '../../storage/open-storage.ts'
-import { databaseName } from '../../storage/sqlite/connection/database.ts'
+import { configuredDatabase } from '../storage.ts'
+import { parseDatabaseUrl } from '../../config/load.ts'
+import type { DatabaseLocation } from '../../storage/database-location.ts'
+import { databaseName } from '../../storage/database-location.ts'
 
 const usage = `Usage
   weir copy --to URL|DIR [--from URL|DIR]
@@ -202,8 +202,4 @@ function namedDatabase(
   if (value.includes('://')) return parseDatabaseUrl(value, flags[end] === undefined ? variable : `--${end}`)
   const path = resolve(cwd, value)
   return join(basename(path) === databaseName ? dirname(path) : path, databaseName)
-}
-
-function configuredDatabase(flags: Flags, context: CliContext): DatabaseLocation {
-  return findDatabaseUrl({ flags, ...context }) ?? join(findDataFolder({ flags, ...context }), databaseName)
 }

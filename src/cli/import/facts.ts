@@ -1,8 +1,6 @@
 import type { ModelDetails, Pricing } from '../../config/model-details.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { amountOf, countOf, isFalse, isTrue } from './source.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
-import type { Deployment } from './deployment.ts'
 
 /** What the source says about a model. */
 export type ImportedFacts = Pick<ModelDetails, 'context_window' | 'max_output_tokens' | 'pricing'> & {
@@ -35,8 +33,8 @@ export function readFacts(info: Fields, params: Fields): ImportedFacts {
     ...(contextWindow !== undefined && { context_window: contextWindow }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...(pricing !== undefined && { pricing }),
-    modalities: readFlags(info, modalityFlags),
-    parameters: readFlags(info, parameterFlags),
+    modalities: flagsOf(info, modalityFlags),
+    parameters: flagsOf(info, parameterFlags),
   }
 }
 
@@ -54,7 +52,7 @@ function definedFields(fields: Fields): Fields {
 }
 
 /** A false flag counts more than a true one: no tool choice without tools. */
-function readFlags(
+function flagsOf(
   info: Fields,
   names: Readonly<Record<string, string | readonly string[]>>,
 ): Record<string, boolean> {
@@ -124,84 +122,4 @@ function tierOf(name: string): { readonly above: number; readonly price: string 
 /** Without the binary fraction that a price such as 0.15e-6 has times a million. */
 function perMillion(amount: number): number {
   return Number((amount * 1_000_000).toPrecision(12))
-}
-
-/**
- * The facts of a model of the settings: those of its deployments, the first one that has each. The facts of the catalog are
- * repeated only where the model has another slug than in the catalog, whose entry is `own`.
- */
-export function describedFacts(
-  deployments: readonly Deployment[],
-  catalogModel: ModelDetails | undefined,
-  own: ModelDetails | undefined,
-): Omit<ModelDetails, 'slug'> {
-  const base = own?.slug === catalogModel?.slug ? {} : factsToRepeat(catalogModel)
-  const facts = deployments.map((deployment) => deployment.facts)
-  const first = <Name extends 'context_window' | 'max_output_tokens'>(name: Name) =>
-    facts.find((entry) => entry[name] !== undefined)?.[name]
-  const api = deployments[0]?.otherApi
-  const contextWindow = first('context_window')
-  // LiteLLM repeats the prompt limit of an embedding model as its max_tokens.
-  const maxOutput = api === 'embeddings' ? undefined : first('max_output_tokens')
-  const pricing = facts.find((entry) => entry.pricing)?.pricing
-  return {
-    ...base,
-    ...(contextWindow !== undefined && { context_window: contextWindow }),
-    ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
-    ...((base.pricing ?? pricing) && { pricing: { ...base.pricing, ...pricing } }),
-    ...(api !== undefined && !own?.supported_apis?.includes(api) && { supported_apis: [api] }),
-    ...inputModalities(deployments, base.input_modalities ?? own?.input_modalities),
-    ...(api === undefined &&
-      supportedParameters(deployments, base.supported_parameters ?? own?.supported_parameters)),
-  }
-}
-
-function factsToRepeat(model: ModelDetails | undefined): Omit<ModelDetails, 'slug'> {
-  if (model === undefined) return {}
-  const { context_window, max_output_tokens, pricing, input_modalities, supported_parameters, reasoning } =
-    model
-  return {
-    ...(context_window !== undefined && { context_window }),
-    ...(max_output_tokens !== undefined && { max_output_tokens }),
-    ...(pricing && { pricing }),
-    ...(input_modalities && { input_modalities }),
-    ...(supported_parameters && { supported_parameters }),
-    ...(reasoning && { reasoning }),
-  }
-}
-
-function inputModalities(
-  deployments: readonly Deployment[],
-  known: ModelDetails['input_modalities'],
-): Pick<ModelDetails, 'input_modalities'> {
-  const flags = flagsOf(deployments, 'modalities')
-  if (Object.keys(flags).length === 0) return {}
-  const all = ['text', 'image', 'audio', 'video', 'file'] as const
-  return {
-    input_modalities: all.filter((modality) => flags[modality] ?? (known ?? ['text']).includes(modality)),
-  }
-}
-
-/** Without a list of the model, its parameters are those of the provider's protocol. */
-function supportedParameters(
-  deployments: readonly Deployment[],
-  known: readonly string[] | undefined,
-): Pick<ModelDetails, 'supported_parameters'> {
-  const flags = flagsOf(deployments, 'parameters')
-  const kind = kinds[deployments[0]?.provider.draft.kind ?? '']
-  const list = new Set(known ?? (kind !== undefined && 'protocol' in kind ? kind.protocol.parameters : []))
-  const changes = Object.entries(flags).filter(([name, supported]) => list.has(name) !== supported)
-  if (changes.length === 0) return {}
-  for (const [name, supported] of changes) {
-    if (supported) list.add(name)
-    else list.delete(name)
-  }
-  return { supported_parameters: [...list] }
-}
-
-function flagsOf(
-  deployments: readonly Deployment[],
-  name: 'modalities' | 'parameters',
-): Record<string, boolean> {
-  return Object.assign({}, ...deployments.map(({ facts }) => facts[name]).toReversed())
 }

@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../lib/json/
 import { type Deployment, readDeployment } from './deployment.ts'
 import { enableWildcards, isWildcard, noteWildcardNames, readFallbacks } from './routes.ts'
 import { type GroupAlias, type ImportedModel, importModels } from './models.ts'
-import { amountOf, durationOf, isTrue, Notes, type NotImported, quoted } from './source.ts'
+import { amountOf, durationOf, isTrue, Notes, type NotImported, quoted, type Sections } from './source.ts'
 import { ProviderRegistry } from './provider-registry.ts'
 import { noteSections } from './unsupported.ts'
 import { parseDuration } from '../../config/units.ts'
@@ -152,13 +152,6 @@ type OperationSettings = Pick<SettingsFile, 'retries' | 'breaker' | 'unsupported
 type ImportedOperation = {
   readonly settings: OperationSettings
   readonly sources: ReadonlyMap<string, string>
-}
-
-/** The sections of the source, besides the models. */
-export type Sections = {
-  readonly litellm_settings: Fields
-  readonly router_settings: Fields
-  readonly general_settings: Fields
 }
 
 /** Reads retries, cooldowns, `drop_params` and the retention of usage. `router_settings` takes precedence. */

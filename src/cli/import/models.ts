@@ -11,7 +11,7 @@ import {
   withFallbacks,
   withoutNeedlessWeights,
 } from './routes.ts'
-import { describedFacts } from './facts.ts'
+import { describedFacts } from './described-facts.ts'
 import { escapeText, type Notes, quoted } from './source.ts'
 
 /** Another name of a model: `model_group_alias`. */

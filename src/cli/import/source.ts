@@ -2,6 +2,13 @@ import { problemPath } from '../../config/problem.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { shortText } from '../../lib/text.ts'
 
+/** The sections of the source, besides the models. */
+export type Sections = {
+  readonly litellm_settings: Fields
+  readonly router_settings: Fields
+  readonly general_settings: Fields
+}
+
 /** A part of the source file that the settings do not have, and why. */
 export type NotImported = {
   /** Such as `model_list[2].litellm_params.rpm`. */

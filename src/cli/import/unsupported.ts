@@ -1,8 +1,7 @@
 import { problemPath } from '../../config/problem.ts'
 import { type Fields, isObject } from '../../lib/json/json.ts'
 import { factFields, isPriceField } from './facts.ts'
-import type { Sections } from './import-config.ts'
-import type { Notes } from './source.ts'
+import type { Notes, Sections } from './source.ts'
 
 /** Notes the fields of an entry of `model_list` for which Weir has no setting. */
 export function noteModelFields(

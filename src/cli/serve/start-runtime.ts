@@ -1,12 +1,9 @@
-import { join } from 'node:path'
 import type { LoadedSettings } from '../../config/load.ts'
 import type { Log } from '../../lib/log.ts'
-import { Secret } from '../../lib/secret.ts'
 import { createFailureNotes } from '../../observability/request-log/failure-notes.ts'
 import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime, type RuntimeInput } from '../../server/runtime.ts'
-import type { DatabaseLocation } from '../../storage/open-storage.ts'
-import { databaseName } from '../../storage/sqlite/connection/database.ts'
+import { databaseLocation } from '../../storage/database-location.ts'
 import type { CliContext } from '../context.ts'
 import type { ServeOutput } from './output.ts'
 
@@ -45,11 +42,6 @@ export async function startRuntime(
   })
   requestLines.setRuntime(runtime)
   return runtime
-}
-
-/** Returns the database of these settings. */
-export function databaseLocation({ settings: { database }, dataFolder }: LoadedSettings): DatabaseLocation {
-  return database === undefined ? join(dataFolder, databaseName) : new Secret(database)
 }
 
 /** Requests that arrive while the database is being opened wait for it. */

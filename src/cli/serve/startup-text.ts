@@ -1,7 +1,6 @@
 import { defaultSettings } from '../../config/defaults.ts'
-import { Secret } from '../../lib/secret.ts'
 import type { NewKey } from '../../storage/ports/keys.ts'
-import { databaseLabel } from '../../storage/postgres/connection/database-url.ts'
+import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
 import { commandPrefix, locationFlags } from '../invocation.ts'
 import { banner, type BannerFacts } from './banner.ts'
 import type { ServeInput } from './serve-input.ts'
@@ -27,8 +26,8 @@ export function startupText(
     createKey: `${prefix} keys create${location.data}`,
     connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
   }
-  const { database } = loaded.settings
-  const data = database === undefined ? loaded.dataFolder : databaseLabel(new Secret(database))
+  const isFile = loaded.settings.database === undefined
+  const data = isFile ? loaded.dataFolder : locationLabel(databaseLocation(loaded))
   const text = banner({ facts, firstKey, url, data, commands })
   // A line between the banner and the requests.
   return context.terminal === undefined ? text : `${text}\n`

@@ -1,5 +1,5 @@
 import type { Log } from '../../lib/log.ts'
-import type { DatabaseLocation } from '../open-storage.ts'
+import type { DatabaseLocation } from '../database-location.ts'
 import type { CopySource, CopyTarget } from '../ports/copy.ts'
 import * as sqliteSource from '../sqlite/copy/copy-source.ts'
 import * as sqliteTarget from '../sqlite/copy/copy-target.ts'

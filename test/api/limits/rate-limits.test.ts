@@ -3,7 +3,7 @@ import OpenAI from 'openai'
 import { startApp } from '../../support/app.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { readError } from '../../support/chat-reply.ts'
-import type { DatabaseLocation } from '../../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../../src/storage/database-location.ts'
 import { limitHeaders, sharedDatabase } from '../../support/limits.ts'
 
 const echo = { model: 'weir/echo', messages: [{ role: 'user', content: 'How high is it?' }] }

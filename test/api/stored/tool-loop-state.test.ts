@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { DatabaseLocation } from '../../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../../src/storage/database-location.ts'
 import { connectDatabase } from '../../support/database-connection.ts'
 import { sharedDatabase } from '../../support/limits.ts'
 import { deepseek, openrouter } from '../support/tool-loop-chat.ts'

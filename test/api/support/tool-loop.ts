@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import type { DatabaseLocation } from '../../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../../src/storage/database-location.ts'
 import type { ProviderSettings } from '../../../src/config/provider-settings.ts'
 import type { SettingsFile } from '../../../src/config/settings.ts'
 import { openaiClient } from '../../clients/support/openai-client.ts'

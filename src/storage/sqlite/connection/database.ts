@@ -19,9 +19,6 @@ export type Database = {
   close(): void
 }
 
-/** The file name of the database in the data folder. */
-export const databaseName = 'weir.db'
-
 /** The path of a database that exists only in memory. */
 export const inMemory = ':memory:'
 

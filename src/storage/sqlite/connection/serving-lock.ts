@@ -1,9 +1,7 @@
 import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
 import { createPrivateFile } from './private-file.ts'
-
-/** The file in the data folder that a serving process locks. */
-export const lockName = 'weir.lock'
+import { lockName } from '../../database-location.ts'
 
 /**
  * Locks the folder of this database until the lock is released or the process ends: two servers would settle each

@@ -3,7 +3,7 @@ import type { SettingsFile } from '../../../../src/config/settings.ts'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { type Serving, startServing } from '../../load/program.ts'
 import { firstKey } from '../../../support/app.ts'
-import type { DatabaseLocation } from '../../../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../../../src/storage/database-location.ts'
 import { databaseEnvironment, newDatabase } from '../../../support/database-connection.ts'
 import { type BillingDatabase, openBillingDatabase } from '../../../support/billing-database.ts'
 

@@ -1,6 +1,6 @@
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
-import type { DatabaseLocation } from '../../../../src/storage/open-storage.ts'
+import type { DatabaseLocation } from '../../../../src/storage/database-location.ts'
 import { openPostgresForAdmin } from '../../../../src/storage/postgres/open-postgres.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'

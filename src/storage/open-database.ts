@@ -1,0 +1,85 @@
+import type { Log } from '../lib/log.ts'
+import type { DatabaseLocation } from './database-location.ts'
+import type { Keys } from './ports/keys.ts'
+import type { Organizations } from './ports/organizations.ts'
+import type { UsageBuckets } from './ports/usage-buckets.ts'
+import { createKeys } from './scripts/keys.ts'
+import { createOrganizations } from './scripts/organizations.ts'
+import { backUp, BackupError } from './sqlite/connection/backup.ts'
+import { openDatabase as openSqliteFile } from './sqlite/connection/database.ts'
+import { databaseVersion, hasDatabase, openExistingDatabase } from './sqlite/connection/existing-database.ts'
+import { createScriptRunner } from './sqlite/run-script.ts'
+import { createUsageSource } from './sqlite/usage-source.ts'
+import { createWriter } from './sqlite/writer/writer.ts'
+import { operatorReports } from './usage/report-slots.ts'
+import { createUsageReports } from './usage/reports.ts'
+
+/** The parts of a database that commands read and change, also while a server is running. */
+export type AdminStorage = {
+  /** The path of the file, or the host and the name of the PostgreSQL database. */
+  readonly name: string
+  readonly organizations: Organizations
+  readonly keys: Keys
+  readonly usage: UsageBuckets
+  close(): Promise<void> | void
+}
+
+/** Reads an existing database, also writes it, or creates it first if it is missing. */
+export type DatabaseAccess = 'read' | 'write' | 'create'
+
+/**
+ * Opens a database for a command, and migrates it before it is written; undefined if there is none. Rejects with an error
+ * for the operator if it cannot be used. A PostgreSQL database is always there, and its tables are created.
+ */
+export async function openDatabase(
+  location: DatabaseLocation,
+  access: DatabaseAccess,
+  log: Log,
+): Promise<AdminStorage | undefined> {
+  if (typeof location === 'string') return openSqliteForAdmin(location, access, log)
+  // Loaded only when it is used, because the driver would delay every command.
+  const { openPostgresForAdmin } = await import('./postgres/open-postgres.ts')
+  return await openPostgresForAdmin(location, log)
+}
+
+/** Rejects with an error for the operator if a server could not open the database. Changes nothing. */
+export async function checkDatabase(location: DatabaseLocation): Promise<void> {
+  if (typeof location === 'string') return void databaseVersion(location)
+  const { checkPostgres } = await import('./postgres/connection/existing-database.ts')
+  await checkPostgres(location)
+}
+
+/**
+ * Copies a SQLite file to `target` by way of `partialFile`, also while a server is running. Rejects with an error for the
+ * operator; PostgreSQL has a program of its own for that.
+ */
+export async function backUpDatabase(
+  location: DatabaseLocation,
+  target: string,
+  { overwrite, partialFile }: { readonly overwrite: boolean; readonly partialFile: string },
+): Promise<void> {
+  if (typeof location !== 'string') throw new Error('A PostgreSQL database is backed up with pg_dump.')
+  try {
+    await backUp(location, target, overwrite, partialFile)
+  } catch (error) {
+    throw error instanceof BackupError ? new Error(error.message, { cause: error }) : error
+  }
+}
+
+function openSqliteForAdmin(file: string, access: DatabaseAccess, log: Log): AdminStorage | undefined {
+  if (access !== 'create' && !hasDatabase(file)) return undefined
+  const database = access === 'read' ? openExistingDatabase(file) : openSqliteFile(file, log)
+  if (database === undefined) return undefined
+  const writer = createWriter(database)
+  const runner = createScriptRunner(database, writer)
+  return {
+    name: file,
+    organizations: createOrganizations(runner),
+    keys: createKeys(runner),
+    usage: createUsageReports(createUsageSource(database), operatorReports),
+    close() {
+      writer.close()
+      database.close()
+    },
+  }
+}
