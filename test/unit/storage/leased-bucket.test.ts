@@ -81,7 +81,7 @@ test('a renewal that fails leaves the bucket as it was', async () => {
   expect(bucket.status()).toEqual(before)
 })
 
-test('an exchange that began before the limit was changed does not bring the earlier limit back', async () => {
+test('a renewal that began before the limit was changed does not bring the earlier limit back', async () => {
   const bucket = bucketOf(6000)
   bucket.tryTake(1)
   const first = bucket.ask(1)
@@ -90,5 +90,6 @@ test('an exchange that began before the limit was changed does not bring the ear
   bucket.receive({ granted: [true], spare: 20, spent: 21 * 60_000 })
   expect(await first).toBe(0)
   expect(bucket.limit).toBe(60)
+  expect(bucket.tryTake(1)).toBe(false)
   expect(bucket.status().limit).toBe(60)
 })

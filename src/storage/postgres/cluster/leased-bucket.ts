@@ -121,7 +121,7 @@ export class LeasedBucket extends Lease<BucketRenewal, BucketGrant, number> {
     this.#known.resize(limit, this.#now())
     this.#knownAt = performance.now()
     this.#isEmpty = spare < renewal.spare
-    this.#balance += spare
+    this.#balance += Math.floor((spare * limit) / renewal.limit)
     for (const [index, { amount, abandoned, resolve }] of sent.entries()) {
       // A need above the limit has left a debt of one minute at most.
       if (granted[index] && abandoned) this.#balance += Math.min(amount, 2 * renewal.limit)
