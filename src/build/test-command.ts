@@ -1,14 +1,28 @@
 import { availableParallelism } from 'node:os'
 
-/** The folders whose tests depend on the store: they run on PostgreSQL too. All others are asked once, on SQLite. */
+/**
+ * The folders and files whose tests depend on the store: they run on PostgreSQL too. All others run once, on SQLite, also
+ * those of the same folders about sockets, protocols and the memory of bodies.
+ */
 export const storeTests = [
   'test/api/background',
-  'test/api/limits',
+  'test/api/limits/call-limits.test.ts',
+  'test/api/limits/embeddings.test.ts',
+  'test/api/limits/rate-limits.test.ts',
+  // Reads what is stored.
+  'test/api/limits/released-memory.test.ts',
   'test/api/money',
   'test/api/organizations',
   'test/api/stored',
   'test/api/usage',
-  'test/reliability/faults',
+  // What a client that leaves is charged, and what a kill or a broken stream leaves in the database.
+  'test/reliability/faults/client-disconnects.test.ts',
+  'test/reliability/faults/kills.test.ts',
+  'test/reliability/faults/upstream-breaking.test.ts',
+  // Texts and numbers that one database accepts and the other does not.
+  'test/reliability/faults/fuzz.test.ts',
+  'test/reliability/faults/shapes.test.ts',
+  'test/reliability/faults/upstream-malformed.test.ts',
   'test/reliability/money',
 ]
 

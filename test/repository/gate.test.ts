@@ -1,8 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { countTests, durationLines, runGate, type Stage, summaryLine } from '../../src/build/gate.ts'
+import { storeTests } from '../../src/build/test-command.ts'
+import { projectFolder } from '../support/source.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'weir-gate-'))
 // What these runs say would be read as the outcome of the run that they are part of.
@@ -41,6 +44,10 @@ test('a test run that ends before its report is a failure', async () => {
   const result = await runGate([{ ...ending('tests', 3), report: join(folder, 'none.xml') }], quietly)
   expect(result.failedStages).toEqual(['tests'])
   expect(summaryLine(result)).toBe('0 passed, 1 failed')
+})
+
+test.each(storeTests)('%s, which the gate repeats on PostgreSQL, exists', (path) => {
+  expect(existsSync(join(projectFolder, path))).toBe(true)
 })
 
 test('a text that is not a report has no counts', () => {
