@@ -16,7 +16,7 @@ import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.t
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
 import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
-import * as postgresResponses from '../../../../src/storage/postgres/responses/responses.ts'
+import * as postgresResponses from '../../../../src/storage/postgres/responses.ts'
 import { createUsageSource as createPostgresSource } from '../../../../src/storage/postgres/usage-source.ts'
 import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
 import { createLeaseStore, type RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
