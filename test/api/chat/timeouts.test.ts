@@ -104,7 +104,9 @@ describe('a provider that accepts a stream and then reasons for a long time', ()
   })
 
   test('is still subject to its timeout', async () => {
-    await using scenario = await startScenario(events([], hang), { patience: 20, provider: firstByte })
+    // So much longer than the patience that a busy machine does not reverse their order.
+    const provider = { timeouts: { first_byte: '1s' } }
+    await using scenario = await startScenario(events([], hang), { patience: 20, provider })
     const reply = await readStreamed(await scenario.app.chat(streamRequest))
     expect(reply).toMatchObject({ status: 200, done: false, error: { code: 'upstream_timeout' } })
     expect(await scenario.acme.requests[0]?.aborted).toBe(true)

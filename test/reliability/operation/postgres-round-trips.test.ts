@@ -76,23 +76,27 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect({ before, after, all }).toEqual({ before: [0, 0], after: [0, 1], all: 1 })
   })
 
-  test('a thousand prepaid requests at once need tens of transactions, and are charged exactly', async () => {
+  test('three hundred prepaid requests at once need tens of transactions, and are charged exactly', async () => {
+    // Few enough for a busy machine, on which a request waits for two seconds at most.
+    const requests = 300
     const { scenario, database, proxy } = await startGateway('prepaid', jsonReply())
     await using _ = scenario
     const [charged] = await database.account()
     delayed(proxy)
     const trips = proxy.recordRoundTrips()
     // The gateway sends its own requests by the HTTP client of this process, whose connections are limited.
-    const clients = await Promise.all(Array.from({ length: 1000 }, () => openConnection(scenario.app.url)))
+    const clients = await Promise.all(
+      Array.from({ length: requests }, () => openConnection(scenario.app.url)),
+    )
     for (const client of clients) client.post(chatRequest)
     const replies = await Promise.all(clients.map((client) => client.until('"usage"')))
-    expect(replies.filter((reply) => reply.startsWith('HTTP/1.1 200'))).toHaveLength(1000)
+    expect(replies.filter((reply) => reply.startsWith('HTTP/1.1 200'))).toHaveLength(requests)
     for (const client of clients) client.reset()
-    await database.waitForUsage(1000)
-    expect(await database.account()).toEqual([charged - 1000 * replyCost, 0])
+    await database.waitForUsage(requests)
+    expect(await database.account()).toEqual([charged - requests * replyCost, 0])
     await database.expectConsistent()
     const transactions = trips(reserves, settles)
-    console.log(JSON.stringify({ requests: 1000, transactions }))
-    expect(transactions).toBeLessThan(100)
+    console.log(JSON.stringify({ requests, transactions }))
+    expect(transactions).toBeLessThan(60)
   })
 })
