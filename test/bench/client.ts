@@ -1,5 +1,5 @@
 // The clients of one measurement: bun test/bench/client.ts JOB. The result is printed as JSON, of the type Measured.
-import { requestBytes } from '../../src/cli/bench/connection.ts'
+import { requestBytes } from './connection.ts'
 import { runClosed } from './closed-load.ts'
 import { runCounted } from './counted-load.ts'
 import type { Job } from './job.ts'

@@ -1,4 +1,5 @@
-import { percentilesOf, send } from '../../src/cli/bench/load.ts'
+import { percentilesOf } from '../../src/cli/bench/load.ts'
+import { send } from './send.ts'
 import type { Job, Measured } from './job.ts'
 import { measureCost } from './process-cost.ts'
 

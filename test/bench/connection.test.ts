@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { createReplyReader, openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
-import { median, percentilesOf, send } from '../../src/cli/bench/load.ts'
-import { chatFrames, jsonReply, startUpstream, streamReply } from '../../src/cli/bench/upstream.ts'
+import { createReplyReader, openConnection, requestBytes } from './connection.ts'
+import { percentilesOf } from '../../src/cli/bench/load.ts'
+import { median, send } from './send.ts'
+import { chatFrames, jsonReply, startUpstream, streamReply } from './scripted-upstream.ts'
 
 const whole = Buffer.from(jsonReply({ said: 'é'.repeat(400) }))
 const stream = Buffer.concat(streamReply(chatFrames(5)))

@@ -1,6 +1,6 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
-import { type Connection, openConnection, requestBytes } from '../../src/cli/bench/connection.ts'
+import { type Connection, openConnection, requestBytes } from './connection.ts'
 import { chunks, delta } from '../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../support/scenario.ts'
 import { hang } from '../support/script.ts'

@@ -1,4 +1,4 @@
-import { median } from '../../src/cli/bench/load.ts'
+import { median } from './send.ts'
 import { added, type Budget, defined, type Figures, listed, plain, ratio, started } from './budget.ts'
 import type { Measured } from './job.ts'
 import { markdownTable } from './markdown.ts'

@@ -1,5 +1,6 @@
-import { type Connection, openConnection } from '../../src/cli/bench/connection.ts'
-import { assertSuccessful, percentilesOf } from '../../src/cli/bench/load.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { percentilesOf } from '../../src/cli/bench/load.ts'
+import { assertSuccessful } from './send.ts'
 import type { Job, Measured } from './job.ts'
 import { residentOf } from './memory.ts'
 import { type CostReading, cpuBetween, measureCost, readCost } from './process-cost.ts'

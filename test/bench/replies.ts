@@ -1,4 +1,4 @@
-import { chatCompletion, chatFrame, chatFrames } from '../../src/cli/bench/upstream.ts'
+import { chatCompletion, chatFrame, chatFrames } from './scripted-upstream.ts'
 
 /** The reply of a provider in its own format; frames are complete server-sent events, one per chunk. */
 export type Dialect = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { median } from '../../src/cli/bench/load.ts'
+import { median } from './send.ts'
 import { startBillingScenario } from '../support/billing-scenario.ts'
 import { chatOutput, jsonReply, streamReply } from '../support/chat-fixtures.ts'
 import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'

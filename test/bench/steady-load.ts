@@ -1,5 +1,6 @@
-import { type Connection, openConnection, type Reply } from '../../src/cli/bench/connection.ts'
-import { assertSuccessful, percentilesOf, send } from '../../src/cli/bench/load.ts'
+import { type Connection, openConnection, type Reply } from './connection.ts'
+import { percentilesOf } from '../../src/cli/bench/load.ts'
+import { assertSuccessful, send } from './send.ts'
 import type { Job, Measured } from './job.ts'
 import { measureCost } from './process-cost.ts'
 

@@ -1,4 +1,5 @@
-import { median, type Percentiles } from '../../src/cli/bench/load.ts'
+import { type Percentiles } from '../../src/cli/bench/load.ts'
+import { median } from './send.ts'
 import type { Measured } from './job.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { Series } from './results.ts'

@@ -1,6 +1,6 @@
 import { edenGC, fullGC, heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
-import { median } from '../../src/cli/bench/load.ts'
+import { median } from './send.ts'
 import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../support/scenario.ts'
 

@@ -1,6 +1,6 @@
 // The provider of the benchmark, in its own process: bun test/bench/upstream.ts. Its responses are configured by a
 // GET of /behave, whose query is a Behaviour; the path of a request selects the protocol.
-import { jsonReply, type ScriptedReply, startUpstream, streamReply } from '../../src/cli/bench/upstream.ts'
+import { jsonReply, type ScriptedReply, startUpstream, streamReply } from './scripted-upstream.ts'
 import { dialectOf } from './replies.ts'
 
 /** How the provider responds from now on. */

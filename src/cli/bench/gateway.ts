@@ -5,14 +5,6 @@ import { lazy } from '../../lib/lazy.ts'
 import { createApiKey, printApiKey } from '../../domain/accounting/organization.ts'
 import { CommandError } from '../errors.ts'
 import { programCommand } from '../invocation.ts'
-import {
-  chatCompletion,
-  chatFrames,
-  jsonReply,
-  type ScriptedReply,
-  startUpstream,
-  streamReply,
-} from './upstream.ts'
 
 /** A gateway and the scripted provider behind it; both are stopped at the end of the scope. */
 export type BenchGateway = AsyncDisposable & {
@@ -32,14 +24,15 @@ const chunkIntervalMs = 10
 
 /** Starts this program, or the given one, in its own process with a temporary database. */
 export async function startBenchGateway(program = programCommand()): Promise<BenchGateway> {
-  const upstream = startUpstream(replyTo)
+  const provider = startProvider()
+  const upstream = `http://127.0.0.1:${provider.port}`
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'))
   const key = printApiKey(createApiKey())
-  const child = await spawnServer(program, folder, key, upstream.url)
+  const child = await spawnServer(program, folder, key, upstream)
   const end = lazy(async () => {
     child.kill('SIGKILL')
     await child.exited
-    upstream.stop()
+    await provider.stop(true)
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
   })
   // A child process outlives its parent unless it is stopped.
@@ -53,7 +46,7 @@ export async function startBenchGateway(program = programCommand()): Promise<Ben
   }
   try {
     const url = await readAddress(child.stdout, Bun.file(join(folder, logName)))
-    return { url, key, pid: child.pid, upstream: upstream.url, [Symbol.asyncDispose]: dispose }
+    return { url, key, pid: child.pid, upstream, [Symbol.asyncDispose]: dispose }
   } catch (error) {
     await dispose()
     throw error
@@ -98,19 +91,51 @@ function settingsFor(upstream: string): object {
   }
 }
 
-const plainReply: ScriptedReply = { first: jsonReply(chatCompletion()) }
-const chunks = streamReply(chatFrames(streamLength))
-const burstReply: ScriptedReply = { first: Buffer.concat(chunks) }
-const [firstChunk = new Uint8Array(), ...rest] = chunks
-const pacedReply: ScriptedReply = {
-  first: firstChunk,
-  paced: { chunks: rest, intervalMs: chunkIntervalMs, minOpenStreams: 1 },
+/** Starts the simulated provider; the name of a model picks the way in which it replies. */
+function startProvider() {
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8' }
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const { model } = (await request.json()) as { readonly model: string }
+      if (model.endsWith('burst')) return new Response(burst, { headers })
+      return model.endsWith('paced') ? new Response(pacedFrames(), { headers }) : Response.json(completion)
+    },
+  })
 }
 
-/** The name of the model is at the beginning of the body, whether the caller or the gateway wrote it. */
-function replyTo(_: string, body: string): ScriptedReply {
-  if (body.includes('burst"')) return burstReply
-  return body.includes('paced"') ? pacedReply : plainReply
+const common = { id: 'chatcmpl-9Xk2mQ7vTz', created: 1_790_000_000, model: 'river-1' }
+const usage = { prompt_tokens: 48, completion_tokens: 101, total_tokens: 149 }
+const content = 'The river rose four centimetres during the night. '.repeat(6)
+const message = { role: 'assistant', content, refusal: null }
+const completion = {
+  ...common,
+  object: 'chat.completion',
+  choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+  usage,
+}
+
+const chunkFields = { ...common, object: 'chat.completion.chunk' }
+const frames = [
+  ...Array.from({ length: streamLength }, (_, index) => frame({ role: 'assistant', content: ` w${index}` })),
+  `${frame({}, 'stop')}data: ${JSON.stringify({ ...chunkFields, choices: [], usage })}\n\ndata: [DONE]\n\n`,
+]
+const burst = frames.join('')
+
+function frame(delta: object, finish_reason: string | null = null): string {
+  const choice = { index: 0, delta, logprobs: null, finish_reason }
+  return `data: ${JSON.stringify({ ...chunkFields, choices: [choice] })}\n\n`
+}
+
+/** The streams of many callers do not send at the same moments. */
+async function* pacedFrames() {
+  await Bun.sleep(Math.random() * chunkIntervalMs)
+  for (const text of frames) {
+    yield text
+    await Bun.sleep(chunkIntervalMs)
+  }
 }
 
 const startTimeoutMs = 10_000

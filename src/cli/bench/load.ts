@@ -1,135 +1,105 @@
-import { type Connection, openConnection, type Reply, requestBytes } from './connection.ts'
-
-/** A load test: one request, sent again and again over some connections. */
-export type Load = {
-  readonly url: URL
-  readonly request: Uint8Array
-  /** Each connection sends its next request when the last reply is complete. */
-  readonly connections: number
-  readonly durationMs: number
-  /** The test ends after this many requests, if not before. */
-  readonly maxRequests?: number
-  /** A text that the last bytes of every reply must contain. */
+/** A request that is sent again and again. */
+export type Call = {
+  readonly url: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** A text at the end of each complete response; the first token is that of an event stream that has one. */
   readonly ending?: string
 }
 
-/** Milliseconds of each request: until the end of the reply, and until its first content. */
-export type LoadResult = {
-  readonly latencies: readonly number[]
-  readonly firstTokenLatencies: readonly number[]
+/** A load test: each caller sends a request when its last response is complete. */
+export type Load = {
+  /** They are sent in turn. */
+  readonly calls: readonly Call[]
+  readonly callers: number
+  readonly durationMs: number
+  /** The test ends after this many requests, if not before. */
+  readonly maxRequests?: number
 }
 
-/** Sends requests until the duration is over; rejects at the first reply that failed or is incomplete. */
-export async function send(load: Load): Promise<LoadResult> {
-  const latencies: number[] = []
-  const firstTokenLatencies: number[] = []
-  const connections = await Promise.all(
-    Array.from({ length: load.connections }, () => openConnection(load.url)),
-  )
-  const endsAt = performance.now() + load.durationMs
-  let remaining = load.maxRequests ?? Number.POSITIVE_INFINITY
+/** Milliseconds of each request: until the end of the response, and until its first content. */
+export type LoadResult = { readonly latencies: number[]; readonly firstTokenLatencies: number[] }
 
-  async function sendRequests(connection: Connection): Promise<void> {
-    while (performance.now() < endsAt && remaining-- > 0) {
-      const reply = await connection.exchange(load.request)
-      assertSuccessful(reply, load.ending)
-      latencies.push(reply.endedAt - reply.startedAt)
-      firstTokenLatencies.push(reply.firstAt - reply.startedAt)
+/**
+ * Sends requests until the duration is over, but each call at least once. Resolves with the results by call; rejects at the
+ * first response that failed or is incomplete.
+ */
+export async function send({
+  calls,
+  callers,
+  durationMs,
+  maxRequests = Number.POSITIVE_INFINITY,
+}: Load): Promise<readonly LoadResult[]> {
+  const results = calls.map((call) => ({
+    call,
+    latencies: [] as number[],
+    firstTokenLatencies: [] as number[],
+  }))
+  const endsAt = performance.now() + durationMs
+  let sent = 0
+  async function sendRequests(): Promise<void> {
+    while (sent < calls.length || (sent < maxRequests && performance.now() < endsAt)) {
+      const result = results[sent++ % results.length]
+      if (result === undefined) return
+      const { latency, firstTokenLatency } = await time(result.call)
+      result.latencies.push(latency)
+      result.firstTokenLatencies.push(firstTokenLatency)
     }
   }
-
-  try {
-    await Promise.all(connections.map(sendRequests))
-  } finally {
-    for (const connection of connections) connection.close()
-  }
-  return { latencies, firstTokenLatencies }
+  await Promise.all(Array.from({ length: callers }, sendRequests))
+  return results
 }
 
-/** Throws for a reply that failed or broke off: it must not count as a fast one. */
-export function assertSuccessful({ status, ending }: Reply, expected = ''): void {
-  if (status !== 200) throw new Error(`A request failed with status ${status}: ${ending}`)
-  if (!ending.includes(expected)) throw new Error(`A response ended without ${expected}: ${ending}`)
+/** In characters; large enough for the last event of a stream. */
+const tailLength = 512
+
+/** Throws for a response that failed or broke off: it must not count as a fast one. */
+async function time({ url, ending, ...request }: Call) {
+  const startedAt = performance.now()
+  const response = await fetch(url, request)
+  const decoder = new TextDecoder()
+  let firstAt: number | undefined
+  let tail = ''
+  for await (const bytes of response.body ?? []) {
+    const text = decoder.decode(bytes, { stream: true })
+    // Comments of an event stream are not content.
+    if (ending === undefined || text.includes('data:')) firstAt ??= performance.now()
+    tail = (tail + text).slice(-tailLength)
+  }
+  const endedAt = performance.now()
+  if (response.status !== 200) throw new Error(`A request failed with status ${response.status}: ${tail}`)
+  if (ending !== undefined && !tail.includes(ending))
+    throw new Error(`A response ended without ${ending}: ${tail}`)
+  return { latency: endedAt - startedAt, firstTokenLatency: (firstAt ?? endedAt) - startedAt }
 }
 
 /** Where chat completions are sent: an address, a key and a model. */
 export type ChatTarget = { readonly url: string; readonly key: string; readonly model: string }
 
-type ChatLoad = Pick<Load, 'url' | 'request' | 'ending'>
-
 /** A chat completion without streaming. */
-export function plainChat(target: ChatTarget): ChatLoad {
+export function plainChat(target: ChatTarget): Call {
   return chat(target, {})
 }
 
 /** The same chat completion, streamed. */
-export function streamingChat(target: ChatTarget): ChatLoad {
+export function streamingChat(target: ChatTarget): Call {
   return { ...chat(target, { stream: true }), ending: 'data: [DONE]' }
 }
 
 const content = 'How high is the river at the old mill today, and how much has it risen since the rain began?'
 
-function chat({ url: base, key, model }: ChatTarget, options: object): ChatLoad {
-  const url = new URL('/v1/chat/completions', base)
-  const body = JSON.stringify({ model, ...options, messages: [{ role: 'user', content }] })
-  return { url, request: requestBytes(url, { authorization: `Bearer ${key}` }, body) }
-}
-
-type Turn = Pick<Load, 'url' | 'request' | 'ending'>
-type Bounds = Required<Pick<Load, 'durationMs' | 'maxRequests'>>
-
-/**
- * Sends one request after the other, to each address in turn, until the duration or the number of requests is over.
- * Resolves with the results by address; rejects at the first reply that failed or is incomplete.
- */
-export async function sendInTurn(
-  turns: readonly Turn[],
-  { durationMs, maxRequests }: Bounds,
-): Promise<readonly LoadResult[]> {
-  const targets = await openTargets(turns)
-  const endsAt = performance.now() + durationMs
-  try {
-    // Every address gets a request, however short the duration is.
-    for (let sent = 0; sent < targets.length || (sent < maxRequests && performance.now() < endsAt); sent++) {
-      const target = targets[sent % targets.length]
-      if (target !== undefined) await sendOne(target)
-    }
-  } finally {
-    for (const { connection } of targets) connection.close()
+function chat({ url, key, model }: ChatTarget, options: object): Call {
+  return {
+    url: `${url}/v1/chat/completions`,
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+    },
+    body: JSON.stringify({ model, ...options, messages: [{ role: 'user', content }] }),
   }
-  return targets
-}
-
-type Target = Turn & {
-  readonly connection: Connection
-  readonly latencies: number[]
-  readonly firstTokenLatencies: number[]
-}
-
-async function openTargets(turns: readonly Turn[]): Promise<readonly Target[]> {
-  const opened = await Promise.allSettled(turns.map(({ url }) => openConnection(url)))
-  const failed = opened.find((result) => result.status === 'rejected')
-  if (failed === undefined)
-    return opened.flatMap((result, index) => {
-      const turn = turns[index]
-      if (turn === undefined || result.status === 'rejected') return []
-      return [{ ...turn, connection: result.value, latencies: [], firstTokenLatencies: [] }]
-    })
-  for (const result of opened) if (result.status === 'fulfilled') result.value.close()
-  throw failed.reason
-}
-
-async function sendOne({
-  connection,
-  request,
-  ending,
-  latencies,
-  firstTokenLatencies,
-}: Target): Promise<void> {
-  const reply = await connection.exchange(request)
-  assertSuccessful(reply, ending)
-  latencies.push(reply.endedAt - reply.startedAt)
-  firstTokenLatencies.push(reply.firstAt - reply.startedAt)
 }
 
 /** The 50th and the 99th percentile of some values. */
@@ -141,13 +111,6 @@ export function percentilesOf(values: readonly number[]): Percentiles {
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
   return { p50: at(0.5), p99: at(0.99) }
-}
-
-/** Returns the middle value; of an even number of values, the mean of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).toSorted()
-  const [lower, upper] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
-  return ((lower ?? Number.NaN) + (upper ?? Number.NaN)) / 2
 }
 
 /** The latency of a single caller in milliseconds: directly, through the gateway, and the difference. */

@@ -1,6 +1,7 @@
 import {
   type AddedLatency,
   addedLatency,
+  type Call,
   type ChatTarget,
   type Load,
   type LoadResult,
@@ -8,13 +9,11 @@ import {
   percentilesOf,
   plainChat,
   send,
-  sendInTurn,
   streamingChat,
 } from './load.ts'
 import { type BenchGateway, streamLength } from './gateway.ts'
 import { processorTime, readProcessUsage } from './processor-time.ts'
 import { CommandError } from '../errors.ts'
-import { requestBytes } from './connection.ts'
 
 /** The result of `weir bench`, as `--json` prints it. */
 export type BenchResult = {
@@ -46,25 +45,26 @@ export async function measure(
   reportStep: StepReporter,
   durationMs = defaultDurationMs,
 ): Promise<BenchResult> {
+  const [plain, burst, paced] = [
+    plainChat(gatewayTarget(gateway, 'plain')),
+    streamingChat(gatewayTarget(gateway, 'burst')),
+    streamingChat(gatewayTarget(gateway, 'paced')),
+  ]
   reportStep('Warming up …')
-  await send({
-    ...plainChat(gatewayTarget(gateway, 'plain')),
-    connections: callers,
-    durationMs: 2 * durationMs,
-  })
-  await send({ ...streamingChat(gatewayTarget(gateway, 'burst')), connections: callers, durationMs })
+  await send({ calls: [plain], callers, durationMs: 2 * durationMs })
+  await send({ calls: [burst], callers, durationMs })
   reportStep('One client …')
   const milliseconds = await measureSingleCaller(gateway, durationMs)
   reportStep(`${callers} concurrent clients …`)
   const request = await processorTimePerUnit(gateway.pid, 1, {
-    ...plainChat(gatewayTarget(gateway, 'plain')),
-    connections: callers,
+    calls: [plain],
+    callers,
     durationMs: 2 * durationMs,
   })
   reportStep(`${streams} streams …`)
   const chunk = await processorTimePerUnit(gateway.pid, streamLength, {
-    ...streamingChat(gatewayTarget(gateway, 'paced')),
-    connections: streams,
+    calls: [paced],
+    callers: streams,
     durationMs,
   })
   const measured = request !== null && chunk !== null
@@ -79,31 +79,32 @@ async function measureSingleCaller(
   gateway: BenchGateway,
   durationMs: number,
 ): Promise<BenchResult['milliseconds']> {
-  const singleCaller = { connections: 1, durationMs }
   const direct = (model: string) => ({ ...gatewayTarget(gateway, model), url: gateway.upstream })
-  const [plain, plainDirect] = [
-    await send({ ...plainChat(gatewayTarget(gateway, 'plain')), ...singleCaller }),
-    await send({ ...plainChat(direct('plain')), ...singleCaller }),
-  ]
-  const [burst, burstDirect] = [
-    await send({ ...streamingChat(gatewayTarget(gateway, 'burst')), ...singleCaller }),
-    await send({ ...streamingChat(direct('burst')), ...singleCaller }),
-  ]
+  const timesOf = async (call: Call) => merged(await send({ calls: [call], callers: 1, durationMs }))
+  const plain = await timesOf(plainChat(gatewayTarget(gateway, 'plain')))
+  const plainDirect = await timesOf(plainChat(direct('plain')))
+  const burst = await timesOf(streamingChat(gatewayTarget(gateway, 'burst')))
+  const burstDirect = await timesOf(streamingChat(direct('burst')))
   return {
-    reply: addedLatency(percentilesOf(plainDirect.latencies), percentilesOf(plain.latencies)),
-    first_token: addedLatency(
-      percentilesOf(burstDirect.firstTokenLatencies),
-      percentilesOf(burst.firstTokenLatencies),
-    ),
+    reply: addedLatency(plainDirect.reply, plain.reply),
+    first_token: addedLatency(burstDirect.first_token, burst.first_token),
+  }
+}
+
+/** The percentiles of all results together. */
+function merged(results: readonly LoadResult[]): GatewayLatency['milliseconds'] {
+  return {
+    reply: percentilesOf(results.flatMap(({ latencies }) => latencies)),
+    first_token: percentilesOf(results.flatMap(({ firstTokenLatencies }) => firstTokenLatencies)),
   }
 }
 
 /** Returns the processor time per request or chunk, in microseconds; null where it is not known. */
 async function processorTimePerUnit(pid: number, units: number, load: Load): Promise<number | null> {
   const before = readProcessUsage(pid)
-  const { latencies } = await send(load)
+  const [result] = await send(load)
   const after = readProcessUsage(pid)
-  return before && after ? processorTime(before, after) / (latencies.length * units) : null
+  return before && after && result ? processorTime(before, after) / (result.latencies.length * units) : null
 }
 
 /** Stays below the default rate limits of a gateway. */
@@ -124,33 +125,22 @@ export async function measureRemote(
   reportStep: StepReporter,
   durationMs = defaultDurationMs,
 ): Promise<BenchResult> {
-  const bounds = { durationMs, maxRequests: maxRequestsPerPart }
+  const measureCalls = (calls: readonly Call[]) =>
+    send({ calls, callers: 1, durationMs, maxRequests: maxRequestsPerPart })
   const targets = urls.map((url) => ({ url, key, model }))
   reportStep(urls.length === 1 ? 'One client …' : `One client, ${urls.length} addresses in turn …`)
-  for (const target of targets)
-    await expectModel(target.url, () =>
-      send({ ...plainChat(target), connections: 1, durationMs, maxRequests: 1 }),
-    )
-  const direct = await sendInTurn(urls.map(livenessProbe), bounds)
-  const plain = await sendInTurn(targets.map(plainChat), bounds)
-  const streaming = await sendInTurn(targets.map(streamingChat), bounds)
-  const base = percentilesOf(direct.flatMap(({ latencies }) => latencies))
-  const reply = addedLatency(base, percentilesOf(plain.flatMap(({ latencies }) => latencies)))
-  const first_token = addedLatency(
-    base,
-    percentilesOf(streaming.flatMap(({ firstTokenLatencies }) => firstTokenLatencies)),
-  )
+  for (const target of targets) await expectModel(target)
+  const direct = merged(await measureCalls(urls.map((url) => ({ url: `${url}/livez` }))))
+  const plain = await measureCalls(targets.map(plainChat))
+  const streaming = await measureCalls(targets.map(streamingChat))
+  const reply = addedLatency(direct.reply, merged(plain).reply)
+  const first_token = addedLatency(direct.reply, merged(streaming).first_token)
   return {
     gateway: urls.join(),
     milliseconds: { reply, first_token },
     processor_microseconds: null,
     ...(urls.length > 1 && { gateways: latencyByGateway(urls, plain, streaming) }),
   }
-}
-
-function livenessProbe(gateway: string) {
-  const url = new URL('/livez', gateway)
-  return { url, request: requestBytes(url, {}) }
 }
 
 function latencyByGateway(
@@ -169,12 +159,12 @@ function latencyByGateway(
   })
 }
 
-async function expectModel(url: string, attempt: () => Promise<unknown>): Promise<void> {
+async function expectModel(target: ChatTarget): Promise<void> {
   try {
-    await attempt()
+    await send({ calls: [plainChat(target)], callers: 1, durationMs: 0 })
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
     const advice = `It must serve ${model}. Enable the provider echo in its settings.`
-    throw new CommandError(`${url} cannot be measured. ${cause} ${advice}`)
+    throw new CommandError(`${target.url} cannot be measured. ${cause} ${advice}`)
   }
 }
