@@ -11,8 +11,8 @@ type SbomInput = {
   readonly timestamp: Date
 }
 
-/** Creates the software bill of materials of the executable; the same components give the same serial number. */
-export function createSbom({ components, packages, timestamp }: SbomInput): Bom {
+/** Creates the CycloneDX bill of materials of the executable; the same components give the same serial number. */
+export function createSbom({ components, packages, timestamp }: SbomInput) {
   const described = components.map((component) => describeComponent(component, packages))
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
@@ -32,7 +32,7 @@ export function createSbom({ components, packages, timestamp }: SbomInput): Bom 
 
 const weirRef = `weir@${manifest.version}`
 
-const weir: BomComponent = {
+const weir = {
   type: 'application',
   'bom-ref': weirRef,
   name: 'weir',
@@ -41,7 +41,7 @@ const weir: BomComponent = {
   externalReferences: [{ type: 'website', url: manifest.homepage }],
 }
 
-function describeComponent(component: Component, packages: SbomInput['packages']): BomComponent {
+function describeComponent(component: Component, packages: SbomInput['packages']) {
   const { name, version, kind, license, url } = component
   const [, group, bareName = name] = /^(@[^/]+)\/(.+)$/.exec(name) ?? []
   const sha512 = packages.get(`${name}@${version}`)?.sha512
@@ -58,21 +58,18 @@ function describeComponent(component: Component, packages: SbomInput['packages']
   }
 }
 
-function typeOf({ name, kind }: Component): BomComponent['type'] {
+function typeOf({ name, kind }: Component): 'library' | 'platform' | 'data' {
   if (kind === 'data') return 'data'
   return name === 'Bun' ? 'platform' : 'library'
 }
 
 function refOf({ name, version, kind }: Component): string {
-  if (kind === 'package') return npmPurl(name, version ?? '')
+  if (kind === 'package') return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
   return version === null ? `${kind}:${name}` : `${kind}:${name}@${version}`
 }
 
 /** Weir depends on its packages, its data and Bun; packages on packages; Bun on what it links. */
-function dependencyGraph(
-  components: readonly Component[],
-  packages: SbomInput['packages'],
-): readonly BomDependency[] {
+function dependencyGraph(components: readonly Component[], packages: SbomInput['packages']) {
   const refsOf = (names: readonly string[]) =>
     components.filter(({ name, kind }) => kind === 'package' && names.includes(name)).map(refOf)
   const runtime = components.filter(({ kind }) => kind === 'runtime')
@@ -96,41 +93,9 @@ function contentId(content: unknown): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** The parts of a CycloneDX document that the build writes. */
-type Bom = {
-  readonly $schema: string
-  readonly bomFormat: 'CycloneDX'
-  readonly specVersion: '1.6'
-  readonly serialNumber: string
-  readonly version: 1
-  readonly metadata: {
-    readonly timestamp: string
-    readonly tools: { readonly components: readonly BomComponent[] }
-    readonly component: BomComponent
-  }
-  readonly components: readonly BomComponent[]
-  readonly dependencies: readonly BomDependency[]
-}
-
-/** A component of a CycloneDX document. */
-type BomComponent = {
-  readonly type: 'application' | 'library' | 'platform' | 'data'
-  readonly 'bom-ref': string
-  readonly group?: string
-  readonly name: string
-  readonly version?: string
-  readonly hashes?: readonly { readonly alg: 'SHA-512'; readonly content: string }[]
-  readonly licenses?: readonly BomLicense[]
-  readonly purl?: string
-  readonly externalReferences?: readonly { readonly type: 'website'; readonly url: string }[]
-}
-
 /** A licence: an SPDX identifier, an SPDX expression, or a name where SPDX has none. */
 type BomLicense =
   { readonly license: { readonly id: string } | { readonly name: string } } | { readonly expression: string }
-
-/** What a component directly depends on. */
-type BomDependency = { readonly ref: string; readonly dependsOn: readonly string[] }
 
 /** Returns the licence in the form that fits it. */
 export function bomLicense(license: string): BomLicense {
@@ -138,11 +103,6 @@ export function bomLicense(license: string): BomLicense {
   return /^[\w.+() -]+$/.test(license) && / (OR|AND|WITH) /.test(license)
     ? { expression: license }
     : { license: { name: license } }
-}
-
-/** Returns the package URL of an npm package. */
-function npmPurl(name: string, version: string): string {
-  return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
 }
 
 /** What a bill of materials says of an npm package, in addition to its licence. */

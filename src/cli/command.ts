@@ -5,9 +5,6 @@ import { UsageError } from './errors.ts'
 
 /** A command of the `weir` program. */
 export type Command = {
-  readonly name: string
-  /** One line for the list of commands. */
-  readonly summary: string
   /** The help text: usage, flags and examples. */
   readonly usage: string
   /** Returns the exit code: 0, or 1 on failure. Throws `UsageError` for wrong usage. */

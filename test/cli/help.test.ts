@@ -22,11 +22,9 @@ test('weir help reads no settings: a broken file does not prevent it', async () 
 
 describe('every command', () => {
   for (const entry of commands)
-    test(`${entry.name} has the name and summary of the list, and shows its usage`, async () => {
+    test(`${entry.name} shows its usage`, async () => {
       using home = temporaryHome()
       const command = await entry.load()
-      expect(command.name).toBe(entry.name)
-      expect(command.summary).toBe(entry.summary)
       expect(command.usage).toStartWith(`Usage\n  weir `)
       expect(command.usage).toMatch(
         /\nExamples\n( {2}\S.*\bweir\b.*\n|  weir.*\n){2,}\nGlobal flags\n {2}--config FILE /,

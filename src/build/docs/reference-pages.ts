@@ -32,8 +32,8 @@ export const commandLinePage: Page = {
 }
 
 /** The help text of a command, without the flags that every command has. */
-async function commandSection({ load }: (typeof commands)[number]): Promise<string> {
-  const { name, usage } = await load()
+async function commandSection({ name, load }: (typeof commands)[number]): Promise<string> {
+  const { usage } = await load()
   return `### ${code(`weir ${name}`)}\n\n${fenced('text', usage.replace(commonFlagsHelp, ''))}`
 }
 

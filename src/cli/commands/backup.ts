@@ -28,8 +28,6 @@ ${commonFlagsHelp}`
 
 /** `weir backup`. */
 export const backup: Command = {
-  name: 'backup',
-  summary: 'back up the database, even while a server is running',
   usage,
   async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const

@@ -37,8 +37,6 @@ ${commonFlagsHelp}`
 
 /** `weir bench`. */
 export const bench: Command = {
-  name: 'bench',
-  summary: 'measure the latency and CPU time that the gateway adds',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })

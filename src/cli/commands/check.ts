@@ -43,8 +43,6 @@ ${commonFlagsHelp}`
 
 /** `weir check`. */
 export const check: Command = {
-  name: 'check',
-  summary: 'validate the settings and show which providers have API keys',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })

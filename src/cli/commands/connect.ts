@@ -71,8 +71,6 @@ type ConnectFlags = FlagValues<typeof ownFlags> & {
 
 /** `weir connect`. */
 export const connect: Command = {
-  name: 'connect',
-  summary: 'print the settings that make a tool or an SDK use this gateway',
   usage,
   async run(args, context) {
     const { flags, operands } = parseFlags(args, {

@@ -41,8 +41,6 @@ ${commonFlagsHelp}`
 
 /** `weir copy`. */
 export const copy: Command = {
-  name: 'copy',
-  summary: 'copy all data to another database: from SQLite to PostgreSQL, or back',
   usage,
   async run(args, context) {
     const signature = { command: 'copy', flags: { from: 'text', to: 'text' } } as const

@@ -28,8 +28,6 @@ ${commonFlagsHelp}`
 
 /** `weir health`. */
 export const health: Command = {
-  name: 'health',
-  summary: 'check that a running gateway is ready, for containers and monitors',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -34,8 +34,6 @@ ${commonFlagsHelp}`
 
 /** `weir import`. */
 export const importCommand: Command = {
-  name: 'import',
-  summary: 'convert the configuration of a LiteLLM proxy',
   usage,
   run: (args, context) => runSubcommand('import', { litellm: importLitellm }, args, context),
 }

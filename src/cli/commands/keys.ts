@@ -39,8 +39,6 @@ ${commonFlagsHelp}`
 
 /** `weir keys`. */
 export const keys: Command = {
-  name: 'keys',
-  summary: 'create, list, revoke and rotate API keys',
   usage,
   run: (args, context) => runSubcommand('keys', { create, list, revoke, rotate }, args, context),
 }

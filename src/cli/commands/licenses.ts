@@ -20,8 +20,6 @@ ${commonFlagsHelp}`
 
 /** `weir licenses`. */
 export const licenses: Command = {
-  name: 'licenses',
-  summary: 'print the licences of Weir and of what the executable contains',
   usage,
   async run(args, context) {
     const signature = { command: 'licenses', flags: {}, operands: ['NAME?'] } as const

@@ -34,8 +34,6 @@ ${commonFlagsHelp}`
 
 /** `weir models`. */
 export const models: Command = {
-  name: 'models',
-  summary: 'list the enabled models, with prices and routes',
   usage,
   async run(args, context) {
     const { flags, operands } = parseFlags(args, {

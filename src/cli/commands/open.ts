@@ -26,8 +26,6 @@ ${commonFlagsHelp}`
 
 /** `weir open`. */
 export const open: Command = {
-  name: 'open',
-  summary: 'open the page of a running gateway in the browser',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -44,8 +44,6 @@ ${commonFlagsHelp}`
 
 /** `weir orgs`. */
 export const orgs: Command = {
-  name: 'orgs',
-  summary: 'manage organizations: balances, billing and limits',
   usage,
   run: (args, context) => runSubcommand('orgs', { create, list, set, credit, delete: remove }, args, context),
 }

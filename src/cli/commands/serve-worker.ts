@@ -1,12 +1,9 @@
 import type { Command } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { workerCommand } from '../serve/workers/procedures.ts'
 import { runWorker } from '../serve/workers/worker.ts'
 
 /** The command with which `weir serve --workers` starts its workers; no help mentions it. */
 export const serveWorker: Command = {
-  name: workerCommand,
-  summary: 'a worker of weir serve --workers',
   usage: 'This command is started by weir serve --workers.',
   async run(_, context) {
     const send = process.send?.bind(process)

@@ -29,8 +29,6 @@ ${commonFlagsHelp}`
 
 /** `weir serve`. */
 export const serve: Command = {
-  name: 'serve',
-  summary: 'start the gateway; the default command',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -38,8 +38,6 @@ ${commonFlagsHelp}`
 
 /** `weir usage`. */
 export const usage: Command = {
-  name: 'usage',
-  summary: 'report requests, tokens and costs by model, API key, tag and more',
   usage: help,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -15,8 +15,6 @@ ${commonFlagsHelp}`
 
 /** `weir version`. */
 export const version: Command = {
-  name: 'version',
-  summary: 'print the version of Weir',
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'version', flags: {} })
