@@ -26,8 +26,6 @@ async function writeCatalog(): Promise<void> {
   console.log(`${models.length} models of ${values.snapshot} written to ${values.out}`)
 }
 
-if (import.meta.main) await writeCatalog()
-
 /** The content of the catalog file. */
 type CatalogFile = {
   /** The date of the data, YYYY-MM-DD. */
@@ -68,3 +66,5 @@ AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
 LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
 OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.`
+
+if (import.meta.main) await writeCatalog()

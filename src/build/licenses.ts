@@ -4,13 +4,6 @@ import { install, projectFolder } from './install.ts'
 import { collectThirdParty, formatThirdParty } from './licenses/third-party.ts'
 import { type Component, licenseText, type ThirdParty } from '../cli/commands/licenses.ts'
 
-if (!(await install())) process.exit(1)
-const thirdParty = await collectThirdParty(await bundle(join(projectFolder, 'src/main.ts')))
-for (const { path, text } of licenseFiles(thirdParty)) {
-  await Bun.write(join(projectFolder, path), text)
-  console.log(`${path} lists ${thirdParty.components.length} components.`)
-}
-
 /** A file that is generated from the components of the bundle. */
 type GeneratedFile = { readonly path: string; readonly text: string }
 
@@ -72,3 +65,15 @@ function copyrightLines(component: Component, all: ThirdParty): string[] {
   const lines = licenseText(component, all)?.split('\n') ?? []
   return lines.map((line) => line.trim()).filter((line) => /^copyright (\(c\) |©|\d{4})/i.test(line))
 }
+
+/** Writes the files for the bundle of the checkout. */
+async function writeLicenses(): Promise<void> {
+  if (!(await install())) process.exit(1)
+  const thirdParty = await collectThirdParty(await bundle(join(projectFolder, 'src/main.ts')))
+  for (const { path, text } of licenseFiles(thirdParty)) {
+    await Bun.write(join(projectFolder, path), text)
+    console.log(`${path} lists ${thirdParty.components.length} components.`)
+  }
+}
+
+if (import.meta.main) await writeLicenses()

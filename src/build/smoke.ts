@@ -4,19 +4,6 @@ import { join, resolve } from 'node:path'
 import { randomText } from '../lib/id.ts'
 import { bareEnvironment, freePort, type Installation, startServer } from './installation.ts'
 
-const executable = process.argv[2]
-if (!executable) {
-  console.error('Name the executable to try: bun run smoke dist/weir')
-  process.exit(2)
-}
-const folder = await mkdtemp(join(tmpdir(), 'weir-smoke-'))
-try {
-  await smokeTest(resolve(executable), folder)
-  console.log('The executable works.')
-} finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
-}
-
 /** Tests an executable in an empty folder and environment, including a kill and a restart. */
 async function smokeTest(executable: string, folder: string): Promise<void> {
   const emptyFolder = join(folder, 'empty')
@@ -151,4 +138,17 @@ async function expectStatus200(reply: Response): Promise<string> {
   const body = await reply.text()
   if (reply.status !== 200) throw new Error(`A request got status ${reply.status}: ${body}`)
   return body
+}
+
+const executable = process.argv[2]
+if (!executable) {
+  console.error('Name the executable to try: bun run smoke dist/weir')
+  process.exit(2)
+}
+const folder = await mkdtemp(join(tmpdir(), 'weir-smoke-'))
+try {
+  await smokeTest(resolve(executable), folder)
+  console.log('The executable works.')
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
 }
