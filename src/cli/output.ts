@@ -9,6 +9,15 @@ export type Column<Row> = {
   readonly dropOrder?: number
 }
 
+/** A column of numbers. */
+export function rightColumn<Row>(
+  title: string,
+  value: (row: Row) => string,
+  dropOrder?: number,
+): Column<Row> {
+  return { title, value, align: 'right', ...(dropOrder !== undefined && { dropOrder }) }
+}
+
 /** Formats aligned text: a line of titles, then one line a row, without trailing spaces. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = [

@@ -53,93 +53,69 @@ function flagsOf(args: readonly string[]): readonly string[] {
 type CommandEntry = {
   readonly name: string
   readonly summary: string
-  load(): Promise<Command>
+  load(): Promise<{ readonly command: Command }>
 }
 
 /** Every command, in the order of the help text. */
 export const commands: readonly CommandEntry[] = [
-  {
-    name: 'serve',
-    summary: 'start the gateway; the default command',
-    load: async () => (await import('./commands/serve.ts')).serve,
-  },
-  {
-    name: 'open',
-    summary: 'open the page of a running gateway in the browser',
-    load: async () => (await import('./commands/open.ts')).open,
-  },
-  {
-    name: 'check',
-    summary: 'validate the settings and show which providers have API keys',
-    load: async () => (await import('./commands/check.ts')).check,
-  },
-  {
-    name: 'health',
-    summary: 'check that a running gateway is ready, for containers and monitors',
-    load: async () => (await import('./commands/health.ts')).health,
-  },
-  {
-    name: 'orgs',
-    summary: 'manage organizations: balances, billing and limits',
-    load: async () => (await import('./commands/orgs.ts')).orgs,
-  },
-  {
-    name: 'keys',
-    summary: 'create, list, revoke and rotate API keys',
-    load: async () => (await import('./commands/keys.ts')).keys,
-  },
-  {
-    name: 'models',
-    summary: 'list the enabled models, with prices and routes',
-    load: async () => (await import('./commands/models.ts')).models,
-  },
-  {
-    name: 'usage',
-    summary: 'report requests, tokens and costs by model, API key, tag and more',
-    load: async () => (await import('./commands/usage.ts')).usage,
-  },
-  {
-    name: 'connect',
-    summary: 'print the settings that make a tool or an SDK use this gateway',
-    load: async () => (await import('./commands/connect.ts')).connect,
-  },
-  {
-    name: 'import',
-    summary: 'convert the configuration of a LiteLLM proxy',
-    load: async () => (await import('./commands/import.ts')).importCommand,
-  },
-  {
-    name: 'bench',
-    summary: 'measure the latency and CPU time that the gateway adds',
-    load: async () => (await import('./commands/bench.ts')).bench,
-  },
-  {
-    name: 'backup',
-    summary: 'back up the database, even while a server is running',
-    load: async () => (await import('./commands/backup.ts')).backup,
-  },
-  {
-    name: 'copy',
-    summary: 'copy all data to another database: from SQLite to PostgreSQL, or back',
-    load: async () => (await import('./commands/copy.ts')).copy,
-  },
-  {
-    name: 'licenses',
-    summary: 'print the licences of Weir and of what the executable contains',
-    load: async () => (await import('./commands/licenses.ts')).licenses,
-  },
-  {
-    name: 'version',
-    summary: 'print the version of Weir',
-    load: async () => (await import('./commands/version.ts')).version,
-  },
+  entry('serve', 'start the gateway; the default command', () => import('./commands/serve.ts')),
+  entry('open', 'open the page of a running gateway in the browser', () => import('./commands/open.ts')),
+  entry(
+    'check',
+    'validate the settings and show which providers have API keys',
+    () => import('./commands/check.ts'),
+  ),
+  entry(
+    'health',
+    'check that a running gateway is ready, for containers and monitors',
+    () => import('./commands/health.ts'),
+  ),
+  entry('orgs', 'manage organizations: balances, billing and limits', () => import('./commands/orgs.ts')),
+  entry('keys', 'create, list, revoke and rotate API keys', () => import('./commands/keys.ts')),
+  entry('models', 'list the enabled models, with prices and routes', () => import('./commands/models.ts')),
+  entry(
+    'usage',
+    'report requests, tokens and costs by model, API key, tag and more',
+    () => import('./commands/usage.ts'),
+  ),
+  entry(
+    'connect',
+    'print the settings that make a tool or an SDK use this gateway',
+    () => import('./commands/connect.ts'),
+  ),
+  entry('import', 'convert the configuration of a LiteLLM proxy', () => import('./commands/import.ts')),
+  entry(
+    'bench',
+    'measure the latency and CPU time that the gateway adds',
+    () => import('./commands/bench.ts'),
+  ),
+  entry(
+    'backup',
+    'back up the database, even while a server is running',
+    () => import('./commands/backup.ts'),
+  ),
+  entry(
+    'copy',
+    'copy all data to another database: from SQLite to PostgreSQL, or back',
+    () => import('./commands/copy.ts'),
+  ),
+  entry(
+    'licenses',
+    'print the licences of Weir and of what the executable contains',
+    () => import('./commands/licenses.ts'),
+  ),
+  entry('version', 'print the version of Weir', () => import('./commands/version.ts')),
 ]
+
+function entry(name: string, summary: string, load: CommandEntry['load']): CommandEntry {
+  return { name, summary, load }
+}
 
 /** Loads the command of this name; throws `UsageError` if there is none. */
 export async function findCommand(name: string): Promise<Command> {
   if (name === workerCommand) return (await import('./commands/serve-worker.ts')).serveWorker
   const entry = commands.find((entry) => entry.name === name)
-  if (entry !== undefined) return entry.load()
+  if (entry !== undefined) return (await entry.load()).command
   const near = nearMatch(
     name,
     commands.map(({ name }) => name),

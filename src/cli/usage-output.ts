@@ -8,7 +8,7 @@ import type {
   UsageReport,
   UsageSums,
 } from '../storage/ports/usage-report.ts'
-import { barText, type Column, fittingTable } from './output.ts'
+import { barText, type Column, fittingTable, rightColumn } from './output.ts'
 
 /** Returns a usage report as `--json` prints it. */
 export function usageJson(query: UsageQuery, { groups, total }: UsageReport) {
@@ -44,38 +44,19 @@ const barWidth = 12
 
 /** The least informative columns are dropped first. */
 const sums: readonly Column<UsageSums>[] = [
-  { title: 'REQUESTS', value: ({ requests }) => countText(requests), align: 'right' },
-  { title: 'FAILED', value: ({ failed }) => countText(failed), align: 'right' },
-  { title: '4XX', value: ({ clientErrors }) => countText(clientErrors), align: 'right', dropOrder: 5 },
-  { title: '5XX', value: ({ serverErrors }) => countText(serverErrors), align: 'right', dropOrder: 5 },
-  { title: 'PROMPT', value: ({ promptTokens }) => countText(promptTokens), align: 'right' },
-  { title: 'CACHED', value: ({ cachedTokens }) => countText(cachedTokens), align: 'right', dropOrder: 3 },
-  { title: 'COMPLETION', value: ({ completionTokens }) => countText(completionTokens), align: 'right' },
-  {
-    title: 'REASONING',
-    value: ({ reasoningTokens }) => countText(reasoningTokens),
-    align: 'right',
-    dropOrder: 2,
-  },
-  {
-    title: 'COST USD',
-    value: ({ cost }) => (cost === null ? noValue : formatRoundedUsd(cost)),
-    align: 'right',
-  },
-  { title: 'P50', value: ({ latency }) => latencyText(latency?.p50), align: 'right', dropOrder: 6 },
-  { title: 'P95', value: ({ latency }) => latencyText(latency?.p95), align: 'right', dropOrder: 6 },
-  {
-    title: 'FIRST P50',
-    value: ({ firstToken }) => latencyText(firstToken?.p50),
-    align: 'right',
-    dropOrder: 4,
-  },
-  {
-    title: 'FIRST P95',
-    value: ({ firstToken }) => latencyText(firstToken?.p95),
-    align: 'right',
-    dropOrder: 4,
-  },
+  rightColumn('REQUESTS', ({ requests }) => countText(requests)),
+  rightColumn('FAILED', ({ failed }) => countText(failed)),
+  rightColumn('4XX', ({ clientErrors }) => countText(clientErrors), 5),
+  rightColumn('5XX', ({ serverErrors }) => countText(serverErrors), 5),
+  rightColumn('PROMPT', ({ promptTokens }) => countText(promptTokens)),
+  rightColumn('CACHED', ({ cachedTokens }) => countText(cachedTokens), 3),
+  rightColumn('COMPLETION', ({ completionTokens }) => countText(completionTokens)),
+  rightColumn('REASONING', ({ reasoningTokens }) => countText(reasoningTokens), 2),
+  rightColumn('COST USD', ({ cost }) => (cost === null ? noValue : formatRoundedUsd(cost))),
+  rightColumn('P50', ({ latency }) => latencyText(latency?.p50), 6),
+  rightColumn('P95', ({ latency }) => latencyText(latency?.p95), 6),
+  rightColumn('FIRST P50', ({ firstToken }) => latencyText(firstToken?.p50), 4),
+  rightColumn('FIRST P95', ({ firstToken }) => latencyText(firstToken?.p95), 4),
 ]
 
 function countText(value: number): string {

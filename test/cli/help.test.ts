@@ -24,7 +24,7 @@ describe('every command', () => {
   for (const entry of commands)
     test(`${entry.name} shows its usage`, async () => {
       using home = temporaryHome()
-      const command = await entry.load()
+      const { command } = await entry.load()
       expect(command.usage).toStartWith(`Usage\n  weir `)
       expect(command.usage).toMatch(
         /\nExamples\n( {2}\S.*\bweir\b.*\n|  weir.*\n){2,}\nGlobal flags\n {2}--config FILE /,

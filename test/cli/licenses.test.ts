@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import manifest from '../../package.json'
-import { licenses, licenseText, thirdParty } from '../../src/cli/commands/licenses.ts'
+import { command as licenses, licenseText, thirdParty } from '../../src/cli/commands/licenses.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 test('weir licenses prints the licence of Weir, every component and every licence text', async () => {

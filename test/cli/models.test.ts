@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { models } from '../../src/cli/commands/models.ts'
+import { command as models } from '../../src/cli/commands/models.ts'
 import type { CliContext } from '../../src/cli/context.ts'
 
 async function run(args: string[], environment: CliContext['environment']) {

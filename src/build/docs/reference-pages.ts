@@ -33,7 +33,7 @@ export const commandLinePage: Page = {
 
 /** The help text of a command, without the flags that every command has. */
 async function commandSection({ name, load }: (typeof commands)[number]): Promise<string> {
-  const { usage } = await load()
+  const { usage } = (await load()).command
   return `### ${code(`weir ${name}`)}\n\n${fenced('text', usage.replace(commonFlagsHelp, ''))}`
 }
 

@@ -27,7 +27,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir backup`. */
-export const backup: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const

@@ -9,7 +9,7 @@ import {
 import { startBenchGateway } from '../bench/gateway.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { barText, type Column, createProgress, jsonText, table } from '../output.ts'
+import { barText, type Column, createProgress, jsonText, rightColumn, table } from '../output.ts'
 import type { AddedLatency } from '../bench/load.ts'
 
 const usage = `Usage
@@ -36,7 +36,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir bench`. */
-export const bench: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
@@ -133,9 +133,9 @@ function timesAt({ direct, through, added }: AddedLatency, at: 'p50' | 'p99') {
 
 const columns: readonly Column<Row>[] = [
   { title: 'MILLISECONDS', value: ({ name }) => name },
-  { title: 'DIRECT', value: ({ direct }) => direct.toFixed(3), align: 'right' },
-  { title: 'THROUGH', value: ({ through }) => through.toFixed(3), align: 'right' },
-  { title: 'ADDED', value: ({ added }) => added.toFixed(3), align: 'right' },
+  rightColumn('DIRECT', ({ direct }) => direct.toFixed(3)),
+  rightColumn('THROUGH', ({ through }) => through.toFixed(3)),
+  rightColumn('ADDED', ({ added }) => added.toFixed(3)),
 ]
 
 function byGateway(gateways: readonly GatewayLatency[]): string {
@@ -145,13 +145,9 @@ function byGateway(gateways: readonly GatewayLatency[]): string {
 
 const gatewayColumns: readonly Column<GatewayLatency>[] = [
   { title: 'ADDRESS', value: ({ gateway }) => gateway },
-  { title: 'REQUESTS', value: ({ requests }) => String(requests), align: 'right' },
-  { title: 'RESPONSE P50', value: ({ milliseconds }) => milliseconds.reply.p50.toFixed(3), align: 'right' },
-  { title: 'P99', value: ({ milliseconds }) => milliseconds.reply.p99.toFixed(3), align: 'right' },
-  {
-    title: 'FIRST TOKEN P50',
-    value: ({ milliseconds }) => milliseconds.first_token.p50.toFixed(3),
-    align: 'right',
-  },
-  { title: 'P99', value: ({ milliseconds }) => milliseconds.first_token.p99.toFixed(3), align: 'right' },
+  rightColumn('REQUESTS', ({ requests }) => String(requests)),
+  rightColumn('RESPONSE P50', ({ milliseconds }) => milliseconds.reply.p50.toFixed(3)),
+  rightColumn('P99', ({ milliseconds }) => milliseconds.reply.p99.toFixed(3)),
+  rightColumn('FIRST TOKEN P50', ({ milliseconds }) => milliseconds.first_token.p50.toFixed(3)),
+  rightColumn('P99', ({ milliseconds }) => milliseconds.first_token.p99.toFixed(3)),
 ]

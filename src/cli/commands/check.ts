@@ -42,7 +42,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir check`. */
-export const check: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })

@@ -70,7 +70,7 @@ type ConnectFlags = FlagValues<typeof ownFlags> & {
 }
 
 /** `weir connect`. */
-export const connect: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags, operands } = parseFlags(args, {

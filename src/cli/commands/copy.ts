@@ -40,7 +40,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir copy`. */
-export const copy: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const signature = { command: 'copy', flags: { from: 'text', to: 'text' } } as const

@@ -27,7 +27,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir health`. */
-export const health: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -33,7 +33,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir import`. */
-export const importCommand: Command = {
+export const command: Command = {
   usage,
   run: (args, context) => runSubcommand('import', { litellm: importLitellm }, args, context),
 }

@@ -38,7 +38,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir keys`. */
-export const keys: Command = {
+export const command: Command = {
   usage,
   run: (args, context) => runSubcommand('keys', { create, list, revoke, rotate }, args, context),
 }

@@ -19,7 +19,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir licenses`. */
-export const licenses: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const signature = { command: 'licenses', flags: {}, operands: ['NAME?'] } as const

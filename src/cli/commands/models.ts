@@ -33,7 +33,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir models`. */
-export const models: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags, operands } = parseFlags(args, {

@@ -25,7 +25,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir open`. */
-export const open: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -2,7 +2,7 @@ import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../com
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { organizationJson } from '../../api/admin/organization-object.ts'
-import { jsonText, table, withProgress } from '../output.ts'
+import { jsonText, rightColumn, table, withProgress } from '../output.ts'
 import { withExistingStorage, withReadableStorage, withStorage } from '../storage.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/organizations.ts'
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
@@ -43,7 +43,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir orgs`. */
-export const orgs: Command = {
+export const command: Command = {
   usage,
   run: (args, context) => runSubcommand('orgs', { create, list, set, credit, delete: remove }, args, context),
 }
@@ -193,10 +193,10 @@ function organizationTable(accounts: readonly OrganizationAccount[]): string {
     { title: 'NAME', value: ({ name }) => name },
     { title: 'ID', value: ({ id }) => id },
     { title: 'BILLING', value: ({ billing }) => billing },
-    { title: 'BALANCE USD', value: ({ balance }) => formatUsd(balance), align: 'right' },
-    { title: 'REQUESTS/MIN', value: ({ limits }) => limitText(limits.requestsPerMinute), align: 'right' },
-    { title: 'TOKENS/MIN', value: ({ limits }) => limitText(limits.tokensPerMinute), align: 'right' },
-    { title: 'CONCURRENT', value: ({ limits }) => limitText(limits.concurrentRequests), align: 'right' },
+    rightColumn('BALANCE USD', ({ balance }) => formatUsd(balance)),
+    rightColumn('REQUESTS/MIN', ({ limits }) => limitText(limits.requestsPerMinute)),
+    rightColumn('TOKENS/MIN', ({ limits }) => limitText(limits.tokensPerMinute)),
+    rightColumn('CONCURRENT', ({ limits }) => limitText(limits.concurrentRequests)),
     { title: 'CREATED', value: ({ createdAt }) => new Date(createdAt).toISOString().slice(0, 10) },
   ])
 }

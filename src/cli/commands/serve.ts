@@ -28,7 +28,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir serve`. */
-export const serve: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, {

@@ -37,7 +37,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir usage`. */
-export const usage: Command = {
+export const command: Command = {
   usage: help,
   async run(args, context) {
     const { flags } = parseFlags(args, {

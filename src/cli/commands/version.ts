@@ -14,7 +14,7 @@ Examples
 ${commonFlagsHelp}`
 
 /** `weir version`. */
-export const version: Command = {
+export const command: Command = {
   usage,
   async run(args, context) {
     const { flags } = parseFlags(args, { command: 'version', flags: {} })

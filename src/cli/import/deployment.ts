@@ -57,13 +57,14 @@ export function readDeployment(
   const info = fieldsOf(entry.model_info)
   const paramsPath = `${path}.litellm_params`
   const params = withCredentials(fieldsOf(entry.litellm_params), paramsPath, context)
+  const part = { fields: params, path: paramsPath, notes }
   if (isTrue(info.blocked)) return reject(`${quoted(name)} is blocked.`)
-  const translation = findService(params, paramsPath, notes)
+  const translation = findService(part)
   if (typeof translation === 'string') return reject(`${quoted(name)} was not imported. ${translation}`)
   const catalogModel = catalogModelOf(translation, info)
   const served = servedApi({ translation, info, catalogModel })
   if (typeof served === 'string') return reject(`${quoted(name)} was not imported. ${served}`)
-  const draft = draftProvider(params, translation, paramsPath, notes)
+  const draft = draftProvider(part, translation)
   if (typeof draft === 'string') return reject(`${quoted(name)} was not imported. ${draft}`)
   noteModelFields(fieldsOf(entry), params, info, path, notes)
   return {

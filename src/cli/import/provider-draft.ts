@@ -1,20 +1,16 @@
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { type Fields, isObject } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf } from '../../lib/json/json.ts'
 import { headerProblems, settingProblems } from '../../providers/config/setting-problems.ts'
 import { kinds } from '../../providers/kinds/kinds.ts'
-import { durationOf, importedText, type ImportedText, type Notes, variableText } from './source.ts'
+import { durationOf, importedText, type ImportedText, type Part, variableText } from './source.ts'
 import type { Translation } from './special-services.ts'
 import { baseUrlProblems, normalizeBaseUrl, withoutEndpoint } from '../../providers/config/base-url.ts'
 import type { RemoteKind } from '../../providers/provider.ts'
 import { looksSecret, shortText } from '../../lib/text.ts'
 
 /** Drafts the provider of a deployment; returns a sentence where it cannot be called. */
-export function draftProvider(
-  params: Fields,
-  translation: Translation,
-  path: string,
-  notes: Notes,
-): ProviderDraft | string {
+export function draftProvider(part: Part, translation: Translation): ProviderDraft | string {
+  const { fields: params } = part
   const kind = kinds[translation.kind]
   if (kind === undefined || !('protocol' in kind)) return `Weir has no kind ${translation.kind}.`
   const address = readBaseUrl(params.api_base, translation.kind)
@@ -26,15 +22,15 @@ export function draftProvider(
   const needsDefault = kind.baseUrl === undefined && cloud.project === undefined
   const baseUrl = read ?? (needsDefault ? translation.defaultBaseUrl : undefined)
   if (!baseUrl && needsDefault) return 'It has no api_base.'
-  const { literalKey, ...key } = readKey(params, translation, kind, path, notes)
-  const { headers, literalHeaders } = readHeaders(params, kind, path, notes)
+  const { literalKey, ...key } = readKey(part, translation, kind)
+  const { headers, literalHeaders } = readHeaders(part, kind)
   const settings: ProviderDraft['settings'] = {
     ...(baseUrl && baseUrl !== kind.baseUrl && { base_url: baseUrl }),
     ...key,
     ...apiVersion(params, address.apiVersion, translation.kind),
     ...cloud,
     ...(Object.keys(headers).length > 0 && { headers }),
-    ...timeouts(params, path, notes),
+    ...timeouts(part),
   }
   const [problem] = settingProblems(settings, kind, 'It')
   if (problem !== undefined) return `${problem.path} ${problem.message}`
@@ -67,7 +63,7 @@ function apiVersion(
 }
 
 /** Weir streams from every provider, so what is waited for is the first event. */
-function timeouts(params: Fields, path: string, notes: Notes): Pick<ProviderSettings, 'timeouts'> {
+function timeouts({ fields: params, path, notes }: Part): Pick<ProviderSettings, 'timeouts'> {
   const name =
     params.stream_timeout === undefined || params.stream_timeout === null ? 'timeout' : 'stream_timeout'
   const value = params[name]
@@ -122,14 +118,9 @@ const notAnAddress = {
 type ImportedKey = Pick<ProviderDraft, 'literalKey'> & { readonly api_key?: string }
 
 /** Reads `api_key`; without one, the provider takes the variable that LiteLLM takes. */
-function readKey(
-  params: Fields,
-  { keyVariable }: Translation,
-  kind: RemoteKind,
-  path: string,
-  notes: Notes,
-): ImportedKey {
-  const imported = importedText(params.api_key)
+function readKey(part: Part, { keyVariable }: Translation, kind: RemoteKind): ImportedKey {
+  const { fields, path, notes } = part
+  const imported = importedText(fields.api_key)
   const [ownVariable] = kind.keyVariables
   if (kind.googleCloud) {
     if (imported !== undefined)
@@ -142,7 +133,7 @@ function readKey(
     return { literalKey: imported.text }
   if (imported !== undefined) return {}
   if (keyVariable !== undefined) return { api_key: variableText(keyVariable) }
-  noteOtherVariables(kind, path, notes)
+  noteOtherVariables(kind, part)
   return {}
 }
 
@@ -154,11 +145,8 @@ const otherVariables: Readonly<Record<string, string>> = {
   snowflake: 'SNOWFLAKE_JWT',
 }
 
-function noteOtherVariables(
-  { name, keyVariables, baseUrl, keyless }: RemoteKind,
-  path: string,
-  notes: Notes,
-): void {
+function noteOtherVariables(kind: RemoteKind, { path, notes }: Part): void {
+  const { name, keyVariables, baseUrl, keyless } = kind
   const others = otherVariables[name]
   if (others !== undefined)
     notes.add(`${path}.api_key`, `Weir takes the key from ${keyVariables[0]}, and not from ${others}.`)
@@ -180,11 +168,11 @@ type ImportedHeaders = {
 }
 
 /** Reads `headers`, `extra_headers` and `organization`; names are compared without regard to case, the last one counts. */
-function readHeaders(params: Fields, kind: RemoteKind, path: string, notes: Notes): ImportedHeaders {
+function readHeaders(part: Part, kind: RemoteKind): ImportedHeaders {
+  const { fields, path, notes } = part
   const found = new Map<string, readonly [string, ImportedText]>()
   for (const field of ['headers', 'extra_headers']) {
-    const entries = isObject(params[field]) ? Object.entries(params[field]).slice(0, maxHeaders) : []
-    for (const [name, value] of entries) {
+    for (const [name, value] of Object.entries(fieldsOf(fields[field])).slice(0, maxHeaders)) {
       const header = importedText(value)
       const problem = header === undefined ? 'It has no value.' : problemOf(name, header, kind)
       if (header === undefined || problem !== undefined)
@@ -192,7 +180,7 @@ function readHeaders(params: Fields, kind: RemoteKind, path: string, notes: Note
       else found.set(name.toLowerCase(), [name, header])
     }
   }
-  addOrganization(found, params, kind, path, notes)
+  addOrganization(found, part, kind)
   const all = [...found.values()]
   const isSecret = ([name, { variable, text }]: readonly [string, ImportedText]) =>
     variable === undefined && (secretName.test(name) || looksSecret(text))
@@ -216,13 +204,11 @@ function problemOf(name: string, { text, variable }: ImportedText, kind: RemoteK
 /** The organization of an OpenAI account is a header. */
 function addOrganization(
   found: Map<string, readonly [string, ImportedText]>,
-  params: Fields,
+  { fields, path, notes }: Part,
   kind: RemoteKind,
-  path: string,
-  notes: Notes,
 ): void {
-  if (params.organization === undefined || params.organization === null) return
-  const organization = importedText(params.organization)
+  if (fields.organization === undefined || fields.organization === null) return
+  const organization = importedText(fields.organization)
   if (
     kind.name === 'openai' &&
     organization !== undefined &&

@@ -1,10 +1,11 @@
 import { catalog } from '../../config/catalog.ts'
-import { type Fields, textOf } from '../../lib/json/json.ts'
-import { type Notes, quoted } from './source.ts'
+import { textOf } from '../../lib/json/json.ts'
+import { type Part, quoted } from './source.ts'
 import { specialServices, type Translation } from './special-services.ts'
 
 /** Translates `litellm_params.model` and its address; returns a sentence where Weir cannot call the deployment. */
-export function findService(params: Fields, path: string, notes: Notes): Translation | string {
+export function findService(part: Part): Translation | string {
+  const { fields: params, path, notes } = part
   const text = textOf(params.model)?.trim()
   if (text === undefined) return 'It has no litellm_params.model.'
   const { service, model } = splitModel(text, textOf(params.custom_llm_provider))
@@ -17,20 +18,15 @@ export function findService(params: Fields, path: string, notes: Notes): Transla
     return specialServices[service]?.({ model, params, apiBase, path, notes }) ?? ''
   }
   const known = Object.hasOwn(services, service) ? services[service] : undefined
-  if (known === undefined) return unknownService(service, model, params, path, notes)
+  if (known === undefined) return unknownService(service, model, part)
   const { kind, baseUrl, keyVariable } = known
   return { kind, model, defaultBaseUrl: baseUrl, keyVariable }
 }
 
 /** Most servers with an address of their own are compatible with OpenAI. */
-function unknownService(
-  service: string,
-  model: string,
-  params: Fields,
-  path: string,
-  notes: Notes,
-): Translation | string {
-  if (textOf(params.api_base) === undefined) return `Weir has no provider ${quoted(service)}.`
+function unknownService(service: string, model: string, part: Part): Translation | string {
+  const { fields, path, notes } = part
+  if (textOf(fields.api_base) === undefined) return `Weir has no provider ${quoted(service)}.`
   const reason = `Weir has no provider ${quoted(service)}; its address is used as an OpenAI-compatible one.`
   notes.add(`${path}.model`, reason)
   return { kind: 'openai-compatible', model }

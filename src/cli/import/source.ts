@@ -17,6 +17,9 @@ export type NotImported = {
   readonly reason: string
 }
 
+/** Fields of the source, their path, and the notes on what of them is not imported. */
+export type Part = { readonly fields: Fields; readonly path: string; readonly notes: Notes }
+
 /** Collects what was not imported, each path and reason once. */
 export class Notes {
   readonly #notes = new Map<string, NotImported>()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { orgs } from '../../../src/cli/commands/orgs.ts'
+import { command as orgs } from '../../../src/cli/commands/orgs.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { adminLines, requestAdmin, startAdmin } from '../support/admin.ts'
