@@ -22,6 +22,8 @@ export type Dialect = {
   readonly isErasable: SQL
   /** The order in which API keys were created. */
   readonly keyOrder: SQL<number>
+  /** The UTF-8 bytes of a text. */
+  bytesOf(text: SQLWrapper): SQL
   /** Whether the expression is one of the values of a list. */
   isOneOf(expression: SQLWrapper, list: SQL<readonly unknown[]>): SQL
   /** A list as a table of this name, with the columns `key`, the position, and `value`. */

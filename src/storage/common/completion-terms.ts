@@ -1,10 +1,24 @@
-import type { Fields } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf } from '../../lib/json/json.ts'
 import type { MetadataPair } from '../ports/completions.ts'
+import type { CopiedRow } from '../ports/copy.ts'
 
 /** Returns the search terms of a completion, as the text of its row in `completion_terms`. */
 export function termsOf(organization: string, model: string, metadata: Fields): string {
   const pairs = Object.entries(metadata).map(([key, value]) => pairTerm(organization, [key, textOf(value)]))
   return [modelTerm(organization, model), ...pairs].join(' ')
+}
+
+/** Returns the search terms of a copied completion. One whose metadata is damaged is only found by its model. */
+export function termsOfCopied({ organization_id, model, metadata }: CopiedRow): string {
+  return termsOf(String(organization_id), String(model), fieldsOf(parsed(String(metadata))))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the FTS5 query for the completions that have every pair and, if present, the model. */

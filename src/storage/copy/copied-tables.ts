@@ -23,8 +23,7 @@ export const transientTables = {
 /** Every table with data, those first that others refer to. */
 export const copiedTables: readonly CopiedTable[] = [
   copied(organizations, postgres.organizations, ['id']),
-  // SQLite keeps the order of creation in the row id, PostgreSQL in `position`.
-  copied(api_keys, postgres.api_keys, ['position']),
+  copied(api_keys, postgres.api_keys, 'creation'),
   copied(provider_state, postgres.provider_state, ['organization_id', 'call_id']),
   copied(reservations, postgres.reservations, ['request_id']),
   copied(ledger, postgres.ledger, ['id']),
@@ -35,7 +34,7 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(runs, postgres.runs, ['response_id']),
 ]
 
-function copied(inSqlite: Table, inPostgres: Table, key: readonly string[]): CopiedTable {
+function copied(inSqlite: Table, inPostgres: Table, key: CopiedTable['key']): CopiedTable {
   const types = getTableColumns(inPostgres)
   const columns = Object.values(getTableColumns(inSqlite)).map(({ name }): CopiedColumn => {
     const postgresType = types[name]?.getSQLType() ?? ''

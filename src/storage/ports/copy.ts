@@ -3,8 +3,8 @@ export type CopiedTable = {
   readonly name: string
   /** The columns that both stores have, in their order. */
   readonly columns: readonly CopiedColumn[]
-  /** The columns by which rows are read and written in order: together unique, never null. */
-  readonly key: readonly string[]
+  /** The columns by which rows are read and written in order, together unique, never null; or the order of creation. */
+  readonly key: readonly string[] | 'creation'
 }
 
 export type CopiedColumn = {
@@ -14,7 +14,7 @@ export type CopiedColumn = {
   readonly postgresType: string
 }
 
-/** A row by column; JSON is text, which is copied unread. */
+/** A row by column; JSON is text, which is copied unread. SQLite has 0 and 1 instead of booleans. */
 export type CopiedRow = Readonly<Record<string, CopiedValue>>
 
 /** Rows that are written together. */

@@ -24,6 +24,8 @@ const dialect: Dialect = {
   skipLocked: sql``,
   isErasable: sql`true`,
   keyOrder: sql`api_keys.rowid`,
+  // A range of a text would end at a null character.
+  bytesOf: (text) => sql`cast(${text} as blob)`,
   isOneOf: (expression, list) => sql`${expression} in (select value from json_each(${list}))`,
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,
 }

@@ -2,16 +2,15 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../../src/lib/secret.ts'
-import { readBatches } from '../../../src/storage/common/copy-pages.ts'
-import { maxPieceBytes } from '../../../src/storage/common/copy-pieces.ts'
-import { quoted } from '../../../src/storage/common/copy-query.ts'
+import { maxPieceBytes, readBatches } from '../../../src/storage/copy/content.ts'
 import { copyDatabase } from '../../../src/storage/copy/copy-database.ts'
 import { copiedTables } from '../../../src/storage/copy/copied-tables.ts'
-import { openCopySource, openCopyTarget } from '../../../src/storage/copy/open-ends.ts'
+import { openCopySource, openCopyTarget } from '../../../src/storage/copy/copy-endpoints.ts'
 import type { DatabaseLocation } from '../../../src/storage/database-location.ts'
 import { sequenceOf } from '../../../src/storage/ports/completion-sequence.ts'
 import type { CopyTarget } from '../../../src/storage/ports/copy.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
+import { createRunScript } from '../../../src/storage/sqlite/run-script.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog, temporaryFolder } from './support/folder.ts'
@@ -92,14 +91,8 @@ test('a row that is larger than a database can store is refused, by its table an
   sqlite.run("INSERT INTO ledger VALUES ('led_1', ?)", ['x'.repeat(maxPieceBytes + 1)])
   const column = (name: string) => ({ name, type: 'text', postgresType: 'text' }) as const
   const table = { name: 'ledger', columns: [column('id'), column('note')], key: ['id'] }
-  const dialect = { keyColumn: (_: unknown, name: string) => quoted(name), bytesOf: quoted }
-  const batches = readBatches(
-    table,
-    async <Row>(text: string, values: readonly unknown[]) =>
-      sqlite.query<Row, (string | number)[]>(text).all(...(values as (string | number)[])),
-    dialect,
-    maxPieceBytes,
-  )
+  const run = createRunScript(sqlite)
+  const batches = readBatches(table, async (script) => run(script), maxPieceBytes)
   await expect(Array.fromAsync(batches)).rejects.toThrow(
     /^The row of ledger with the key led_1 has 4194310 bytes of text\. weir copy copies at most 4194304, /,
   )
@@ -165,7 +158,7 @@ function digest(file: string): Record<string, unknown[]> {
   const database = openDatabase(file, quietLog)
   const rowsOf = (name: string) =>
     database.sqlite
-      .query(`SELECT * FROM ${quoted(name)} ORDER BY 1`)
+      .query(`SELECT * FROM "${name}" ORDER BY 1`)
       .values()
       .map((row) => row.map((value) => `${typeof value} ${Bun.hash(String(value))}`))
   const digests = Object.fromEntries(copiedTables.map(({ name }) => [name, rowsOf(name)]))

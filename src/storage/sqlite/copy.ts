@@ -1,13 +1,66 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Log } from '../../../lib/log.ts'
-import { termsOfCopied } from '../../common/copied-completion.ts'
-import { quoted } from '../../common/copy-query.ts'
-import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter, LargeTexts } from '../../ports/copy.ts'
-import { type Database, openDatabase } from '../connection/database.ts'
-import { moveWithoutOverwrite, syncToDisk } from '../connection/publish-file.ts'
-import { lockForServing } from '../connection/serving-lock.ts'
-import { createContent } from './copy-source.ts'
+import type { Log } from '../../lib/log.ts'
+import { termsOfCopied } from '../common/completion-terms.ts'
+import { assertNoViews, createContent } from '../copy/content.ts'
+import type {
+  CopiedRow,
+  CopiedTable,
+  CopySnapshot,
+  CopySource,
+  CopyTarget,
+  CopyWriter,
+  LargeTexts,
+} from '../ports/copy.ts'
+import { type Database, openDatabase } from './connection/database.ts'
+import { openExistingDatabase } from './connection/existing-database.ts'
+import { moveWithoutOverwrite, syncToDisk } from './connection/publish-file.ts'
+import { lockForServing } from './connection/serving-lock.ts'
+
+/**
+ * Opens a file to copy it, and keeps servers from using it meanwhile. Throws an error for the operator if there is none,
+ * if a server uses it, or if one of these tables is a view.
+ */
+export function openCopySource(file: string, tables: readonly CopiedTable[]): CopySource {
+  const database = openExistingDatabase(file)
+  if (database === undefined)
+    throw new Error(`There is no database in ${dirname(file)}. Choose the data folder with --data.`)
+  try {
+    assertNoViews(file, tables, database.sqlite.query<View, []>(selectViews).all())
+    const lock = lockForServing(file)
+    return {
+      label: file,
+      // The lock keeps them out.
+      beats: async () => [],
+      snapshot: (work) => withSnapshot(database, work),
+      async close() {
+        database.close()
+        lock.release()
+      },
+    }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+type View = { readonly name: string }
+
+const selectViews = "SELECT name FROM sqlite_schema WHERE type = 'view'"
+
+/** A read transaction sees the content at the time of its first read. */
+async function withSnapshot<T>(database: Database, work: (snapshot: CopySnapshot) => Promise<T>): Promise<T> {
+  database.sqlite.run('BEGIN')
+  try {
+    return await work(contentOf(database))
+  } finally {
+    database.sqlite.run('ROLLBACK')
+  }
+}
+
+function contentOf({ run }: Database): CopySnapshot {
+  return createContent(async (script) => run(script))
+}
 
 /**
  * Prepares to create this file, which appears when it is complete, and keeps servers from using its folder meanwhile.
@@ -75,8 +128,8 @@ function publish(part: string, file: string): void {
   if (process.platform !== 'win32') syncToDisk(dirname(file))
 }
 
-function createWriter({ sqlite }: Database): CopyWriter {
-  const { count, sums, unbalanced } = createContent(sqlite)
+function createWriter(database: Database): CopyWriter {
+  const { sqlite } = database
   const insertCompletion = prepareCompletion(sqlite)
 
   function insertRows(table: CopiedTable, rows: readonly CopiedRow[], large: LargeTexts): void {
@@ -84,15 +137,13 @@ function createWriter({ sqlite }: Database): CopyWriter {
     const whole = names.filter((name) => !(name in large))
     const values = names.map((name) => (name in large ? joined(name) : '?'))
     const insert = sqlite.query(
-      `INSERT INTO ${quoted(table.name)} (${names.map(quoted).join()}) VALUES (${values.join()})`,
+      `INSERT INTO ${quotedName(table)} (${table.columns.map(quotedName).join()}) VALUES (${values.join()})`,
     )
     for (const row of rows) insert.run(...whole.map((name) => row[name] ?? null))
   }
 
   return {
-    count,
-    sums,
-    unbalanced,
+    ...contentOf(database),
     async insert(table, { rows, large }) {
       const change = table.name === 'completions' ? insertCompletion : (row: CopiedRow) => row
       const hasLarge = Object.keys(large).length > 0
@@ -140,4 +191,9 @@ function prepareCompletion(sqlite: Database['sqlite']): (row: CopiedRow) => Copi
     insertTerms.run(last, termsOfCopied(row))
     return { ...row, sequence: last }
   }
+}
+
+/** Some columns have the names of keywords. */
+function quotedName({ name }: { readonly name: string }): string {
+  return `"${name}"`
 }

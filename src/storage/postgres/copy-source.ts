@@ -1,0 +1,69 @@
+import type { Secret } from '../../lib/secret.ts'
+import { assertNoViews, createContent } from '../copy/content.ts'
+import type { CopiedTable, CopySnapshot, CopySource } from '../ports/copy.ts'
+import { type Connection, type Connections, openConnections } from './connection/connections.ts'
+import { operatorError } from './connection/database.ts'
+import { databaseLabel } from './connection/database-url.ts'
+import { schemaVersion } from './connection/migrate.ts'
+import { migrations } from './connection/migrations.ts'
+import { runScript } from './run-script.ts'
+
+/** The time for a statement of a copy: a large table is counted and read in order. */
+export const copyTimeoutMs = 30 * 60_000
+
+/** Opens a database to copy it. Rejects with an error for the operator if it cannot be reached, or has another schema. */
+export async function openCopySource(url: Secret, tables: readonly CopiedTable[]): Promise<CopySource> {
+  const label = databaseLabel(url)
+  const connections = openConnections(url, 1)
+  try {
+    await assertCurrent(connections, label)
+    const views = await connections.use(({ send }) => send<{ readonly name: string }>(selectViews))
+    assertNoViews(label, tables, views.rows)
+  } catch (error) {
+    await connections.close()
+    throw operatorError(error, label)
+  }
+  return {
+    label,
+    beats: () =>
+      connections.use(async ({ send }) => {
+        const { rows } = await send<{ readonly id: string; readonly beat: number }>(
+          'SELECT id, beat FROM processes',
+        )
+        return rows
+      }),
+    snapshot: (work) => connections.use((connection) => withSnapshot(connection, work)),
+    close: () => connections.close(),
+  }
+}
+
+async function assertCurrent(connections: Connections, label: string): Promise<void> {
+  const version = await connections.use(schemaVersion(label, migrations))
+  if (version === 0) throw new Error(`The database ${label} has no data of weir.`)
+  if (version < migrations.length)
+    throw new Error(
+      `The database ${label} was written by an older version of weir (schema ${version}, this one needs ` +
+        `${migrations.length}). Start weir serve to migrate it.`,
+    )
+}
+
+const selectViews = 'SELECT viewname AS name FROM pg_views WHERE schemaname = current_schema()'
+
+async function withSnapshot<T>(
+  { send }: Connection,
+  work: (snapshot: CopySnapshot) => Promise<T>,
+): Promise<T> {
+  await send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  // The transaction is idle while the other database writes.
+  await send('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+  const result = await work(contentOf(send))
+  await send('COMMIT')
+  return result
+}
+
+/** Reads the content of a database for a copy. */
+export function contentOf(send: Connection['send']): CopySnapshot {
+  return createContent((script) =>
+    runScript(async (text, values) => (await send<never>(text, values, copyTimeoutMs)).rows, script),
+  )
+}
