@@ -10,9 +10,9 @@ import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
+import { expireUsage } from '../scripts/usage-expiry.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
-import { createUsageExpiry } from './billing/usage.ts'
 import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { assertNoEarlierServer } from './connection/earlier-server.ts'
@@ -20,7 +20,7 @@ import { createReadiness } from './health/readiness.ts'
 import { createResponses } from './responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { openSharedStore } from './shared/shared-store.ts'
-import { createRollup } from './usage-rollup.ts'
+import { createRollup, subtractDeleted } from './usage-rollup.ts'
 import { createUsageSource } from './usage-source.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
@@ -41,7 +41,10 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(database),
-    usage: { expire: createUsageExpiry(database), rollUp: createRollup(database) },
+    usage: {
+      expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
+      rollUp: createRollup(database),
+    },
     usageBuckets: createUsageReports(createUsageSource(database), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.

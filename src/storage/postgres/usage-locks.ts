@@ -23,15 +23,10 @@ export async function lockOutRecording(query: Query): Promise<void> {
   await query(lock('advisory_xact_lock', recordingLock))
 }
 
-/** The statement of `lockTotals`. */
+/** See `Dialect.lockTotals`. */
 export const lockTotalsText = lock('advisory_xact_lock', totalsLock)
 
-/** Part of a transaction: waits until no other transaction changes the totals. */
-export async function lockTotals(query: Query): Promise<void> {
-  await query(lockTotalsText)
-}
-
-/** Part of a transaction: the same, or resolves with false if another transaction is at it. */
+/** Part of a transaction: locks the totals, or resolves with false if another transaction is at it. */
 export async function tryLockTotals(query: Query): Promise<boolean> {
   const [row] = await query<{ readonly locked: boolean }>(
     `${lock('try_advisory_xact_lock', totalsLock)} locked`,

@@ -1,7 +1,10 @@
+import { sql } from 'drizzle-orm'
+import { execute, type Script } from '../statement.ts'
 import { totalsLagMs } from '../usage/slices.ts'
 import type { Query } from './connection/connections.ts'
-import { lockOutRecording, lockTotals, tryLockTotals } from './usage-locks.ts'
 import type { Database } from './connection/database.ts'
+import { runScript } from './run-script.ts'
+import { lockOutRecording, tryLockTotals } from './usage-locks.ts'
 import { addToTotals, subtractFromTotals } from './usage-totals.ts'
 
 /** The rows that one step adds to the totals. */
@@ -53,16 +56,15 @@ async function addStep(query: Query): Promise<number> {
   if (found === undefined) return 0
   const { until, upTo, rows } = found
   if (rows > 0) {
-    const condition = `usage.created_at >= $1 AND usage.created_at < $2 AND NOT ${isLateSql}`
-    await addToTotals(query, { condition, values: [until, upTo] })
+    const condition = sql`usage.created_at >= ${until} AND usage.created_at < ${upTo} AND NOT ${isLate}`
+    await runScript(query, addToTotals(condition))
   }
   if (upTo > until) await query('UPDATE usage_rollup SET until = $1', [upTo])
   return rows + (await addLate(query, upTo))
 }
 
-/** SQL that is true for rows of `usage` that were recorded late. */
-const isLateSql =
-  'EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)'
+/** Whether a row of `usage` was recorded late. */
+const isLate = sql`EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)`
 
 /** The time up to which one step adds rows, and their number. */
 const selectStep = `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "upTo",
@@ -80,40 +82,17 @@ async function addLate(query: Query, until: number): Promise<number> {
     [until],
   )
   if (late.length === 0) return 0
-  await addToTotals(query, {
-    condition: '(usage.created_at, usage.id) IN (SELECT unnest($1::bigint[]), unnest($2::text[]))',
-    values: [late.map((row) => row.created_at), late.map((row) => row.id)],
-  })
+  const times = sql.param(late.map((row) => row.created_at))
+  const ids = sql.param(late.map((row) => row.id))
+  const condition = sql`(usage.created_at, usage.id) IN (SELECT unnest(${times}::bigint[]), unnest(${ids}::text[]))`
+  await runScript(query, addToTotals(condition))
   return late.length
 }
 
-/** Part of a transaction: subtracts the rows up to this one, which the same transaction is about to delete. */
-export async function subtractDeleted(query: Query, lastCreatedAt: number, lastId: string): Promise<void> {
-  await lockTotals(query)
-  const condition = `(usage.created_at, usage.id) <= ($1::bigint, $2)
-    AND usage.created_at < (SELECT until FROM usage_rollup) AND NOT ${isLateSql}`
-  await subtractFromTotals(query, { condition, values: [lastCreatedAt, lastId] })
-  await query('DELETE FROM usage_late WHERE (created_at, id) <= ($1::bigint, $2)', [lastCreatedAt, lastId])
-}
-
-/** The totals that one step deletes. */
-const deletedTotals = 1000
-
-/**
- * Deletes some of the totals of an organization whose deletion has begun, and resolves with their number: 0 if none are
- * left. No others are added later, because each step looks for the organization while it has the totals locked.
- */
-export function deleteTotals(
-  { transact }: Pick<Database, 'transact'>,
-  organization: string,
-): Promise<number> {
-  return transact(async (query) => {
-    await lockTotals(query)
-    const deleted = await query(
-      `DELETE FROM usage_totals WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM usage_totals WHERE organization_id = $1 LIMIT ${deletedTotals})) RETURNING 1`,
-      [organization],
-    )
-    return deleted.length
-  })
+/** See `SubtractDeleted`. */
+export function* subtractDeleted(lastCreatedAt: number, lastId: string): Script<void> {
+  const last = sql`(${lastCreatedAt}::bigint, ${lastId})`
+  const isCounted = sql`usage.created_at < (SELECT until FROM usage_rollup) AND NOT ${isLate}`
+  yield* subtractFromTotals(sql`(usage.created_at, usage.id) <= ${last} AND ${isCounted}`)
+  yield* execute(() => sql`DELETE FROM usage_late WHERE (created_at, id) <= ${last}`)
 }

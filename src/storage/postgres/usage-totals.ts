@@ -1,21 +1,19 @@
+import { type SQL, sql } from 'drizzle-orm'
 import { unstorableEscape } from '../common/storable-tags.ts'
 import { bucketWidths } from '../ports/usage-buckets.ts'
 import { failedSql, hasTokensSql, roundedTimeSql, sumColumns, totalsKeySql } from '../usage/slices.ts'
-import type { Query } from './connection/connections.ts'
+import { execute, type Script } from '../statement.ts'
 
-/** Rows of `usage`: a condition in SQL, and the values of its placeholders. */
-export type SelectedRows = { readonly condition: string; readonly values: readonly unknown[] }
-
-/** Part of a transaction that has the totals locked: adds rows of organizations that exist. */
-export async function addToTotals(query: Query, rows: SelectedRows): Promise<void> {
-  await query(`${periods(rows)} ${insertKeys}`, rows.values)
-  await query(`${periods(rows)}, ${slices} ${update('+')}`, rows.values)
+/** Part of a transaction that has the totals locked: adds the rows with this condition, of organizations that exist. */
+export function* addToTotals(condition: SQL): Script<void> {
+  yield* execute(() => sql`${periods(condition)} ${sql.raw(insertKeys)}`)
+  yield* execute(() => sql`${periods(condition)}, ${sql.raw(`${slices} ${update('+')}`)}`)
 }
 
 /** The same, but subtracts the rows; a period that is left without requests is deleted. */
-export async function subtractFromTotals(query: Query, rows: SelectedRows): Promise<void> {
-  await query(`${periods(rows)}, ${slices} ${update('-')}`, rows.values)
-  await query(`${periods(rows)} ${deleteEmpty}`, rows.values)
+export function* subtractFromTotals(condition: SQL): Script<void> {
+  yield* execute(() => sql`${periods(condition)}, ${sql.raw(`${slices} ${update('-')}`)}`)
+  yield* execute(() => sql`${periods(condition)} ${sql.raw(deleteEmpty)}`)
 }
 
 /** SQL that is true for rows of `usage` whose organization exists. */
@@ -57,19 +55,19 @@ export function histogramTimeSql(column: 'latency_ms' | 'first_token_ms'): strin
 }
 
 /** The rows, once for the hour and once for the day of each. */
-function periods({ condition }: SelectedRows): string {
+function periods(condition: SQL): SQL {
   const columns = [
-    ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
+    ...Object.entries(totalsKeySql).map(([name, expression]) => `${expression} ${name}`),
     'w.width',
     'usage.created_at / w.ms * w.ms start',
-    ...Object.entries(amounts).map(([name, sql]) => `${sql} ${name}`),
+    ...Object.entries(amounts).map(([name, expression]) => `${expression} ${name}`),
     'coalesce(usage.cost, 0) cost',
     `${histogramTimeSql('latency_ms')} latency`,
     `${histogramTimeSql('first_token_ms')} first_token`,
   ]
-  return `WITH periods AS (SELECT ${columns.join()} FROM usage
-    CROSS JOIN (VALUES ('hour', ${bucketWidths['1h']}), ('day', ${bucketWidths['1d']})) w (width, ms)
-    WHERE ${condition} AND ${ownerExistsSql})`
+  const widths = `('hour', ${bucketWidths['1h']}), ('day', ${bucketWidths['1d']})`
+  return sql`WITH periods AS (SELECT ${sql.raw(columns.join())} FROM usage
+    CROSS JOIN (VALUES ${sql.raw(widths)}) w (width, ms) WHERE ${condition} AND ${sql.raw(ownerExistsSql)})`
 }
 
 const insertKeys = `INSERT INTO usage_totals (${keys.join()}) SELECT DISTINCT ${keys.join()} FROM periods

@@ -7,6 +7,7 @@ import { bare, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { deleteCompletionsOf } from './completions.ts'
 import { deleteScannedRows, scannedRows } from './scanned-rows.ts'
+import { lockTotals } from './usage-expiry.ts'
 
 /** Deletes the data of organizations in small steps, so that other writes wait only for a moment. */
 export type OrganizationDeletions = {
@@ -159,8 +160,6 @@ function* deleteTotalsOf(organization: string): Script<number> {
   yield* lockTotals()
   return (yield* deleteTotals({ organization })).length
 }
-
-const lockTotals = statement((_, dialect) => dialect.lockTotals)
 
 const deleteTotals = statement((values: Parameters<Owner>) =>
   returning(

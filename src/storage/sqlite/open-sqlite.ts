@@ -2,17 +2,17 @@ import type { Log } from '../../lib/log.ts'
 import { clientReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
 import { CachedKeys } from '../key-directory.ts'
-import type { Storage, UsageUpkeep } from '../ports/storage.ts'
+import type { Storage } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createResponses } from '../scripts/responses.ts'
+import { expireUsage } from '../scripts/usage-expiry.ts'
 import { createLedger } from './billing/ledger.ts'
 import { completionSearch } from './completion-search.ts'
-import { prepareUsageExpiry } from './billing/usage.ts'
-import { type Database, inMemory, openDatabase } from './connection/database.ts'
+import { inMemory, openDatabase } from './connection/database.ts'
 import { createSpaceReturn } from './connection/free-space.ts'
 import { lockForServing } from './connection/serving-lock.ts'
 import { limitWalSize } from './connection/wal-size.ts'
@@ -22,8 +22,8 @@ import { createMemoryLimits } from './limits.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageSource } from './usage-source.ts'
-import { createRollup } from './usage-totals.ts'
-import { createWriter, type Writer } from './writer/writer.ts'
+import { createRollup, prepareTotalsUpkeep } from './usage-totals.ts'
+import { createWriter } from './writer/writer.ts'
 
 /**
  * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. For
@@ -36,6 +36,7 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
   const writer = createWriter(database, { health, onCommit: () => wal.committed(), lockTimeoutMs })
   const runner = createScriptRunner(database, writer)
   const ledger = createLedger(database, writer)
+  const { subtractDeleted } = prepareTotalsUpkeep(database)
   const wal = limitWalSize(database, writer, log)
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
@@ -44,7 +45,10 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
-    usage: createUsageUpkeep(database, writer),
+    usage: {
+      expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
+      rollUp: createRollup(database, writer),
+    },
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     returnSpace: createSpaceReturn(database, writer),
@@ -63,11 +67,6 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
       lock?.release()
     },
   }
-}
-
-function createUsageUpkeep(database: Database, writer: Writer): UsageUpkeep {
-  const expire = prepareUsageExpiry(database)
-  return { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) }
 }
 
 /** The first write of a start reports the problem of the database to the operator. */

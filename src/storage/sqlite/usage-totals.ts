@@ -1,5 +1,10 @@
+import { sql } from 'drizzle-orm'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { bucketWidths } from '../ports/usage-buckets.ts'
+import { usage_rollup } from '../schema/usage.ts'
+import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
+import { select } from '../sql.ts'
+import { statement } from '../statement.ts'
 import type { Histogram } from '../usage/groups.ts'
 import { sumColumns, totalsLagMs, type TotalsWidth, type UsageSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
@@ -15,8 +20,7 @@ import type { Writer } from './writer/writer.ts'
 export type TotalsUpkeep = {
   /** Adds a row that was just inserted, if the totals already cover the time of its creation. */
   inserted(request: Pick<RequestMetadata, 'id' | 'createdAt'>): void
-  /** Subtracts the rows up to this one, which are about to be deleted. */
-  deleting(lastCreatedAt: number, lastId: string): void
+  readonly subtractDeleted: SubtractDeleted
 }
 
 export function prepareTotalsUpkeep(database: Database): TotalsUpkeep {
@@ -30,17 +34,15 @@ export function prepareTotalsUpkeep(database: Database): TotalsUpkeep {
       if (createdAt >= untilOf()) return
       apply(slicesOf('created_at = ?2 AND usage.id = ?3', [createdAt, id]), 1)
     },
-    deleting: (lastCreatedAt, lastId) =>
-      apply(
-        slicesOf('(created_at, usage.id) <= (?2, ?3) AND created_at < ?4', [
-          lastCreatedAt,
-          lastId,
-          untilOf(),
-        ]),
-        -1,
-      ),
+    *subtractDeleted(lastCreatedAt, lastId) {
+      const [rollup] = yield* selectUntil()
+      const condition = '(created_at, usage.id) <= (?2, ?3) AND created_at < ?4'
+      apply(slicesOf(condition, [lastCreatedAt, lastId, rollup?.until ?? 0]), -1)
+    },
   }
 }
+
+const selectUntil = statement(() => select({ until: usage_rollup.until }, sql`from ${usage_rollup}`))
 
 /** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
 const stepRows = 500

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { completionId } from '../../support/completion-id.ts'
-import { maxRecovered } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { maxRecovered } from '../../../src/storage/common/recovery.ts'
 import { countOf, entriesOf, expectConsistent, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores, valuesOf } from './support/stores.ts'
 

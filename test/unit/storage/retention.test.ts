@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
 import { sweep } from '../../../src/storage/retention.ts'
-import { prepareUsageInsert, prepareUsageExpiry } from '../../../src/storage/sqlite/billing/usage.ts'
+import { expireUsage } from '../../../src/storage/scripts/usage-expiry.ts'
+import { prepareUsageInsert } from '../../../src/storage/sqlite/billing/usage.ts'
+import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
+import { prepareTotalsUpkeep } from '../../../src/storage/sqlite/usage-totals.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
 import { startApp } from '../../support/app.ts'
@@ -88,7 +91,7 @@ test('a step of usage retention is bounded in rows and bytes, and deletes the ol
   for (const createdAt of times) record({ ...requestOf('org_1'), createdAt }, { status: 200 })
   record({ ...requestOf('org_1'), createdAt: 1, user: 'x'.repeat(3_000_000) }, { status: 200 })
   record({ ...requestOf('org_1'), createdAt: 2, user: 'x'.repeat(3_000_000) }, { status: 200 })
-  const expire = prepareUsageExpiry(database)
+  const expire = (before: number) => expireFrom(database, before)
   const left = () => sqlite.query<[number], []>('SELECT created_at FROM usage').values().flat()
   expect([expire(1250), left()]).toEqual([1, [2, ...times]])
   expect([expire(1250), left()]).toEqual([200, times.slice(199)])
@@ -97,8 +100,15 @@ test('a step of usage retention is bounded in rows and bytes, and deletes the ol
 
 test('expired usage is found and deleted by its time, without a scan of the rest', () => {
   const { database } = testStorage()
-  const ofUsage = [...plansOf(database, prepareUsageExpiry)].filter(([text]) => / FROM usage /.test(text))
+  database.sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
+  prepareUsageInsert(database)({ ...requestOf('org_1'), createdAt: 1 }, { status: 200 })
+  const expiring = plansOf(database, (recorded) => expireFrom(recorded, 2))
+  const ofUsage = [...expiring].filter(([text]) => / from "usage"\s/.test(text))
   const plans = ofUsage.map(([, plan]) => plan)
   expect(plans).toHaveLength(2)
   for (const plan of plans) expect(plan).toMatch(/^SEARCH usage USING PRIMARY KEY \([^;]*<[^;]*\)$/)
 })
+
+function expireFrom(database: Database, before: number): number {
+  return database.run(expireUsage(before, prepareTotalsUpkeep(database).subtractDeleted))
+}

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { timeSortedId } from '../../../lib/id.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import { processRemoved } from '../../common/process-identity.ts'
+import { createRecovery } from '../../common/recovery.ts'
 import { createSettle, createSettlementRetries, type SettleNow } from '../../common/settlement-retries.ts'
 import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { callerTimeoutMs } from '../../ports/health.ts'
@@ -11,13 +11,9 @@ import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
 import { noAnswer } from '../connection/connections.ts'
 import type { Database } from '../connection/database.ts'
+import { createScriptRunner } from '../run-script.ts'
 import { toWriteRows } from '../writes.ts'
-import {
-  abandonedReservationsAfter,
-  type OpenReservation,
-  releaseReservations,
-  toReservationRow,
-} from './reservations.ts'
+import { releaseReservations, selectAbandoned, toReservationRow } from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
 
 /** The ledger in the PostgreSQL database. */
@@ -40,8 +36,9 @@ export function createLedger(database: Database): Ledger {
     recordUsage,
     settleEventually: (request, outcome, writes) =>
       retryWhileUnavailable(() => settleNow(request, outcome, { writes }), closing.signal),
-    recover: (continues) =>
-      recover(database, (request, outcome) => settleNow(request, outcome, {}), continues),
+    recover: createRecovery(createScriptRunner(database).read, selectAbandoned, (interrupted) =>
+      Promise.all(interrupted.map(({ request, outcome }) => settleNow(request, outcome, {}))),
+    ),
     close() {
       closing.abort(serviceUnavailable('The gateway is shutting down.'))
       retries.close()
@@ -96,36 +93,4 @@ function createSettleNow(writer: Database['writer']): SettleNow {
 async function executeWrites({ writer }: Database, writes: readonly Write[]): Promise<void> {
   const id = randomUUID()
   await writer.write({ kind: 'write', id, rows: toWriteRows(id, writes) })
-}
-
-/** How many reservations are read at once during a recovery. */
-export const maxRecovered = 500
-
-type SettleAlone = (request: RequestMetadata, outcome: Outcome) => Promise<unknown>
-
-async function recover(
-  { query }: Database,
-  settle: SettleAlone,
-  continues: (requestId: string) => boolean = () => false,
-): Promise<number> {
-  let settled = 0
-  for (let after = ''; ;) {
-    const found = await abandonedReservationsAfter(query, after, maxRecovered)
-    const last = found.at(-1)
-    if (last === undefined) return settled
-    const open = found.filter(({ request }) => !continues(request.id))
-    await Promise.all(open.map((reservation) => settle(reservation.request, interruption(reservation))))
-    settled += open.length
-    after = last.request.id
-  }
-}
-
-/** Only the prompt of such a request is known, and that it was sent. */
-function interruption({ promptTokens, promptCost }: OpenReservation): Outcome {
-  return {
-    usage: { promptTokens, completionTokens: 0, estimated: true },
-    cost: promptCost,
-    status: 0,
-    error: 'interrupted',
-  }
 }

@@ -1,9 +1,14 @@
-import { readRequestMetadata, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { timeOf } from '../../../lib/id.ts'
+import { sql } from 'drizzle-orm'
 import { clampToColumn } from '../../common/clamp-to-column.ts'
+import { openReservationFields } from '../../common/recovery.ts'
 import type { Reservation } from '../../ports/ledger.ts'
+import { processes } from '../../schema/cluster.ts'
+import { reservations } from '../../schema/organizations.ts'
+import { runs } from '../../schema/stored.ts'
+import { select } from '../../sql.ts'
+import { type Parameters, statement } from '../../statement.ts'
 import type { Query } from '../connection/connections.ts'
-import { Parameters, type Statement } from '../writer/statement.ts'
+import { Parameters as StatementParameters, type Statement } from '../writer/statement.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
 import { keepResults } from './settlement.ts'
 
@@ -51,7 +56,7 @@ export function toReservationRow(
  * was not because the process is removed.
  */
 export function reserveStatement(id: string, jobs: readonly ReserveJob[]): Statement {
-  const parameters = new Parameters()
+  const parameters = new StatementParameters()
   const names = Object.keys(columnTypes).join()
   const table = parameters.table(
     'input',
@@ -101,55 +106,18 @@ const coverage: readonly string[] = [
     FROM steps s JOIN queues q USING (organization_id) WHERE s.step < cardinality(q.amounts))`,
 ]
 
-/** A reservation that a process left open, without its amount. */
-export type OpenReservation = Omit<Reservation, 'amount'>
-
-type OpenRow = {
-  readonly id: string
-  readonly organization: string
-  readonly request: string
-  readonly prompt_cost: number
-  readonly prompt_tokens: number
-}
-
 /**
- * Returns up to `limit` reservations of processes that are gone, whose request ids are greater than `after`, by request id.
- * That of a background run is left to the process that claims the run.
+ * Reads reservations of processes that are gone. That of a background run is left to the process that claims the run.
  */
-export async function abandonedReservationsAfter(
-  query: Query,
-  after: string,
-  limit: number,
-): Promise<readonly OpenReservation[]> {
-  const rows = await query<OpenRow>(
-    `SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations r
-    WHERE request_id > $1 AND NOT EXISTS (SELECT FROM processes p WHERE p.id = r.process_id)
-    AND NOT EXISTS (SELECT FROM runs WHERE runs.request_id = r.request_id) ORDER BY request_id LIMIT $2`,
-    [after, limit],
-  )
-  return rows.map(toReservation)
-}
-
-function toReservation(row: OpenRow): OpenReservation {
-  return {
-    request: readRequestMetadata(row.request, row.organization, row.id) ?? minimalMetadata(row),
-    promptCost: BigInt(row.prompt_cost),
-    promptTokens: row.prompt_tokens,
-  }
-}
-
-/** The metadata of a request whose stored metadata is damaged: it is settled anyway, so that its money is released. */
-function minimalMetadata({ id, organization }: OpenRow): RequestMetadata {
-  const createdAt = timeOf(id)
-  return {
-    id,
-    organization,
-    key: '',
-    createdAt: Number.isFinite(createdAt) ? createdAt : 0,
-    api: 'chat',
-    stream: false,
-  }
-}
+export const selectAbandoned = statement((values: Parameters<{ after: string; limit: number }>) =>
+  select(
+    openReservationFields,
+    sql`from ${reservations} where ${reservations.request_id} > ${values.after}
+      and not exists (select from ${processes} where ${processes.id} = ${reservations.process_id})
+      and not exists (select from ${runs} where ${runs.request_id} = ${reservations.request_id})
+      order by ${reservations.request_id} limit ${values.limit}`,
+  ),
+)
 
 /** Deletes reservations whose callers were rejected, and what was stored with them. */
 export async function releaseReservations(query: Query, jobs: readonly ReserveJob[]): Promise<void> {

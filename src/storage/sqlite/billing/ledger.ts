@@ -1,13 +1,19 @@
+import { sql } from 'drizzle-orm'
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
+import { createRecovery, type InterruptedRequest, openReservationFields } from '../../common/recovery.ts'
 import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
+import { reservations } from '../../schema/organizations.ts'
+import { select } from '../../sql.ts'
+import { type Parameters, statement } from '../../statement.ts'
 import type { Database } from '../connection/database.ts'
+import { createScriptRunner } from '../run-script.ts'
 import type { Writer } from '../writer/writer.ts'
 import { type ExecuteWrites, prepareWrites } from '../writes.ts'
 import { type FinishedRequest, GatheredUsage } from './gathered-usage.ts'
-import { type OpenReservation, prepareReservations, type Reservations } from './reservations.ts'
+import { prepareReservations, type Reservations } from './reservations.ts'
 import {
   createSettle,
   createSettlementRetries,
@@ -20,8 +26,8 @@ export type SqliteLedger = Ledger & Pick<GatheredUsage, 'flush'>
 
 /** Creates the ledger. `now` returns milliseconds since 1970. */
 export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): SqliteLedger {
-  const reservations = prepareReservations(database)
-  const settleNow = prepareSettle(database, reservations, now)
+  const reservedMoney = prepareReservations(database)
+  const settleNow = prepareSettle(database, reservedMoney, now)
   const execute = prepareWrites(database)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) =>
@@ -47,12 +53,12 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     retryWhileUnavailable(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
 
   return {
-    reserve: createReserve(reservations, execute, writer),
+    reserve: createReserve(reservedMoney, execute, writer),
     write: (writes) => writer.write(() => execute(writes)),
     settle,
     ...recording,
     settleEventually,
-    recover: createRecovery(reservations, settleNow, writer),
+    recover: createRecover(database, writer, settleNow),
     close() {
       closing.abort(serviceUnavailable('The gateway is shutting down.'))
       void recording.flush()
@@ -114,39 +120,20 @@ function isDurable({ writes = noWrites }: SettleOptions): (settlement: Settlemen
   return ({ charged }) => writes.length > 0 || charged > 0n
 }
 
-/** How many reservations one transaction of a recovery settles at most. */
-export const maxRecovered = 500
+function createRecover(database: Database, writer: Writer, settleNow: Settle): Ledger['recover'] {
+  const { read } = createScriptRunner(database, writer)
 
-/** See `Ledger.recover`. */
-export function createRecovery(
-  reservations: Reservations,
-  settleNow: Settle,
-  writer: Writer,
-): Ledger['recover'] {
-  function settleOpen(open: readonly OpenReservation[]): void {
-    for (const reservation of open) settleNow(reservation.request, interruption(reservation), true)
+  function settleAll(interrupted: readonly InterruptedRequest[]): void {
+    for (const { request, outcome } of interrupted) settleNow(request, outcome, true)
   }
 
-  return async (continues = () => false) => {
-    let settled = 0
-    for (let after = ''; ;) {
-      const found = reservations.openAfter(after, maxRecovered)
-      const last = found.at(-1)
-      if (last === undefined) return settled
-      const open = found.filter(({ request }) => !continues(request.id))
-      await writer.write(() => settleOpen(open))
-      settled += open.length
-      after = last.request.id
-    }
-  }
+  return createRecovery(read, selectOpen, (interrupted) => writer.write(() => settleAll(interrupted)))
 }
 
-/** Only the prompt of such a request is known, and that it was sent. */
-function interruption({ promptTokens, promptCost }: OpenReservation): Outcome {
-  return {
-    usage: { promptTokens, completionTokens: 0, estimated: true },
-    cost: promptCost,
-    status: 0,
-    error: 'interrupted',
-  }
-}
+const selectOpen = statement((values: Parameters<{ after: string; limit: number }>) =>
+  select(
+    openReservationFields,
+    sql`from ${reservations} where ${reservations.request_id} > ${values.after}
+      order by ${reservations.request_id} limit ${values.limit}`,
+  ),
+)

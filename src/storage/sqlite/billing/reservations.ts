@@ -1,5 +1,3 @@
-import { readRequestMetadata, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { timeOf } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { Reservation } from '../../ports/ledger.ts'
 import { clampToColumn } from '../../common/clamp-to-column.ts'
@@ -12,11 +10,7 @@ export type Reservations = {
   insert(reservation: Reservation): boolean
   /** Deletes a reservation and returns its amount, which the caller subtracts from the reserved sum. */
   remove(requestId: string): Nanos | undefined
-  /** Returns up to `limit` open reservations, whose request ids are greater than `after`, by request id. */
-  openAfter(after: string, limit: number): readonly OpenReservation[]
 }
-
-export type OpenReservation = Omit<Reservation, 'amount'>
 
 export function prepareReservations(database: Database): Reservations {
   const statements = prepareStatements(database)
@@ -35,19 +29,7 @@ export function prepareReservations(database: Database): Reservations {
     return row === null ? undefined : BigInt(row.amount)
   }
 
-  return {
-    insert,
-    remove,
-    openAfter: (after, limit) => statements.select.all(after, limit).map(toReservation),
-  }
-}
-
-type ReservationRow = {
-  readonly id: string
-  readonly organization: string
-  readonly request: string
-  readonly prompt_cost: number
-  readonly prompt_tokens: number
+  return { insert, remove }
 }
 
 function prepareStatements({ sqlite }: Database) {
@@ -62,30 +44,5 @@ function prepareStatements({ sqlite }: Database) {
     remove: sqlite.prepare<{ readonly amount: number }, [string]>(
       'DELETE FROM reservations WHERE request_id = ? RETURNING amount',
     ),
-    select: sqlite.prepare<ReservationRow, [string, number]>(
-      'SELECT request_id id, organization_id organization, request, prompt_cost, prompt_tokens FROM reservations ' +
-        'WHERE request_id > ? ORDER BY request_id LIMIT ?',
-    ),
-  }
-}
-
-function toReservation(row: ReservationRow): OpenReservation {
-  return {
-    request: readRequestMetadata(row.request, row.organization, row.id) ?? minimalMetadata(row),
-    promptCost: BigInt(row.prompt_cost),
-    promptTokens: row.prompt_tokens,
-  }
-}
-
-/** The metadata of a request whose stored metadata is damaged: it is settled anyway, so that its money is released. */
-function minimalMetadata({ id, organization }: ReservationRow): RequestMetadata {
-  const createdAt = timeOf(id)
-  return {
-    id,
-    organization,
-    key: '',
-    createdAt: Number.isFinite(createdAt) ? createdAt : 0,
-    api: 'chat',
-    stream: false,
   }
 }

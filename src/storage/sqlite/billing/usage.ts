@@ -1,5 +1,4 @@
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { oneStep, stepRows } from '../../common/step-size.ts'
 import { type UsageValue, usageRow } from '../../usage/usage-row.ts'
 import type { Database } from '../connection/database.ts'
 import { organizationExistsSql } from '../organization-exists.ts'
@@ -32,29 +31,3 @@ export function prepareUsageInsert(
 const columns: Readonly<
   Record<keyof typeof usage.$inferSelect, (request: RequestMetadata, outcome: Outcome) => UsageValue>
 > = usageRow
-
-/** Part of a transaction: deletes some of the rows that were created before this time, and returns their number. */
-export function prepareUsageExpiry(database: Database): (before: number) => number {
-  const { sqlite } = database
-  const totals = prepareTotalsUpkeep(database)
-  const oldest = sqlite.prepare<Candidate, [number, number]>(
-    `SELECT created_at, id, ${usageBytes} bytes FROM usage WHERE created_at < ? ORDER BY created_at, id LIMIT ?`,
-  )
-  const remove = sqlite.prepare<unknown, [number, string]>(
-    'DELETE FROM usage WHERE (created_at, id) <= (?, ?)',
-  )
-  return (before) => {
-    const expired = oneStep(oldest.all(before, stepRows))
-    const last = expired.at(-1)
-    if (last === undefined) return 0
-    totals.deleting(last.created_at, last.id)
-    remove.run(last.created_at, last.id)
-    return expired.length
-  }
-}
-
-/** SQL for the bytes of a `usage` row that clients chose: older rows have no limit. */
-export const usageBytes =
-  'coalesce(octet_length(user), 0) + coalesce(octet_length(tags), 0) + coalesce(octet_length(trace), 0)'
-
-type Candidate = { readonly created_at: number; readonly id: string; readonly bytes: number }

@@ -12,7 +12,6 @@ import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
 import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger.ts'
-import * as postgresUsage from '../../../../src/storage/postgres/billing/usage.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
 import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
@@ -26,7 +25,7 @@ import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { operatorReport } from '../../../../src/storage/usage/operator-report.ts'
 import { clientReports, operatorReports } from '../../../../src/storage/usage/report-slots.ts'
 import { createUsageReports } from '../../../../src/storage/usage/reports.ts'
-import { prepareUsageExpiry } from '../../../../src/storage/sqlite/billing/usage.ts'
+import { expireUsage } from '../../../../src/storage/scripts/usage-expiry.ts'
 import { createCompletions } from '../../../../src/storage/scripts/completions.ts'
 import { completionSearch } from '../../../../src/storage/sqlite/completion-search.ts'
 import { CachedKeys } from '../../../../src/storage/key-directory.ts'
@@ -35,7 +34,7 @@ import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scr
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
-import { createRollup } from '../../../../src/storage/sqlite/usage-totals.ts'
+import { createRollup, prepareTotalsUpkeep } from '../../../../src/storage/sqlite/usage-totals.ts'
 import { createUsageSource } from '../../../../src/storage/sqlite/usage-source.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
@@ -103,7 +102,7 @@ export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Pr
 export async function openSqliteStore(): Promise<TestStore> {
   const { database, writer } = testStorage()
   const runner = createScriptRunner(database, writer)
-  const expire = prepareUsageExpiry(database)
+  const { subtractDeleted } = prepareTotalsUpkeep(database)
   const ledger = createLedger(database, writer)
   return {
     organizations: createOrganizations(runner),
@@ -111,7 +110,10 @@ export async function openSqliteStore(): Promise<TestStore> {
     completions: createCompletions(runner, completionSearch),
     responses: sqliteResponses(database, writer),
     otherResponses: () => sqliteResponses(database, writer),
-    usage: { expire: (before) => writer.write(() => expire(before)), rollUp: createRollup(database, writer) },
+    usage: {
+      expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
+      rollUp: createRollup(database, writer),
+    },
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     keys: (now) => createKeys(runner, now),
     providerState: (now) => createProviderState(runner, now),
@@ -160,7 +162,7 @@ export async function openPostgresStore({
     otherResponses: () => postgresResponses.createResponses(database, 0),
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
-      expire: postgresUsage.createUsageExpiry(database),
+      expire: (before) => runner.transact(() => expireUsage(before, postgresRollup.subtractDeleted)),
       rollUp: postgresRollup.createRollup(database),
     },
     buckets: createUsageReports(createPostgresSource(database), clientReports),

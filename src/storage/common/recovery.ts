@@ -1,0 +1,75 @@
+import {
+  type Outcome,
+  readRequestMetadata,
+  type RequestMetadata,
+} from '../../domain/accounting/request-metadata.ts'
+import { timeOf } from '../../lib/id.ts'
+import type { Ledger } from '../ports/ledger.ts'
+import { reservations } from '../schema/organizations.ts'
+import type { RowOf } from '../sql.ts'
+import type { ScriptRunner, Statement } from '../statement.ts'
+
+/** A request whose process died, and the outcome that it is settled with. */
+export type InterruptedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }
+
+/** What a recovery reads of an open reservation. */
+export const openReservationFields = {
+  id: reservations.request_id,
+  organization: reservations.organization_id,
+  request: reservations.request,
+  promptCost: reservations.prompt_cost,
+  promptTokens: reservations.prompt_tokens,
+}
+
+type OpenReservation = RowOf<typeof openReservationFields>
+
+/** Reads open reservations whose request ids are greater than `after`, by request id. */
+type SelectOpen = Statement<OpenReservation, { after: string; limit: number }>
+
+/** How many reservations are read and settled at once. */
+export const maxRecovered = 500
+
+/** Creates `Ledger.recover`. */
+export function createRecovery(
+  read: ScriptRunner['read'],
+  selectOpen: SelectOpen,
+  settleAll: (interrupted: readonly InterruptedRequest[]) => Promise<unknown>,
+): Ledger['recover'] {
+  return async (continues = () => false) => {
+    let settled = 0
+    for (let after = ''; ;) {
+      const found = await read(() => selectOpen({ after, limit: maxRecovered }))
+      const last = found.at(-1)
+      if (last === undefined) return settled
+      const open = found.filter(({ id }) => !continues(id))
+      await settleAll(open.map((row) => ({ request: metadataOf(row), outcome: interruption(row) })))
+      settled += open.length
+      after = last.id
+    }
+  }
+}
+
+/** A request whose stored metadata is damaged is settled with the least that is known, so that its money is released. */
+function metadataOf({ id, organization, request }: OpenReservation): RequestMetadata {
+  const createdAt = timeOf(id)
+  return (
+    readRequestMetadata(request, organization, id) ?? {
+      id,
+      organization,
+      key: '',
+      createdAt: Number.isFinite(createdAt) ? createdAt : 0,
+      api: 'chat',
+      stream: false,
+    }
+  )
+}
+
+/** Only the prompt of such a request is known, and that it was sent. */
+function interruption({ promptTokens, promptCost }: OpenReservation): Outcome {
+  return {
+    usage: { promptTokens, completionTokens: 0, estimated: true },
+    cost: BigInt(promptCost),
+    status: 0,
+    error: 'interrupted',
+  }
+}

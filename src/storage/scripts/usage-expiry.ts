@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm'
+import { oneStep, stepRows } from '../common/step-size.ts'
+import { usage } from '../schema/usage.ts'
+import { select } from '../sql.ts'
+import { type Parameters, type Script, statement } from '../statement.ts'
+
+/** Part of a transaction that has the totals locked: subtracts the rows up to this one, which are about to be deleted. */
+export type SubtractDeleted = (lastCreatedAt: number, lastId: string) => Script<void>
+
+/** Deletes some of the usage rows that were created before a time, and returns their number. */
+export function* expireUsage(before: number, subtractDeleted: SubtractDeleted): Script<number> {
+  const expired = oneStep(yield* selectOldest({ before }))
+  const last = expired.at(-1)
+  if (last === undefined) return 0
+  yield* lockTotals()
+  yield* subtractDeleted(last.createdAt, last.id)
+  return (yield* deleteUpTo({ createdAt: last.createdAt, id: last.id })).length
+}
+
+/** Only what clients chose may be large; older rows have no limit. */
+const bytes = sql<number>`coalesce(octet_length(${usage.user}), 0) + coalesce(octet_length(${usage.tags}), 0)
+  + coalesce(octet_length(${usage.trace}), 0)`
+
+const selectOldest = statement((values: Parameters<{ before: number }>) =>
+  select(
+    { createdAt: usage.created_at, id: usage.id, bytes },
+    sql`from ${usage} where ${usage.created_at} < ${values.before}
+      order by ${usage.created_at}, ${usage.id} limit ${stepRows}`,
+  ),
+)
+
+/** Part of a transaction: keeps others from changing the totals until its end. */
+export const lockTotals = statement((_, dialect) => dialect.lockTotals)
+
+const deleteUpTo = statement(
+  (values: Parameters<{ createdAt: number; id: string }>) =>
+    sql<object>`delete from ${usage}
+      where (${usage.created_at}, ${usage.id}) <= (${values.createdAt}, ${values.id}) returning 1`,
+)
