@@ -18,7 +18,7 @@ import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import { page } from '../api/page/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
-import type { SharedResponses } from '../api/responses/live/followed-responses.ts'
+import type { FollowedResponses } from '../api/responses/live/followed-responses.ts'
 import type { LiveResponses } from '../api/responses/live/live-responses.ts'
 import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
@@ -65,7 +65,7 @@ export type AppDependencies = {
   /** The responses in progress. */
   readonly live: LiveResponses
   /** Those of the other processes; undefined if this one is alone. */
-  readonly sharedResponses: SharedResponses | undefined
+  readonly followed: FollowedResponses
   readonly runs: Runs
   readonly limits: RateLimits
   readonly largeBodies: LargeBodies
@@ -132,7 +132,7 @@ function createResponsesApi({
   models,
   responses,
   live,
-  sharedResponses: shared,
+  followed,
   runs,
   largeBodies,
 }: AppDependencies): ResponseService {
@@ -145,7 +145,7 @@ function createResponsesApi({
     functionTools,
     responses,
     live,
-    shared,
+    followed,
     runs,
     largeBodies,
     options,

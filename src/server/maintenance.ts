@@ -1,9 +1,8 @@
 import type { Configuration } from '../gateway/configuration.ts'
 import { causeOf } from '../lib/log.ts'
-import type { MembershipReactions } from '../storage/membership.ts'
+import type { PeerHandlers } from '../storage/ports/peers.ts'
 import { startRetention, startUsageRollup } from '../storage/retention.ts'
-import { recover } from './recovery.ts'
-import type { SharedServices } from './shared-services.ts'
+import type { Services } from './services.ts'
 
 export type MaintenanceOptions = {
   readonly sweepIntervalMs?: number
@@ -13,48 +12,50 @@ const defaultSweepIntervalMs = 10 * 60_000
 
 /**
  * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, ends the streams of
- * revoked keys, and settles what other processes of the database leave open. Stopping it also stops the membership.
+ * revoked keys, and settles what other processes of the database leave open.
  */
 export function startMaintenance(
-  services: SharedServices,
+  services: Services,
   { sweepIntervalMs = defaultSweepIntervalMs }: MaintenanceOptions,
   configuration: () => Configuration,
 ): { stop(): void } {
-  const { storage, membership, keyWatch, log } = services
+  const { storage, keyWatch, log } = services
   // One process is enough for all.
-  const isDue = () => membership?.isFirst() ?? true
+  const isDue = () => storage.peers.isFirst()
   const retention = () => configuration().settings.retention
   const sweeping = startRetention(storage, { retention, sweepIntervalMs, isDue }, log)
   const rollup = startUsageRollup(storage, isDue, log)
   const watching = keyWatch.start((cause) =>
     log.error('API keys could not be checked.', { cause: causeOf(cause) }),
   )
-  membership?.react(createReactions(services, configuration))
+  const peers = storage.peers.watch(createPeerHandlers(services))
   return {
     stop() {
       sweeping.stop()
       rollup.stop()
       watching.stop()
-      membership?.stop()
+      peers.stop()
     },
   }
 }
 
-/** What happens when other processes of the database are gone, and when this one was taken for dead. */
-function createReactions(
-  { calls, runs, storage, limits, log }: SharedServices,
-  configuration: () => Configuration,
-): MembershipReactions {
+/** Handlers for the eviction of peers and of this process. */
+function createPeerHandlers(services: Services): PeerHandlers {
+  const { calls, runs } = services
   return {
     async settleAbandoned() {
-      await recover(configuration(), storage, limits, log)
-      await runs.exchange?.recover()
+      await runs.recover()
+      await settleReservations(services)
     },
-    onRemoved() {
+    onEvicted() {
       calls.abortOpen()
-      runs.exchange?.fenced()
+      runs.onEvicted()
     },
-    // If it fails, the next beat repeats it in time.
-    onBeat: () => void storage.responses.postponeErasures().catch(() => {}),
   }
+}
+
+/** Settles the requests that processes which have ended left open. */
+export async function settleReservations({ storage, log }: Pick<Services, 'storage' | 'log'>): Promise<void> {
+  const settled = await storage.ledger.recover()
+  if (settled > 0) log.warn('Open requests of a process that was killed were settled.', { requests: settled })
 }

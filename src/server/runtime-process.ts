@@ -1,32 +1,28 @@
 import type { LiveEvent } from '../observability/live-event.ts'
 import type { MetricSnapshot } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
-import type { SharedStore } from '../storage/ports/shared-store.ts'
+import type { Peers } from '../storage/ports/peers.ts'
 
 /** This process of a gateway, for the supervisor of several. */
 export type RuntimeProcess = {
-  /** The id in the database; undefined if the process does not share it. */
-  id(): string | undefined
+  /** The id in the database. */
+  id(): string
   metrics(): readonly MetricSnapshot[]
   /** The live requests since the last call, for a reader of another process. */
   liveEvents(reader: string): readonly LiveEvent[]
-  /** Removes another process that has certainly ended: what it left open is settled without waiting for its silence. */
-  removeEnded(id: string): Promise<void>
+  /** See `Peers`. */
+  readonly evict: Peers['evict']
 }
 
 /** Creates the view of this process. */
 export function createRuntimeProcess(
   { metrics, live, requests }: Observability,
-  shared: SharedStore | undefined,
+  peers: Peers,
 ): RuntimeProcess {
   return {
-    id: () => shared?.process.id(),
+    id: peers.id,
     metrics: metrics.snapshot,
     liveEvents: (reader) => live.collect(reader, requests.calling()),
-    async removeEnded(id) {
-      const processes = await shared?.processes.list()
-      const ended = processes?.find((process) => process.id === id)
-      if (ended !== undefined) await shared?.processes.remove(ended)
-    },
+    evict: peers.evict,
   }
 }

@@ -14,15 +14,13 @@ import { type Observability, startObservability } from '../observability/observa
 import type { OtherLiveEvents } from '../observability/live-requests.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import type { NewKey } from '../storage/ports/keys.ts'
-import { startMembership } from '../storage/membership.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import type { DatabaseLocation } from '../storage/database-location.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
-import { startMaintenance } from './maintenance.ts'
-import { recover } from './recovery.ts'
+import { settleReservations, startMaintenance } from './maintenance.ts'
 import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
-import { createSharedServices, type OtherMetrics, type SharedServices } from './shared-services.ts'
+import { createServices, type OtherMetrics, type Services } from './services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = ConfigurationInput & {
@@ -48,10 +46,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
-  /** See `MembershipOptions`. */
-  readonly beatIntervalMs?: number
+  /** See `StorageOptions`. */
+  readonly heartbeatIntervalMs?: number
   /** Likewise. */
-  readonly silenceMs?: number
+  readonly evictAfterMs?: number
 }
 
 /** A running gateway. */
@@ -98,23 +96,21 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
   const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   services.defer(() => observation.stop())
-  const { storage, firstKey, membership } = await startStorage(input, services)
-  const shared = createSharedServices({ ...input, membership }, storage, observation, () => active)
-  const { calls, runs, metrics, limits } = shared
-  let maintenance: { stop(): void } | undefined = membership
-  services.defer(() => maintenance?.stop())
+  const { storage, firstKey } = await startStorage(input, services)
+  const shared = createServices(input, storage, observation, () => active)
+  const { calls, runs, metrics } = shared
   let active = await createActiveApp(initial, shared)
   services.defer(() => active.configuration.models.stop())
   services.defer(() => runs.stop())
-  await runs.begin(await recover(initial, storage, limits, log).catch(throwProblemOf(storage)))
-  // Stops the membership as well.
-  maintenance = startMaintenance(shared, input, () => active.configuration)
+  await recover(shared).catch(throwProblemOf(storage))
+  const maintenance = startMaintenance(shared, input, () => active.configuration)
+  services.defer(() => maintenance.stop())
   return {
     fetch: (request: Request) => active.fetch(request),
     attachServer: metrics.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
-    process: createRuntimeProcess(observation, storage.shared),
+    process: createRuntimeProcess(observation, storage.peers),
     async reload(next: ConfigurationInput) {
       const { models } = active.configuration
       active = await createActiveApp(configure(next, settingsLog), shared)
@@ -139,8 +135,13 @@ async function startStorage(
   const storage = await openStorage(database, log, options)
   services.defer(() => storage.close())
   const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  const membership = storage.shared && (await startMembership(storage.shared, log, options))
-  return { storage, firstKey, membership }
+  return { storage, firstKey }
+}
+
+/** Adopts or settles what processes that have ended left open, before the first request. */
+async function recover(services: Services): Promise<void> {
+  await services.runs.begin()
+  await settleReservations(services)
 }
 
 /** Returns a function that rejects with the problem of the database if it has one, and with the error otherwise. */
@@ -154,7 +155,7 @@ function throwProblemOf({ readiness }: Storage): (error: unknown) => Promise<nev
 /** A provider that lists its models slowly must not delay the start; its models are added later. */
 const startupDiscoveryTimeoutMs = 1000
 
-async function whenIdle({ calls, runs }: SharedServices): Promise<void> {
+async function whenIdle({ calls, runs }: Services): Promise<void> {
   await Promise.all([calls.idle(), runs.idle()])
 }
 
@@ -168,13 +169,13 @@ type ActiveApp = {
 }
 
 /** Creates an application for these settings. Open calls of an earlier one keep its settings. */
-async function createActiveApp(configuration: Configuration, shared: SharedServices): Promise<ActiveApp> {
+async function createActiveApp(configuration: Configuration, shared: Services): Promise<ActiveApp> {
   const { settings, models } = configuration
   const { storage, requests, log } = shared
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = new CircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
-    billing: createBilling(storage.ledger, storage.readiness.ready, storage.shared !== undefined),
+    billing: createBilling(storage.ledger, storage.readiness.ready),
     calls: shared.calls,
     breaker,
     retries: settings.retries.attempts,
@@ -214,7 +215,7 @@ function createRunEnvironment({ settings, models }: Configuration, gateway: Gate
   }
 }
 
-function createReadinessCheck({ calls, storage }: SharedServices): () => Promise<void> {
+function createReadinessCheck({ calls, storage }: Services): () => Promise<void> {
   return async () => {
     if (calls.isRejecting()) throw gatewayStopping()
     await storage.readiness.probe()
@@ -224,7 +225,7 @@ function createReadinessCheck({ calls, storage }: SharedServices): () => Promise
 /** Runs before the database is opened: an invalid collector address must not create or change one. */
 function startRuntimeObservation(
   { environment, log, requestLines, otherLiveEvents }: RuntimeInput,
-  { shared, active }: { readonly shared: () => SharedServices; readonly active: () => ActiveApp },
+  { shared, active }: { readonly shared: () => Services; readonly active: () => ActiveApp },
 ): Promise<Observability> {
   return startObservability({
     environment,
@@ -237,7 +238,7 @@ function startRuntimeObservation(
       database: () => shared().storage.writerStats(),
       memory: () => shared().memory.held,
       runs: () => shared().runs.counts(),
-      processes: () => shared().membership?.count() ?? 1,
+      processes: () => shared().storage.peers.count(),
     },
   })
 }

@@ -30,9 +30,9 @@ export type AppOptions = {
   readonly images?: NetworkOverrides
   /** Milliseconds from one sweep to the next. */
   readonly sweepInterval?: number
-  /** Milliseconds between two beats, and without one until the others remove this gateway. */
-  readonly beatInterval?: number
-  readonly silence?: number
+  /** Milliseconds between two heartbeats, and without one until the others evict this gateway. */
+  readonly heartbeatInterval?: number
+  readonly evictAfter?: number
 }
 
 /** A running gateway on its own socket. */
@@ -87,8 +87,8 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     clock: options.clock,
     images: options.images,
     sweepIntervalMs: options.sweepInterval,
-    beatIntervalMs: options.beatInterval,
-    silenceMs: options.silence,
+    heartbeatIntervalMs: options.heartbeatInterval,
+    evictAfterMs: options.evictAfter,
   })
   const server = listen(runtime, settings, log)
   runtime.attachServer(server)

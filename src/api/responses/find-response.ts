@@ -1,23 +1,21 @@
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
+import { isUnavailable } from '../../storage/ports/retry-while-unavailable.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
 import { decodeEvents } from './events/event-log.ts'
 import type { ResponseState } from './events/state.ts'
-import { type SharedResponses, streamFollowed } from './live/followed-responses.ts'
+import { type FollowedResponses, streamFollowed } from './live/followed-responses.ts'
 import { LiveResponse } from './live/live-response.ts'
 import type { LiveResponses } from './live/live-responses.ts'
-import { replay, type ReplayOptions, type ResponseEventStream, streamLive } from './live/replay.ts'
+import { replay, type ReplayOptions, type ResponseEventStream } from './live/replay.ts'
 import { fromStoredHead, stateOf } from './stored-response.ts'
 
-/**
- * Where responses are found: in memory while this process generates them, in the database otherwise. `shared` is undefined
- * for a process that is alone.
- */
+/** Where responses are found: in memory while this process generates or follows them, in the database otherwise. */
 export type ResponseStores = {
   readonly live: LiveResponses
+  readonly followed: FollowedResponses
   readonly responses: Responses
-  readonly shared?: SharedResponses | undefined
 }
 
 /** The current state of a response of the organization. Throws 404 if there is none. */
@@ -25,11 +23,11 @@ export async function findState(
   organization: string,
   id: string,
   stores: ResponseStores,
-  hold?: AcquireMemory,
+  acquireMemory?: AcquireMemory,
 ): Promise<ResponseState> {
   const live = stores.live.find(organization, id)
-  if (live) return await newestState(live, stores, hold)
-  const stored = await stores.responses.find(organization, id, hold)
+  if (live) return await newestState(live, stores, acquireMemory)
+  const stored = await stores.responses.find(organization, id, acquireMemory)
   if (stored === undefined) throw responseNotFound(id)
   return readStored(`response ${id}`, () => stateOf(stored))
 }
@@ -37,19 +35,19 @@ export async function findState(
 /** Of a response whose end is being stored, other processes may know the end already. */
 async function newestState(
   live: LiveResponse,
-  { responses, shared }: ResponseStores,
-  hold?: AcquireMemory,
+  { responses }: ResponseStores,
+  acquireMemory?: AcquireMemory,
 ): Promise<ResponseState> {
-  if (shared === undefined || !live.ending) return live.state
+  if (!live.ending) return live.state
   const { organization, id } = live
   // Without the database, its end is not stored.
-  const stored = await responses.find(organization, id, hold).catch(ignoreUnavailable)
+  const stored = await responses.find(organization, id, acquireMemory).catch(ignoreUnavailable)
   if (stored === undefined || isUnfinished(stored)) return live.state
   return readStored(`response ${id}`, () => stateOf(stored))
 }
 
 function ignoreUnavailable(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.status !== 503) throw error
+  if (!isUnavailable(error)) throw error
 }
 
 /** Streams a response in progress, or replays a finished one. Throws 404 if there is none. */
@@ -58,32 +56,40 @@ export async function openEventStream(
   id: string,
   options: ReplayOptions,
   stores: ResponseStores,
-  hold?: AcquireMemory,
+  acquireMemory?: AcquireMemory,
 ): Promise<ResponseEventStream> {
-  const found = openInMemory(organization, id, options, stores)
-  if (found) return found
-  const stored = await stores.responses.find(organization, id, hold)
-  if (stored === undefined) throw responseNotFound(id)
-  const { shared } = stores
-  if (shared === undefined || !isUnfinished(stored))
-    return replay(id, fromStoredHead(stored.head), stored.log, options)
-  // In the meantime, this process may have started the run, or another client may follow it.
-  return (
-    openInMemory(organization, id, options, stores) ??
-    streamFollowed(toLive(organization, stored), stored.pieces, shared, options)
-  )
+  const found = await findLive(organization, id, stores, acquireMemory)
+  if (found === undefined) throw responseNotFound(id)
+  if ('live' in found) return streamFollowed(found.live, found.pieces, stores.followed, options)
+  return replay(id, fromStoredHead(found.head), found.log, options)
 }
 
-function openInMemory(
+/** A response in progress, and how many pieces of its log it has. */
+export type FoundLive = { readonly live: LiveResponse; readonly pieces: number }
+
+/** Finds a response to follow; resolves with what is stored of one that has finished, and with undefined if there is none. */
+export async function findLive(
   organization: string,
   id: string,
-  options: ReplayOptions,
-  { live: executed, shared }: ResponseStores,
-): ResponseEventStream | undefined {
-  const live = executed.find(organization, id)
-  if (live) return streamLive(live, options)
-  const others = shared?.waiting.find(organization, id) ?? shared?.followed.find(organization, id)
-  return shared && others && streamFollowed(others, 0, shared, options)
+  stores: ResponseStores,
+  acquireMemory?: AcquireMemory,
+): Promise<FoundLive | StoredResponse | undefined> {
+  const known = findKnown(organization, id, stores)
+  if (known) return known
+  const stored = await stores.responses.find(organization, id, acquireMemory)
+  if (stored === undefined || !isUnfinished(stored)) return stored
+  // In the meantime, this process may have started the run, or another client may follow it.
+  return findKnown(organization, id, stores) ?? { live: toLive(organization, stored), pieces: stored.pieces }
+}
+
+function findKnown(
+  organization: string,
+  id: string,
+  { live, followed }: ResponseStores,
+): FoundLive | undefined {
+  const known =
+    live.find(organization, id) ?? live.findQueued(organization, id) ?? followed.find(organization, id)
+  return known && { live: known, pieces: 0 }
 }
 
 /** A run that another process executes, as far as it is stored. */

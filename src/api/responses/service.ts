@@ -16,8 +16,8 @@ import {
 } from './foreground.ts'
 import { listInputItems } from './list-input-items.ts'
 import { listResponses, type ListRequest } from './list-responses.ts'
-import { type SharedResponses, streamFollowed } from './live/followed-responses.ts'
-import { type ResponseEventStream, streamLive } from './live/replay.ts'
+import { type FollowedResponses, streamFollowed } from './live/followed-responses.ts'
+import type { ResponseEventStream } from './live/replay.ts'
 import { prepareResponse } from './prepare-response.ts'
 import { renderResponse } from './render/render-response.ts'
 import type { DeletedResponse, InputTokens, ResponseObject } from './render/reply-schema.ts'
@@ -26,11 +26,11 @@ import type { ResponseRequest } from './request/schema.ts'
 /** What the service depends on. */
 export type ResponseServiceDependencies = ForegroundDependencies & {
   readonly runs: Runs
-  readonly shared?: SharedResponses | undefined
+  readonly followed: FollowedResponses
 }
 
 /**
- * The operations of the Responses API. A response of another organization is not found. `hold` is called with the bytes
+ * The operations of the Responses API. A response of another organization is not found. `acquireMemory` is called with the bytes
  * of stored data before it is read, and throws where the memory budget does not allow them.
  */
 export type ResponseService = {
@@ -44,25 +44,25 @@ export type ResponseService = {
   /** Estimates the tokens of the input of a request, with the conversation that it continues, without generating. */
   countInputTokens(request: ResponseRequest, context: RequestContext): Promise<InputTokens>
   /** Returns the response as JSON. */
-  find(organization: string, id: string, hold: AcquireMemory): Promise<string>
+  find(organization: string, id: string, acquireMemory: AcquireMemory): Promise<string>
   /** Streams the events after this sequence number, or all events where `after` is undefined. */
   streamStored(
     organization: string,
     id: string,
     after: number | undefined,
-    hold: AcquireMemory,
+    acquireMemory: AcquireMemory,
   ): Promise<ResponseEventStream>
   /** Cancels a background run and returns its response as JSON. */
-  cancel(organization: string, id: string, hold: AcquireMemory): Promise<string>
+  cancel(organization: string, id: string, acquireMemory: AcquireMemory): Promise<string>
   remove(organization: string, id: string): Promise<DeletedResponse>
   /** Returns a page of the stored responses as JSON in parts. */
-  list(organization: string, request: ListRequest, hold: AcquireMemory): Promise<readonly string[]>
+  list(organization: string, request: ListRequest, acquireMemory: AcquireMemory): Promise<readonly string[]>
   /** Returns a page of the input items as JSON in parts. */
   listInputItems(
     organization: string,
     id: string,
     page: Page,
-    hold: AcquireMemory,
+    acquireMemory: AcquireMemory,
   ): Promise<readonly string[]>
 }
 
@@ -78,25 +78,26 @@ export function createResponseService(parts: ResponseServiceDependencies): Respo
     },
     async queueAndStream(request, context) {
       const live = await queueResponse(request, context, parts, runs)
-      const replayOptions = { after: undefined, render: options }
-      return parts.shared
-        ? streamFollowed(live, 0, parts.shared, replayOptions)
-        : streamLive(live, replayOptions)
+      return streamFollowed(live, 0, parts.followed, { after: undefined, render: options })
     },
     async countInputTokens(request, context) {
       const { prepared, release } = await prepareResponse(request, context, parts)
       release()
       return { object: 'response.input_tokens', input_tokens: estimatePromptTokens(prepared.generation) }
     },
-    find: async (organization, id, hold) =>
-      JSON.stringify(renderResponse(await findState(organization, id, parts, hold), options)),
-    streamStored: (organization, id, after, hold) =>
-      openEventStream(organization, id, { after, render: options }, parts, hold),
-    cancel: async (organization, id, hold) =>
-      JSON.stringify(renderResponse(await cancelResponse(organization, id, runs, parts, hold), options)),
+    find: async (organization, id, acquireMemory) =>
+      JSON.stringify(renderResponse(await findState(organization, id, parts, acquireMemory), options)),
+    streamStored: (organization, id, after, acquireMemory) =>
+      openEventStream(organization, id, { after, render: options }, parts, acquireMemory),
+    cancel: async (organization, id, acquireMemory) =>
+      JSON.stringify(
+        renderResponse(await cancelResponse(organization, id, runs, parts, acquireMemory), options),
+      ),
     remove: (organization, id) => removeResponse(organization, id, parts),
-    list: (organization, request, hold) => listResponses(organization, request, parts, hold),
-    listInputItems: (organization, id, page, hold) => listInputItems(organization, id, page, parts, hold),
+    list: (organization, request, acquireMemory) =>
+      listResponses(organization, request, parts, acquireMemory),
+    listInputItems: (organization, id, page, acquireMemory) =>
+      listInputItems(organization, id, page, parts, acquireMemory),
   }
 }
 
@@ -107,7 +108,7 @@ async function removeResponse(
   stores: ResponseStores,
 ): Promise<DeletedResponse> {
   const live = stores.live.find(organization, id)
-  if (live && !(stores.shared && live.ending)) throw inFlight()
+  if (live && !live.ending) throw inFlight()
   const removal = await stores.responses.remove(organization, id)
   // Its end is not stored yet.
   if (removal === 'missing' && live) throw inFlight()

@@ -6,7 +6,7 @@ import { parseBootstrapKey } from '../../storage/common/bootstrap-key.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { createServeOutput } from './output.ts'
-import { serveAlone } from './serve-alone.ts'
+import { serveSingle } from './serve-single.ts'
 import type { ServeInput } from './serve-input.ts'
 import { serveWithWorkers } from './workers/supervisor.ts'
 import { workerCount, workersProblem } from './workers/worker-count.ts'
@@ -24,7 +24,7 @@ export async function serveGateway(
   const output = createServeOutput(context, flags.json === true)
   try {
     const input = { loaded, load, flags, drainMs, output }
-    await (workers === 1 ? serveAlone(input) : serveWithWorkers(workers, input))
+    await (workers === 1 ? serveSingle(input) : serveWithWorkers(workers, input))
   } finally {
     await output.flush()
   }

@@ -38,18 +38,10 @@ export type Billing = {
   settleEventually(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
 }
 
-/**
- * `ready` throws or rejects while the outcome of a call could not be stored. `isShared` says whether other processes use the
- * database.
- */
-export function createBilling(
-  ledger: Ledger,
-  ready: () => Promise<void> | undefined,
-  isShared = false,
-): Billing {
+/** `ready` throws or rejects while the outcome of a call could not be stored. */
+export function createBilling(ledger: Ledger, ready: () => Promise<void> | undefined): Billing {
   /** The requests with a reservation of this process. */
   const reserving = new WeakSet<RequestMetadata>()
-  const confirm = isShared ? confirmRecorded : confirmAnyway
 
   async function reserveCost(
     request: RequestMetadata,
@@ -103,13 +95,10 @@ function orLater(settled: Promise<Settlement>): Promise<Settlement> {
   })
 }
 
-type Confirm = (outcome: Outcome, settled: Promise<Settlement>) => Promise<unknown>
-
 /** A duplicate settlement must fail a successful answer; for a failed one it is harmless. */
-const confirmRecorded: Confirm = (outcome, settled) =>
-  outcome.error === undefined ? settled.then(requireRecorded) : settled
-
-const confirmAnyway: Confirm = (_, settled) => settled
+function confirm({ error }: Outcome, settled: Promise<Settlement>): Promise<unknown> {
+  return error === undefined ? settled.then(requireRecorded) : settled
+}
 
 function requireRecorded({ recorded }: Settlement): void {
   if (!recorded) throw interrupted()

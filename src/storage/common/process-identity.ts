@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
-import type { ProcessIdentity } from '../ports/shared-store.ts'
+
+/** This process among those that use the database. */
+export type ProcessIdentity = {
+  /** The id under which it is registered, and which the store writes to what it owns. */
+  id(): string
+  /** Replaces the id, after the process was evicted; returns the new one, which has to be registered. */
+  renew(): string
+}
 
 /** Creates an identity with a random id. */
 export function createProcessIdentity(): ProcessIdentity {
@@ -11,7 +18,7 @@ export function createProcessIdentity(): ProcessIdentity {
   }
 }
 
-/** The 503 of a process that the others have removed and that has not entered again yet. */
+/** The 503 of a process that the others have evicted and that is not registered again yet. */
 export function processRemoved(): ApiError {
   return serviceUnavailable('This gateway process was interrupted and is about to continue. Try again.')
 }

@@ -35,15 +35,14 @@ export function createRecovery(
   selectOpen: SelectOpen,
   settleAll: (interrupted: readonly InterruptedRequest[]) => Promise<unknown>,
 ): Ledger['recover'] {
-  return async (continues = () => false) => {
+  return async () => {
     let settled = 0
     for (let after = ''; ;) {
       const found = await read(() => selectOpen({ after, limit: maxRecovered }))
       const last = found.at(-1)
       if (last === undefined) return settled
-      const open = found.filter(({ id }) => !continues(id))
-      await settleAll(open.map((row) => ({ request: metadataOf(row), outcome: interruption(row) })))
-      settled += open.length
+      await settleAll(found.map((row) => ({ request: metadataOf(row), outcome: interruption(row) })))
+      settled += found.length
       after = last.id
     }
   }

@@ -32,7 +32,7 @@ export type SettleOptions = {
 export type Ledger = {
   /**
    * Reserves money for a request that is about to start, and executes `writes` in the same transaction. Resolves with
-   * false, and writes nothing, if the balance is too low. Rejects with 503 if this process was removed by the others.
+   * false, and writes nothing, if the balance is too low. Rejects with 503 if this process was evicted by the others.
    */
   reserve(reservation: Reservation, writes?: readonly Write[]): Promise<boolean>
   /**
@@ -54,11 +54,10 @@ export type Ledger = {
    */
   settleEventually(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<Settlement>
   /**
-   * Settles the reservations that processes which are gone left open, except those of requests for which `continues`
-   * returns true, and resolves with their number. Without other processes, all reservations are such: call it at startup,
-   * before the first request.
+   * Settles the reservations that processes which are gone left open, except those of unfinished runs, and resolves with
+   * their number. Call it first at startup, before the first request.
    */
-  recover(continues?: (requestId: string) => boolean): Promise<number>
+  recover(): Promise<number>
   /** Executes writes that need no reservation and no settlement in a transaction. */
   write(writes: readonly Write[]): Promise<void>
   /** Starts a last attempt of the settlements that could not be written. Call it before the writer is closed. */

@@ -12,13 +12,6 @@ export type ResponseStatus = (typeof responseStatuses)[number]
  * finished, by a `Write`.
  */
 export type Responses = {
-  /** Sets a queued response to in progress; resolves with false if it is not queued, or missing. */
-  start(organization: string, id: string): Promise<boolean>
-  /**
-   * Appends a piece to the log of a run in progress; does nothing if it has finished, or is missing, or has a piece at this
-   * position already. It can be repeated after a failure.
-   */
-  append(organization: string, id: string, position: number, entries: string): Promise<void>
   /** Rejects with `UnreadableError` if the stored response is damaged, like the three below. */
   find(organization: string, id: string, acquireMemory?: AcquireMemory): Promise<StoredResponse | undefined>
   /** Returns the items of the request. */
@@ -29,7 +22,7 @@ export type Responses = {
   ): Promise<readonly JsonObject[] | undefined>
   /** Returns a page of responses; damaged ones are omitted. Rejects with 503 if the filters take too long. */
   list(query: ResponseQuery, acquireMemory?: AcquireMemory): Promise<ResponsePage>
-  /** Returns the order of a run that has not finished. */
+  /** Returns the stored request of a run that has not finished. */
   findRun(organization: string, id: string): Promise<JsonObject | undefined>
   /**
    * Returns a finished response after all its predecessors, oldest first. Predecessors may be deleted; the response
@@ -52,11 +45,6 @@ export type Responses = {
    * Call the returned function when that one is about to be stored, or will not be; a second call does nothing.
    */
   pin(id: string): () => void
-  /**
-   * Keeps the other processes of the database from erasing what this one has pinned, for ten seconds. Does nothing if there
-   * are none.
-   */
-  postponeErasures(): Promise<void>
   /** Hides a response. It is erased, with its deleted predecessors, once no other response follows it. */
   remove(organization: string, id: string): Promise<RemovalResult>
   /**
@@ -64,8 +52,6 @@ export type Responses = {
    * removals left. Resolves with their number: 0 if none are left. A step is small, because it delays other writes.
    */
   expire(before: number): Promise<number>
-  /** Returns up to `limit` unfinished responses of all organizations whose ids are greater than `after`, by id. */
-  unfinished(after: string, limit: number): Promise<readonly UnfinishedRun[]>
 }
 
 /** A stored response of an organization. */
@@ -93,7 +79,7 @@ export type ResponsePage = {
   readonly hasMore: boolean
 }
 
-/** A response to store: either finished, or with an order for a background run. */
+/** A response to store: either finished, or with the request of a background run. */
 export type NewResponse = {
   /** `resp_` and a time-sorted id. */
   readonly id: string
@@ -108,8 +94,8 @@ export type NewResponse = {
   readonly log: string
 } & (
   | { readonly status: FinishedStatus }
-  /** `run` is the order of the run. `owner` is absent for a process that does not share the database. */
-  | { readonly status: UnfinishedStatus; readonly run: JsonObject; readonly owner?: RunOwner | undefined }
+  /** `run` is the stored request of the run. */
+  | { readonly status: UnfinishedStatus; readonly run: JsonObject; readonly owner: RunOwner }
 )
 
 /** The process that is to run a background run, and the request that created it. */
@@ -142,16 +128,3 @@ export type ChainLink = {
 
 /** The result of a removal; a response that is `running` has not finished, and stays. */
 export type RemovalResult = 'removed' | 'missing' | 'running'
-
-/** A stored response whose run has not finished. */
-export type UnfinishedRun = {
-  readonly id: string
-  readonly organization: string
-  readonly status: UnfinishedStatus
-  /** JSON text, which may be damaged: one damaged row must not keep the others from being read. */
-  readonly head: string
-  /** The order of the run as JSON text. */
-  readonly run: string
-  /** The events so far, with the pieces joined. */
-  readonly log: string
-}

@@ -5,9 +5,10 @@ import type { Keys, NewKey } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Organizations } from './organizations.ts'
+import type { Peers } from './peers.ts'
 import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
-import type { SharedStore } from './shared-store.ts'
+import type { RunStore } from './run-store.ts'
 import type { UsageBuckets } from './usage-buckets.ts'
 
 /** The store of a serving gateway. */
@@ -31,11 +32,23 @@ export type Storage = {
   bootstrap(configured: string | undefined): Promise<NewKey | undefined>
   readonly readiness: Readiness
   readonly limits: Limits
-  /** What the processes of the database share; undefined if this one is alone. */
-  readonly shared: SharedStore | undefined
+  readonly peers: Peers
+  readonly runs: RunStore
   writerStats(): WriterStats
   /** Commits the writes that wait, and closes the database. */
   close(): Promise<void>
+}
+
+/** How a store is opened. */
+export type StorageOptions = {
+  /** Milliseconds between two heartbeats of a process in PostgreSQL. */
+  readonly heartbeatIntervalMs?: number | undefined
+  /** Milliseconds without a heartbeat after which a process is evicted. */
+  readonly evictAfterMs?: number | undefined
+  /** The milliseconds of the rate limits, instead of a monotonic clock, and of that of a PostgreSQL database. */
+  readonly clock?: (() => number) | undefined
+  /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */
+  readonly lockTimeoutMs?: number | undefined
 }
 
 /** The organizations and their keys, for changes by the operator. */

@@ -4,14 +4,18 @@ import type { Secret } from '../../lib/secret.ts'
 import { clientReports, operatorReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
 import { CachedKeys } from '../key-directory.ts'
-import type { Storage } from '../ports/storage.ts'
+import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
+import type { ErasableResponses } from '../scripts/responses.ts'
 import { expireUsage } from '../scripts/usage-expiry.ts'
 import { createLedger } from './billing/ledger.ts'
+import { type Cluster, joinCluster } from './cluster/cluster.ts'
+import { startHeartbeat } from './cluster/heartbeat.ts'
+import { createRunStore } from './cluster/run-store.ts'
 import { completionSearch } from './completion-search.ts'
 import { createCallerQuery } from './connection/connections.ts'
 import { type Database, openDatabase } from './connection/database.ts'
@@ -19,20 +23,23 @@ import { assertNoEarlierServer } from './connection/earlier-server.ts'
 import { createReadiness } from './health/readiness.ts'
 import { createResponses } from './responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
-import { openSharedStore } from './shared/shared-store.ts'
 import { createRollup, subtractDeleted } from './usage-rollup.ts'
 import { createUsageSource } from './usage-source.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 
-/** Opens the database with this URL for one more process, and migrates it if necessary; for `clock` see `StorageOptions`. */
-export async function openPostgres(url: Secret, log: Log, clock?: () => number): Promise<Storage> {
+/** Opens the database with this URL for one more process, and migrates it if necessary. */
+export async function openPostgres(url: Secret, log: Log, options: StorageOptions = {}): Promise<Storage> {
   const database = await openDatabase(url, log)
   const { writer, usageWriter, health } = database
   await assertNoEarlierServer(database).catch((error) => closeAfter(database, error))
-  const shared = await openSharedStore(url, database, clock).catch((error) => closeAfter(database, error))
+  const cluster = await joinCluster(url, database, options.clock).catch((error) =>
+    closeAfter(database, error),
+  )
   const ledger = createLedger(database)
   const runner = createScriptRunner(database)
   const callerQuery = createCallerQuery(database.query, health)
+  const responses = createResponses(database)
+  const peers = await startPeers(cluster, database, responses, log, options)
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
@@ -40,7 +47,7 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
-    responses: createResponses(database),
+    responses,
     usage: {
       expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
       rollUp: createRollup(database),
@@ -51,19 +58,33 @@ export async function openPostgres(url: Secret, log: Log, clock?: () => number):
     returnSpace: createTransactionExpiry(database.query),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
     readiness: createReadiness(health),
-    limits: shared.limits,
-    shared,
+    limits: cluster.limits,
+    peers,
+    runs: createRunStore(database.query, database.transact),
     writerStats: () => sumOf(metered(), unmetered()),
     close: lazy(async () => {
-      await shared.limits.stop()
+      await cluster.limits.stop()
       // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.
       if (health.unavailableError()) await health.probe().catch(() => {})
       ledger.close()
       await database.close()
+      peers.stop()
       // When nothing is settled under this id any more.
-      await shared.leave()
+      await cluster.leave()
     }),
   }
+}
+
+function startPeers(
+  { processes }: Cluster,
+  { process }: Database,
+  responses: ErasableResponses,
+  log: Log,
+  options: StorageOptions,
+) {
+  // If it fails, the next heartbeat repeats it in time.
+  const onHeartbeat = () => void responses.postponeErasures().catch(() => {})
+  return startHeartbeat({ process, processes, onHeartbeat, log }, options)
 }
 
 /** Opens the database for a command, also while a server is running; migrates it if necessary. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { isNull, sql } from 'drizzle-orm'
-import type { ResponseKey, Responses } from '../ports/responses.ts'
+import type { ResponseKey } from '../ports/responses.ts'
 import { response_erasures } from '../schema/postgres.ts'
 import { responseBytes, responses } from '../schema/stored.ts'
 import { type ErasureDelay, ofKey } from '../scripts/response-removal.ts'
-import { createResponses as createResponseStore } from '../scripts/responses.ts'
+import { createResponses as createResponseStore, type ErasableResponses } from '../scripts/responses.ts'
 import { returning, update } from '../sql.ts'
 import { type Parameters, statement } from '../statement.ts'
 import { serverTime } from './connection/clock.ts'
@@ -16,7 +16,7 @@ import { toWriteRows } from './writes.ts'
 const defaultDelayMs = 10_000
 
 /** The responses in the PostgreSQL database. `delayMs` is 0 if no other process uses it. */
-export function createResponses(database: Database, delayMs = defaultDelayMs): Responses {
+export function createResponses(database: Database, delayMs = defaultDelayMs): ErasableResponses {
   const { writer } = database
   return createResponseStore(createScriptRunner(database), {
     // A job without writes is committed after those that wait.

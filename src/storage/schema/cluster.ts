@@ -7,7 +7,7 @@ const number = () => bigint({ mode: 'number' })
 /** The processes that use the database. What a process that is not here has left open is settled by the others. */
 export const processes = pgTable('processes', {
   id: text().primaryKey(),
-  /** Counts the signs of life: a process whose count does not change is removed. */
+  /** Counts the heartbeats: a process whose count does not change is removed. */
   beat: number().notNull(),
   started_at: number().notNull(),
   /** By which others on the same machine see that the process has ended; null if they cannot. */

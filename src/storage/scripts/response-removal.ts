@@ -26,7 +26,10 @@ export type RemovalOptions = {
   readonly delay?: ErasureDelay | undefined
 }
 
-type Removals = Pick<Responses, 'pin' | 'postponeErasures' | 'remove' | 'expire'>
+type Removals = Pick<Responses, 'pin' | 'remove' | 'expire'> & {
+  /** Postpones the erasure of what this process has pinned; does nothing without a delay. */
+  postponeErasures(): Promise<void>
+}
 
 /**
  * Hides responses, and erases those that no response follows. Erasing a response also erases its deleted predecessors that

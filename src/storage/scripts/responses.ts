@@ -13,18 +13,20 @@ import type {
   Responses,
   ResponseStatus,
   StoredResponse,
-  UnfinishedRun,
 } from '../ports/responses.ts'
 import { parseStored, parseStoredList } from '../ports/stored-json.ts'
-import { isUnfinished, response_log, responses } from '../schema/stored.ts'
-import { bare, returning, type RowOf, select, update } from '../sql.ts'
+import { response_log, responses } from '../schema/stored.ts'
+import { type RowOf, select } from '../sql.ts'
 import { type Parameters, type ScriptRunner, statement } from '../statement.ts'
 import { createConversations } from './conversations.ts'
 import { createRemovals, ofKey, type RemovalOptions } from './response-removal.ts'
 
+/** The responses, and what keeps other processes from erasing those that this one has pinned. */
+export type ErasableResponses = Responses & Pick<ReturnType<typeof createRemovals>, 'postponeErasures'>
+
 /** The stored responses in a database. They are inserted, and finished, by its writer. */
-export function createResponses(runner: ScriptRunner, options: RemovalOptions): Responses {
-  const { read, transact } = runner
+export function createResponses(runner: ScriptRunner, options: RemovalOptions): ErasableResponses {
+  const { read } = runner
 
   async function acquireFor(part: 'response' | 'input', key: ResponseKey, acquireMemory?: AcquireMemory) {
     if (acquireMemory === undefined) return
@@ -33,10 +35,6 @@ export function createResponses(runner: ScriptRunner, options: RemovalOptions): 
   }
 
   return {
-    start: async (organization, id) => (await transact(() => startRun({ organization, id }))).length > 0,
-    async append(organization, id, position, entries) {
-      await transact(() => appendPiece({ organization, id, position, entries }))
-    },
     async find(organization, id, acquireMemory) {
       await acquireFor('response', { organization, id }, acquireMemory)
       const [row] = await read(() => selectOne({ organization, id }))
@@ -52,29 +50,10 @@ export function createResponses(runner: ScriptRunner, options: RemovalOptions): 
       return row?.run == null ? undefined : parseStored(`response ${id}`, row.run)
     },
     list: (query, acquireMemory) => listResponses(query, read, acquireMemory),
-    unfinished: (after, limit) => read(() => selectUnfinished({ after, limit })),
     ...createConversations(runner),
     ...createRemovals(runner, options),
   }
 }
-
-const startRun = statement((values: Parameters<ResponseKey>) =>
-  update(
-    responses,
-    { status: 'in_progress' },
-    returning({ id: responses.id }, sql`${ofKey(values)} and ${responses.status} = 'queued'`),
-  ),
-)
-
-/** The lock keeps the end of the run from missing the piece. */
-const appendPiece = statement(
-  (values: Parameters<ResponseKey & { position: number; entries: string }>, { forShare }) => {
-    const { response_id, position, entries } = response_log
-    return sql<never>`insert into ${response_log} (${bare(response_id)}, ${bare(position)}, ${bare(entries)})
-      select ${responses.id}, ${values.position}, ${values.entries} from ${responses} ${ofKey(values)}
-      and ${responses.status} = 'in_progress' ${forShare} on conflict do nothing`
-  },
-)
 
 const inProgress = sql`${responses.status} = 'in_progress'`
 const ofPieces = sql`from ${response_log} where ${response_log.response_id} = ${responses.id}`
@@ -120,21 +99,6 @@ function visible(values: Parameters<ResponseKey>): SQL {
 function toResponse(row: RowOf<typeof storedFields>): StoredResponse {
   return { ...row, head: parseStored(`response ${row.id}`, row.head) }
 }
-
-const selectUnfinished = statement((values: Parameters<{ after: string; limit: number }>) =>
-  select(
-    {
-      id: responses.id,
-      organization: responses.organization_id,
-      status: sql<UnfinishedRun['status']>`${responses.status}`,
-      head: responses.head,
-      run: sql<string>`${responses.run}`,
-      log: completeLog,
-    },
-    sql`from ${responses} where ${responses.id} > ${values.after} and ${isUnfinished}
-      order by ${responses.id} limit ${values.limit}`,
-  ),
-)
 
 /** What is read of responses in one turn of the event loop. */
 const slice = { maxRows: Infinity, maxBytes: 2 * 1024 ** 2 }

@@ -2,7 +2,9 @@ import type { Log } from '../../lib/log.ts'
 import { clientReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
 import { CachedKeys } from '../key-directory.ts'
-import type { Storage } from '../ports/storage.ts'
+import { createProcessIdentity } from '../common/process-identity.ts'
+import type { Peers } from '../ports/peers.ts'
+import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
@@ -19,6 +21,7 @@ import { limitWalSize } from './connection/wal-size.ts'
 import { createHealth } from './health/health.ts'
 import { createReadiness } from './health/readiness.ts'
 import { createMemoryLimits } from './limits.ts'
+import { createRunStore } from './run-store.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageSource } from './usage-source.ts'
@@ -26,10 +29,8 @@ import { createRollup, prepareTotalsUpkeep } from './usage-totals.ts'
 import { createWriter } from './writer/writer.ts'
 
 /**
- * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. For
- * `lockTimeoutMs` and `clock` see `StorageOptions`.
- */
-export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock?: () => number): Storage {
+ * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
+export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: StorageOptions = {}): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
   const health = createHealth(database, log)
@@ -56,7 +57,8 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
       runner.transact(() => bootstrap(configured, Date.now())).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
     limits: createMemoryLimits(clock),
-    shared: undefined,
+    peers: createOnlyPeer(),
+    runs: createRunStore(database, writer),
     writerStats: writer.stats,
     async close() {
       await wal.stop()
@@ -67,6 +69,12 @@ export function openSqlite(file: string, log: Log, lockTimeoutMs?: number, clock
       lock?.release()
     },
   }
+}
+
+/** The lock of the file keeps other servers out. */
+function createOnlyPeer(): Peers {
+  const { id } = createProcessIdentity()
+  return { id, count: () => 1, isFirst: () => true, watch: () => ({ stop() {} }), async evict() {} }
 }
 
 /** The first write of a start reports the problem of the database to the operator. */

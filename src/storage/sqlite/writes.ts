@@ -5,7 +5,7 @@ import { organizations } from '../schema/organizations.ts'
 import { isUnfinished, response_log, responses, runs } from '../schema/stored.ts'
 import { exists } from '../scripts/organizations.ts'
 import { ofKey } from '../scripts/response-removal.ts'
-import { bare, returning, update } from '../sql.ts'
+import { bare, insertInto, returning, update } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 import { insertCompletion } from './completion-search.ts'
 import type { Database } from './connection/database.ts'
@@ -35,7 +35,9 @@ export function* insertResponse(response: NewResponse): Script<void> {
   const { id, organization, previousId = null, status, log } = response
   const [head, input] = [JSON.stringify(response.head), JSON.stringify(response.input)]
   const run = 'run' in response ? JSON.stringify(response.run) : null
-  yield* insertRow({ id, organization, previousId, status, head, run, log, input })
+  const row = { id, organization, previousId, status, head, run, log, input }
+  const isStored = (yield* insertRow(row)).length > 0
+  if (isStored && 'owner' in response) yield* insertOwner({ id, ...response.owner })
 }
 
 type NewRow = {
@@ -53,11 +55,15 @@ type NewRow = {
 const insertRow = statement((values: Parameters<NewRow>) => {
   const { id, organization_id, previous_id, status, head, run, log, input } = responses
   const columns = [id, organization_id, previous_id, status, head, run, log, input].map(bare)
-  return sql<never>`insert into ${responses} (${sql.join(columns, sql`, `)})
+  return sql<{ readonly id: string }>`insert into ${responses} (${sql.join(columns, sql`, `)})
     select ${values.id}, ${organizations.id}, ${values.previousId}, ${values.status}, ${values.head}, ${values.run},
       ${values.log}, ${values.input}
-    from ${organizations} where ${eq(organizations.id, values.organization)} and ${exists}`
+    from ${organizations} where ${eq(organizations.id, values.organization)} and ${exists} returning id`
 })
+
+const insertOwner = statement((values: Parameters<{ id: string; process: string; request: string }>) =>
+  insertInto(runs, { response_id: values.id, process_id: values.process, request_id: values.request }),
+)
 
 /** Part of a transaction: replaces the log of an unfinished run with the complete one; false if the run has finished. */
 export function* finishResponse(key: ResponseKey, { status, log }: ResponseEnd): Script<boolean> {
@@ -65,7 +71,6 @@ export function* finishResponse(key: ResponseKey, { status, log }: ResponseEnd):
   const finished = (yield* setFinished({ organization, id, status, log })).length > 0
   if (!finished) return false
   yield* deletePieces({ id })
-  // A run may have an owner if the database was copied from PostgreSQL.
   yield* deleteOwner({ id })
   return true
 }

@@ -3,7 +3,7 @@ import { queueRun } from '../../support/background.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { chunks, delta, doneFrame } from '../../support/chat-fixtures.ts'
 import { responsesPath } from '../../support/responses.ts'
-import { realMembership, prepareGateways } from './support/processes.ts'
+import { realTiming, prepareGateways } from './support/processes.ts'
 import { testSharedDatabases } from './support/shared-database.ts'
 
 const parts = 20
@@ -18,7 +18,7 @@ testSharedDatabases((create) => {
       delta({}, 'stop'),
       doneFrame,
     ])
-    const { start } = await prepareGateways(await create(), script, {}, realMembership)
+    const { start } = await prepareGateways(await create(), script, {}, realTiming)
     const [owner, other] = await Promise.all([start(), start()])
     const { id } = await queueRun(owner)
     const path = `${responsesPath}/${id}?stream=true`

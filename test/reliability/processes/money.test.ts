@@ -59,9 +59,9 @@ testSharedDatabases((create) => {
     process.kill(suspended.pid, 'SIGSTOP')
     const isSettled = async () => (await accountOf(database))[1] === maxCost
     await waitUntil(isSettled, 'all but the request of the survivor are settled', 15_000)
-    const removed = survivor.lines.filter((line) => line.includes('was removed')).join('\n')
+    const removed = survivor.lines.filter((line) => line.includes('was evicted')).join('\n')
     expect(removed.match(/on this machine was killed or crashed/g)).toHaveLength(1)
-    expect(removed.match(/gave no sign of life for 1\.5 s/g)).toHaveLength(1)
+    expect(removed.match(/No heartbeat of a process for 1\.5 s/g)).toHaveLength(1)
     const settled = [balance - 30 * promptCost, maxCost]
     expect(await accountOf(database)).toEqual(settled)
 

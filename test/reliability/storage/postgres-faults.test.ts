@@ -9,7 +9,7 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
 import { signalServer } from '../../support/postgres/signal-server.ts'
-import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
+import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
 import { requestOf } from '../../unit/storage/support/ledger-fixture.ts'
 
@@ -22,7 +22,7 @@ async function startLedger(options: DatabaseOptions = {}) {
   const proxy = await startProxy(server.port)
   const url = await server.createDatabase()
   const database = await openDatabase(new Secret(proxy.through(url)), quietLog, options)
-  const { leave } = await openSharedStore(new Secret(url), database)
+  const { leave } = await joinCluster(new Secret(url), database)
   const ledger = createLedger(database)
   onTestFinished(async () => {
     ledger.close()

@@ -4,7 +4,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { createLeaseStore } from '../../../src/storage/postgres/cluster/lease-store.ts'
 import { openConnections } from '../../../src/storage/postgres/connection/connections.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
+import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
@@ -20,7 +20,7 @@ async function startLeases() {
   const url = await server.createDatabase()
   const through = new Secret(proxy.through(url))
   const database = await openDatabase(through, quietLog)
-  const { process, leave } = await openSharedStore(through, database)
+  const { leave } = await joinCluster(through, database)
   const connections = openConnections(through, 1, { keepIdle: true })
   onTestFinished(async () => {
     await Promise.all([connections.close(), database.close()])
@@ -29,7 +29,7 @@ async function startLeases() {
     await server.dropDatabase(url)
   })
   const renew = createLeaseStore(connections, { health: database.health, now: () => 1_800_000_000_000 })
-  return { proxy, url, renew, process: process.id() }
+  return { proxy, url, renew, process: database.process.id() }
 }
 
 const bucket = { organization: 'org_acme', kind: 'requests', limit: 100, needs: [3], spare: 0 } as const

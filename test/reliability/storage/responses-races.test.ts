@@ -19,18 +19,18 @@ const outcomes: Readonly<Record<string, Readonly<Record<Action, unknown>>>> = {
 }
 
 test.each(orders)('concurrent changes of a queued run are applied in turn: %s, %s, %s', async (...order) => {
-  const { responses, acme, queued, rows, pieces, finish } = await responseStorage()
+  const { responses, start, append, acme, queued, rows, pieces, finish } = await responseStorage()
   const id = await queued()
   const end = { status: 'completed', log: '["all"]\n' } as const
   const act = {
-    start: () => responses.start(acme, id),
+    start: () => start(acme, id),
     finish: () => finish(acme, id, end),
     remove: () => responses.remove(acme, id),
   }
   // A piece between all of them: only one that comes while it runs is kept, and none behind the end.
   const done = order.map(async (action, position) => {
     const outcome = act[action]()
-    await responses.append(acme, id, position, `[${position}]\n`)
+    await append(acme, id, position, `[${position}]\n`)
     return [action, await outcome]
   })
   const expected = outcomes[order.join()]!

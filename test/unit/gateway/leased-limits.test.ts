@@ -163,11 +163,11 @@ testSharedStores((open) => {
       await using leased = await openLeased(open, { concurrent: 2 })
       const { store, acme, createClient, slotRows } = leased
       const process = { current: 'removed', id: () => process.current }
-      await store.shared.processes.enter('removed')
+      await store.shared.processes.register('removed')
       const client = createClient(process)
       const call = await client.open(acme, 1)
       await store.rows("DELETE FROM processes WHERE id = 'removed'")
-      await store.shared.processes.enter('entered')
+      await store.shared.processes.register('entered')
       process.current = 'entered'
       const isCounted = async () =>
         (await slotRows()).some((row) => row.process_id === 'entered' && row.held === 1)

@@ -8,7 +8,7 @@ async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readon
   const store = await open({ clock: () => clock.now })
   const { renewLeases: renew } = store
   const { id } = await store.organizations.create('acme')
-  for (const process of processes) await store.shared.processes.enter(process)
+  for (const process of processes) await store.shared.processes.register(process)
 
   /** Takes what requests need from a bucket, and returns what was granted, how much spare, and what is left. */
   async function take(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { hasEnded, ownOsProcess } from '../../../src/storage/common/os-process.ts'
+import { hasEnded, ownOsProcess } from '../../../src/storage/postgres/cluster/os-process.ts'
 import { startOsProcess } from './support/os-processes.ts'
 
 describe.if(process.platform === 'linux')('on Linux, a process', () => {

@@ -5,7 +5,7 @@ import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
-import { openSharedStore } from '../../../src/storage/postgres/shared/shared-store.ts'
+import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
@@ -13,7 +13,7 @@ import { requestOf } from './support/ledger-fixture.ts'
 
 async function open(url: string) {
   const database = await openDatabase(new Secret(url), quietLog)
-  const { leave } = await openSharedStore(new Secret(url), database)
+  const { leave } = await joinCluster(new Secret(url), database)
   onTestFinished(async () => {
     await database.close()
     await leave()

@@ -22,10 +22,10 @@ testStores((open) => {
   })
 
   test('only a finished and visible response can be continued', async () => {
-    const { responses, acme, answered: replied, queued, finish } = await responseStore(open)
+    const { responses, start, acme, answered: replied, queued, finish } = await responseStore(open)
     const id = await queued(await replied())
     expect(await responses.chain(acme, id)).toBeUndefined()
-    await responses.start(acme, id)
+    await start(acme, id)
     expect(await responses.chain(acme, id)).toBeUndefined()
     await finish(acme, id, { status: 'incomplete', log: '' })
     expect(await responses.chain(acme, id)).toHaveLength(2)
@@ -36,12 +36,12 @@ testStores((open) => {
   })
 
   test('a run has its context while it is queued and active, also when its previous response is deleted', async () => {
-    const { responses, acme, answered: replied, queued, finish } = await responseStore(open)
+    const { responses, start, acme, answered: replied, queued, finish } = await responseStore(open)
     const first = await replied()
     const id = await queued(first)
     expect(await responses.remove(acme, first)).toBe('removed')
     expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
-    await responses.start(acme, id)
+    await start(acme, id)
     expect(idsOf(await responses.runContext(acme, id))).toEqual([first, id])
     await finish(acme, id, { status: 'completed', log: '' })
     expect(await responses.runContext(acme, id)).toBeUndefined()

@@ -35,6 +35,8 @@ testStores((open) => {
 test('another organization reads no response and changes none', async () => {
   const {
     responses,
+    start,
+    append,
     acme,
     other,
     answered: replied,
@@ -45,7 +47,7 @@ test('another organization reads no response and changes none', async () => {
   } = await responseStorage()
   const first = await replied()
   const [ended, waiting, running] = [await replied(first), await queued(first), await queued()]
-  await responses.start(acme, running)
+  await start(acme, running)
   await insert(finished(other))
   const all = () => [
     database.sqlite.prepare('SELECT * FROM responses WHERE organization_id = ? ORDER BY id').all(acme),
@@ -59,8 +61,8 @@ test('another organization reads no response and changes none', async () => {
     expect(await responses.chain(other, id)).toBeUndefined()
     expect(await responses.runContext(other, id)).toBeUndefined()
     expect(await responses.remove(other, id)).toBe('missing')
-    expect(await responses.start(other, id)).toBe(false)
-    await responses.append(other, id, 0, '["foreign"]\n')
+    expect(await start(other, id)).toBe(false)
+    await append(other, id, 0, '["foreign"]\n')
     const end = { status: 'failed', log: '["foreign"]\n' } as const
     expect(await finish(other, id, end)).toBe(false)
   }
@@ -77,14 +79,11 @@ test('no statement of responses scans a table, or sorts it', async () => {
   for (const order of ['asc', 'desc'] as const)
     await responses.list({ organization: acme, model: 'acme/river', metadata: [], order, limit: 20 })
   await responses.list({ organization: acme, metadata: [], order: 'asc', limit: 20 })
-  await responses.unfinished('', 10)
   await responses.find(acme, leaf, () => {})
   await responses.findInput(acme, leaf)
   await responses.findRun(acme, run)
   await responses.chain(acme, leaf)
   await responses.runContext(acme, run)
-  await responses.start(acme, run)
-  await responses.append(acme, run, 0, '[]\n')
   await writer.write(() => recorded.run(finishResponse({ organization: acme, id: run }, end)))
   await responses.remove(acme, parent)
   await responses.expire(Date.now() + 1000)

@@ -52,12 +52,12 @@ testStores((open) => {
   })
 
   test('an unfinished response is not removed, and keeps what it continues', async () => {
-    const { responses, acme, answered: replied, queued, rows, finish } = await responseStore(open)
+    const { responses, start, acme, answered: replied, queued, rows, finish } = await responseStore(open)
     const first = await replied()
     const id = await queued(first)
     await responses.remove(acme, first)
     expect(await responses.remove(acme, id)).toBe('running')
-    await responses.start(acme, id)
+    await start(acme, id)
     expect(await responses.remove(acme, id)).toBe('running')
     expect(await responses.find(acme, id)).toBeDefined()
     expect(await rows()).toEqual([first, id])

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { Write } from '../../../src/storage/ports/writes.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { expectConsistent, fundedStore, requestOf } from './support/ledger-fixture.ts'
-import { finished, responseStore, unfinished } from './support/response-fixture.ts'
-import { type TestStore, testStores, valuesOf } from './support/stores.ts'
+import { finished, responseStore, runSteps, unfinished } from './support/response-fixture.ts'
+import { type TestStore, type SharedTestStore, testStores, valuesOf } from './support/stores.ts'
 
 const moment = Date.UTC(2026, 5, 1)
 
@@ -30,6 +30,7 @@ async function countsOf(store: TestStore): Promise<unknown[]> {
 testStores((open) => {
   test('a deleted organization loses its rows in every table, and another one keeps them', async () => {
     const { store, organizations, ledger, reservation, acme } = await fundedStore(open, 10n ** 6n)
+    if ('shared' in store) await (store as SharedTestStore).shared.processes.register('owner')
     const other = await organizations.create('other')
     await organizations.credit('other', 10n ** 6n)
     for (const { id } of [acme, other]) {
@@ -44,8 +45,9 @@ testStores((open) => {
         { kind: 'insert-response', response: finished(id) },
         { kind: 'insert-response', response: run },
       ])
-      await store.responses.start(id, run.id)
-      await store.responses.append(id, run.id, 0, '["piece"]\n')
+      const { start, append } = runSteps(store.runs)
+      await start(id, run.id)
+      await append(id, run.id, 0, '["piece"]\n')
       const state = { organization: id, callId: 'call_1', provider: 'gemini', value: 1, expiresAt: 9e15 }
       await store.providerState().store(state)
     }

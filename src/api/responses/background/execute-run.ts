@@ -5,7 +5,8 @@ import { decodeEvents } from '../events/event-log.ts'
 import { isRunEnd, type RunEnd, toRunEnd } from '../events/run-event.ts'
 import type { Write } from '../../../storage/ports/writes.ts'
 import { prepareRequest } from '../request/prepare-request.ts'
-import { requireRunOwner, type Run, type RunDependencies } from './run.ts'
+import type { RunContext } from './owned-runs.ts'
+import { requireRunOwner, type Run } from './run.ts'
 import { readRun } from './stored-run.ts'
 
 /** The signals that end a run from outside. */
@@ -21,16 +22,19 @@ export async function executeRun(
   run: Run,
   slot: ConcurrencySlot,
   signals: RunSignals,
-  parts: RunDependencies,
+  parts: RunContext,
 ): Promise<void> {
   const { live } = run
-  const { ownership } = parts
+  const { owned } = parts
   const progress: CallProgress = { ending: undefined }
   let started = false
   try {
-    started = await retryWhileUnavailable(() => ownership.start(live), signals.abort)
+    started = await retryWhileUnavailable(() => owned.start(live), signals.abort)
     if (started) await generate(run, slot, signals.abort, progress, parts)
-    else ownership.forget(live)
+    else if (isCancelled(signals.abort))
+      await endUnstarted(run, signals.abort.reason, signals.abandoned, parts)
+    // Another process has it, or it was deleted.
+    else owned.forget(live)
   } catch (error) {
     if (started) await storeEnd(run, error, progress, signals.abandoned, parts)
     else await endUnstarted(run, error, signals.abandoned, parts)
@@ -40,15 +44,20 @@ export async function executeRun(
   }
 }
 
-/** Ends a run that was not started; resolves when its end is stored, or left to another process. */
+/** Whether a client has cancelled the run just before its start, which the store has refused for that reason. */
+function isCancelled({ aborted, reason }: AbortSignal): boolean {
+  return aborted && toRunEnd(reason, null).type === 'cancelled'
+}
+
+/** Ends a run that was not started; resolves with true when its end is stored, with false if another process has the run. */
 export async function dropRun(
   run: Run,
   error: unknown,
   abandoned: AbortSignal,
-  parts: RunDependencies,
-): Promise<void> {
+  parts: RunContext,
+): Promise<boolean> {
   try {
-    await endUnstarted(run, error, abandoned, parts)
+    return await endUnstarted(run, error, abandoned, parts)
   } finally {
     run.slot.release()
     parts.live.remove(run.live)
@@ -59,12 +68,13 @@ async function endUnstarted(
   run: Run,
   error: unknown,
   abandoned: AbortSignal,
-  parts: RunDependencies,
-): Promise<void> {
+  parts: RunContext,
+): Promise<boolean> {
   const { live } = run
-  const withdrawn = await retryWhileUnavailable(() => parts.ownership.withdraw(live), abandoned)
+  const withdrawn = await retryWhileUnavailable(() => parts.owned.withdraw(live), abandoned)
   if (withdrawn) await storeEnd(run, error, { ending: undefined }, abandoned, parts)
-  else parts.ownership.forget(live)
+  else parts.owned.forget(live)
+  return withdrawn
 }
 
 /** The end of the call, once it has one. */
@@ -75,7 +85,7 @@ async function generate(
   slot: ConcurrencySlot,
   signal: AbortSignal,
   progress: CallProgress,
-  parts: RunDependencies,
+  parts: RunContext,
 ): Promise<void> {
   const { live } = run
   live.apply({ type: 'started' })
@@ -104,7 +114,7 @@ async function toGenerateRequest(
   run: Run,
   slot: ConcurrencySlot,
   signal: AbortSignal,
-  parts: RunDependencies,
+  parts: RunContext,
 ): Promise<GenerateRequest> {
   const { live, metadata } = run
   const { request, conversation } = await readRun(
@@ -141,11 +151,11 @@ async function storeEnd(
   error: unknown,
   { ending }: CallProgress,
   abandoned: AbortSignal,
-  parts: RunDependencies,
+  parts: RunContext,
 ): Promise<void> {
   const end = ending ?? toRunEnd(error, null)
   const finish = finishing(run, end)
-  const retry = () => retryWhileUnavailable(() => parts.write(finish), abandoned)
+  const retry = () => retryWhileUnavailable(() => parts.ledger.write(finish), abandoned)
   if (ending) await retry()
   else await parts.current().gateway.settleUnsent(run.metadata, error, finish).catch(retry)
   await applyStoredEnd(run, end, abandoned, parts)
@@ -156,7 +166,7 @@ async function applyStoredEnd(
   { live }: Run,
   end: RunEnd,
   abandoned: AbortSignal,
-  parts: RunDependencies,
+  parts: RunContext,
 ): Promise<void> {
   const find = () => parts.responses.find(live.organization, live.id)
   const stored = await retryWhileUnavailable(find, abandoned)

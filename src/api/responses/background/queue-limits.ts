@@ -1,7 +1,7 @@
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import type { Organization } from '../../../domain/accounting/organization.ts'
-import type { QueuedRunSlots } from '../../../gateway/rate-limits/rate-limits.ts'
 import { rateLimited } from '../../../lib/errors/http-errors.ts'
+import type { RunDependencies } from './run.ts'
 import type { RunQueue } from './run-queue.ts'
 
 /** The limits of the queue, because each queued run takes memory: in runs and characters, and for one organization. */
@@ -12,85 +12,97 @@ const maxOrganizationCharacters = maxTotalCharacters / 4
 const retryAfterMs = 1000
 
 /**
- * Claims a slot in the queue for a run that is about to be stored. Throws or rejects with 429 if the organization has
- * reached a limit, with 503 if the gateway has.
+ * Claims a slot in the queue for a run that is about to be stored. Rejects with 429 if the organization has reached a limit,
+ * with 503 if the gateway has.
  */
-export type ClaimSlot = (organization: Organization) => QueueClaim | Promise<QueueClaim>
+export type ClaimSlot = (organization: Organization) => Promise<QueueClaim>
 
 /** A slot in the queue. */
 export type QueueClaim = {
-  /** Keeps what processes share for a run that is queued: the returned function releases it when the run leaves the queue. */
-  keep(): (() => void) | undefined
+  /** Keeps the slot for a run that is queued: the returned function releases it when the run leaves the queue. */
+  keep(): () => void
   /** Releases the slot once the run is queued, or will not be. */
   release(): void
 }
 
-/** What limits the queues of all processes that share a database. */
-export type SharedQueueLimits = {
-  readonly slots: QueuedRunSlots
-  /** Counts the queued runs of an organization, also those that have no slot because another process has claimed them. */
-  countQueued(organization: string): Promise<number>
-}
+type QueueDependencies = Pick<RunDependencies, 'current' | 'limits' | 'peers' | 'runs'>
 
-/** Claims slots of this queue; `maxQueued` is the limit of each organization. */
-export function createSlotClaims(
-  queue: Pick<RunQueue, 'countsOf' | 'size' | 'characters'>,
-  maxQueued: () => number,
-  shared?: SharedQueueLimits,
-): ClaimSlot {
-  const claims = new Map<string, number>()
-  let size = 0
-  const claimed = (id: string) => claims.get(id) ?? 0
-
-  function change(id: string, by: 1 | -1): void {
-    const count = claimed(id) + by
-    if (count > 0) claims.set(id, count)
-    else claims.delete(id)
-    size += by
-  }
-
-  return (organization) => {
-    const { id } = organization
-    const own = queue.countsOf(id)
-    const limit = maxQueued()
-    if (!shared && own.size + claimed(id) >= limit) throw tooManyQueued(limit)
-    if (own.characters >= maxOrganizationCharacters) throw queuedTooLarge()
-    if (queue.size + size >= maxTotalQueued || queue.characters >= maxTotalCharacters)
-      throw serviceUnavailable('Too many background runs are queued. Try again later.')
-    change(id, 1)
-    const release = () => change(id, -1)
-    if (!shared) return { keep: () => undefined, release }
-    return claimShared(organization, limit, shared, release)
+/** Claims slots of this queue. What requests at the same time have claimed counts as well. */
+export function createSlotClaims(queue: QueueCounts, parts: QueueDependencies): ClaimSlot {
+  const pending = new PendingClaims()
+  return async (organization) => {
+    const limit = parts.current().maxQueued
+    assertSpace(organization.id, limit, queue, pending)
+    pending.change(organization.id, 1)
+    let slot: (() => void) | undefined
+    const release = () => {
+      slot?.()
+      slot = undefined
+      pending.change(organization.id, -1)
+    }
+    const keep = () => {
+      const kept = slot
+      slot = undefined
+      return () => kept?.()
+    }
+    try {
+      slot = await claimShared(organization, limit, parts)
+      return { keep, release }
+    } catch (error) {
+      release()
+      throw error
+    }
   }
 }
 
-/** The slots keep requests at the same time from exceeding the limit. */
+type QueueCounts = Pick<RunQueue, 'countsOf' | 'size' | 'characters'>
+
+/** The slots that were claimed for runs that are not queued yet. */
+class PendingClaims {
+  readonly #counts = new Map<string, number>()
+  size = 0
+
+  of(organization: string): number {
+    return this.#counts.get(organization) ?? 0
+  }
+
+  change(organization: string, by: 1 | -1): void {
+    const count = this.of(organization) + by
+    if (count > 0) this.#counts.set(organization, count)
+    else this.#counts.delete(organization)
+    this.size += by
+  }
+}
+
+/** Throws if the queue of this process has no space for another run of the organization. */
+function assertSpace(organization: string, limit: number, queue: QueueCounts, pending: PendingClaims): void {
+  const own = queue.countsOf(organization)
+  if (own.size + pending.of(organization) >= limit) throw tooManyQueued(limit)
+  if (own.characters >= maxOrganizationCharacters) throw queuedTooLarge()
+  if (queue.size + pending.size >= maxTotalQueued || queue.characters >= maxTotalCharacters)
+    throw serviceUnavailable('Too many background runs are queued. Try again later.')
+}
+
+/**
+ * Claims a slot of those that the processes share, which keep requests at the same time from exceeding the limit. Runs that
+ * another process has claimed have none.
+ */
 async function claimShared(
   organization: Organization,
   limit: number,
-  { slots, countQueued }: SharedQueueLimits,
-  releaseLocal: () => void,
-): Promise<QueueClaim> {
-  let slot: (() => void) | undefined
-  const release = () => {
-    slot?.()
-    slot = undefined
-    releaseLocal()
-  }
+  { limits, peers, runs }: QueueDependencies,
+): Promise<() => void> {
+  const release = await limits.queuedRuns.claim(organization, limit)
+  if (release === undefined) throw tooManyQueued(limit)
+  if (peers.count() === 1) return release
   try {
-    slot = await slots.claim(organization, limit)
-    const queued = slot && (await countQueued(organization.id))
-    if (queued === undefined || queued >= limit) throw tooManyQueued(limit)
+    if ((await runs.countQueued(organization.id)) < limit) return release
   } catch (error) {
     release()
     throw error
   }
-  const keep = () => {
-    const kept = slot
-    slot = undefined
-    return kept
-  }
-  return { keep, release }
+  release()
+  throw tooManyQueued(limit)
 }
 
 function tooManyQueued(limit: number): Error {

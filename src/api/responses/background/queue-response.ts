@@ -45,13 +45,13 @@ async function storeQueued(
   const { organization, admission } = context
   const live = new LiveResponse(organization.id, head)
   live.apply({ type: 'created' })
-  const order = {
+  const stored = {
     request,
     facts: metadata,
     promptTokens: estimatePromptTokens(generation),
     images: countImages(generation),
   }
-  const row = queuedRow(live, conversation, order, runs)
+  const row = queuedRow(live, conversation, stored, runs)
   const reservation = { metadata, billing: organization.billing, admission, model, generation }
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
@@ -63,7 +63,7 @@ async function storeQueued(
 function queuedRow(
   live: LiveResponse,
   conversation: Conversation,
-  order: StoredRequest,
+  stored: StoredRequest,
   runs: Runs,
 ): NewResponse {
   const { head } = live
@@ -75,7 +75,7 @@ function queuedRow(
     input: storedItems(conversation.input),
     log: encodeEvents(live.events),
     status: 'queued',
-    run: toStoredJson(order),
-    owner: runs.ownerOf(order.facts),
+    run: toStoredJson(stored),
+    owner: runs.ownerOf(stored.facts),
   }
 }

@@ -3,16 +3,19 @@ import type { RequestMetadata } from '../../../domain/accounting/request-metadat
 import type { Gateway } from '../../../gateway/gateway.ts'
 import type { Models } from '../../../gateway/models/models.ts'
 import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
+import type { RateLimits } from '../../../gateway/rate-limits/rate-limits.ts'
 import { runKeyInvalid } from '../../../lib/errors/errors.ts'
 import { noOrganization } from '../../../lib/errors/http-errors.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { Responses } from '../../../storage/ports/responses.ts'
 import type { KeyDirectory, KnownKey } from '../../../storage/ports/key-directory.ts'
+import type { Ledger } from '../../../storage/ports/ledger.ts'
 import type { Organizations } from '../../../storage/ports/organizations.ts'
-import type { Write } from '../../../storage/ports/writes.ts'
+import type { Peers } from '../../../storage/ports/peers.ts'
+import type { Responses } from '../../../storage/ports/responses.ts'
+import type { RunStore } from '../../../storage/ports/run-store.ts'
+import type { FollowedResponses } from '../live/followed-responses.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
-import type { RunOwnership } from './run-ownership.ts'
 import type { ToolOptions } from '../request/tools.ts'
 
 /** A background run, from the moment when its response is stored as queued. */
@@ -21,7 +24,7 @@ export type Run = {
   readonly metadata: RequestMetadata
   /** The tokens that it has reserved, and the concurrency slot that it waits for. */
   readonly slot: QueuedSlot
-  /** Called when it leaves the queue of this process; undefined where nothing depends on that. */
+  /** Called when it leaves the queue of this process; undefined for one that was queued by another process. */
   readonly leaveQueue?: (() => void) | undefined
 }
 
@@ -29,13 +32,15 @@ export type Run = {
 export type RunDependencies = {
   /** The environment at this moment: settings may change while a run is queued. */
   readonly current: () => RunEnvironment
+  readonly peers: Pick<Peers, 'id' | 'count'>
+  readonly runs: RunStore
   readonly responses: Responses
+  readonly ledger: Ledger
   readonly live: LiveResponses
-  readonly ownership: RunOwnership
+  readonly followed: FollowedResponses
+  readonly limits: RateLimits
   readonly keys: KeyDirectory
   readonly organizations: Pick<Organizations, 'areSeveral'>
-  /** Executes writes in a transaction of their own. */
-  readonly write: (writes: readonly Write[]) => Promise<void>
   readonly log: Log
 }
 

@@ -2,7 +2,8 @@ import { readRequestMetadata, type RequestMetadata } from '../../../domain/accou
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
-import type { Responses, UnfinishedRun } from '../../../storage/ports/responses.ts'
+import type { Responses } from '../../../storage/ports/responses.ts'
+import type { UnfinishedRun } from '../../../storage/ports/run-store.ts'
 import { itemsOfChain } from '../conversation.ts'
 import { decodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
@@ -23,13 +24,13 @@ export type StoredRequest = {
   readonly images: number
 }
 
-/** Converts an order for storage. */
+/** Converts the request of a run for storage. */
 export function toStoredJson({ request, ...rest }: StoredRequest): JsonObject {
   // It consists of JSON values only.
   return { ...rest, request: { ...request, input: [], tags: null, trace: null } } as unknown as JsonObject
 }
 
-/** Converts a stored order. */
+/** Converts a stored request. */
 function fromStoredJson(stored: JsonObject): StoredRequest {
   // Only `toStoredJson` writes it.
   return stored as unknown as StoredRequest
@@ -39,20 +40,20 @@ function fromStoredJson(stored: JsonObject): StoredRequest {
 export type StoredRun = {
   readonly row: UnfinishedRun
   readonly live: LiveResponse
-  readonly order: StoredRequest
+  readonly request: StoredRequest
 }
 
 /** An unfinished run of which a part cannot be read. */
 export type DamagedRun = {
   readonly row: UnfinishedRun
   readonly live: undefined
-  readonly order?: StoredRequest
+  readonly request?: StoredRequest | undefined
 }
 
 /** Parses the row of an unfinished run. */
-export function toStoredRun(row: UnfinishedRun): StoredRun | DamagedRun {
-  const [live, order] = [parseLive(row), parseStoredRequest(row)]
-  return live && order ? { row, live, order } : { row, live: undefined, order }
+export function parseRun(row: UnfinishedRun): StoredRun | DamagedRun {
+  const [live, request] = [parseLive(row), parseStoredRequest(row)]
+  return live && request ? { row, live, request } : { row, live: undefined, request }
 }
 
 function parseLive({ id, organization, head: json, log }: UnfinishedRun): LiveResponse | undefined {
@@ -77,23 +78,23 @@ function parseStoredRequest({ organization, run: json }: UnfinishedRun): StoredR
 }
 
 /**
- * Reads the request of a stored run and the conversation that it continues. `hold` is called with the bytes of the
+ * Reads the request of a stored run and the conversation that it continues. `acquireMemory` is called with the bytes of the
  * conversation before it is read. Throws 400 if a part of it was deleted.
  */
 export async function readRun(
   organization: string,
   id: string,
   responses: Responses,
-  hold: AcquireMemory,
+  acquireMemory: AcquireMemory,
 ): Promise<{ readonly request: ResponseRequest; readonly conversation: Conversation }> {
-  const order = await responses.findRun(organization, id)
-  const chain = await responses.runContext(organization, id, hold)
+  const stored = await responses.findRun(organization, id)
+  const chain = await responses.runContext(organization, id, acquireMemory)
   const own = chain?.at(-1)
-  if (order === undefined || chain === undefined || own === undefined) throw deleted()
+  if (stored === undefined || chain === undefined || own === undefined) throw deleted()
   const context = await itemsOfChain(chain.slice(0, -1))
   // The request schema validated the input before it was stored.
   return {
-    request: fromStoredJson(order).request,
+    request: fromStoredJson(stored).request,
     conversation: { context, input: own.input as readonly Item[] },
   }
 }

@@ -1,8 +1,9 @@
 import { ApiError, unreadableRun } from '../../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { nextTurn } from '../../../lib/time.ts'
+import type { Peers } from '../../../storage/ports/peers.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
-import { maxPieces, type RunClaims, type RunProgress } from '../../../storage/ports/run-claims.ts'
+import { maxPieces, type RunProgress, type RunStore } from '../../../storage/ports/run-store.ts'
 import { decodeEvents, readEvents } from '../events/event-log.ts'
 import { toRunEnd } from '../events/run-event.ts'
 import type { LiveResponse } from './live-response.ts'
@@ -10,8 +11,8 @@ import type { LiveResponses } from './live-responses.ts'
 import { type ReplayOptions, type ResponseEventStream, streamLive } from './replay.ts'
 
 /**
- * The responses of background runs that other processes may execute, for those who read their events here. They are read
- * from the database as long as there is a reader, all in one statement.
+ * The responses whose events are read by clients here. Those that this process does not generate itself are read from the
+ * database as long as there is a reader, all in one statement.
  */
 export type FollowedResponses = {
   /** Undefined for a response without followers. */
@@ -24,9 +25,10 @@ export type FollowedResponses = {
 }
 
 export type FollowDependencies = {
-  readonly claims: Pick<RunClaims, 'progress'>
+  readonly peers: Pick<Peers, 'count'>
+  readonly runs: Pick<RunStore, 'progress'>
   readonly responses: Pick<Responses, 'find'>
-  /** The responses that this process executes: these need not be read. */
+  /** The responses that this process generates: these need not be read. */
   readonly live: LiveResponses
   readonly log: Log
 }
@@ -50,7 +52,7 @@ export function createFollowedResponses(
   parts: FollowDependencies,
   intervalMs = defaultIntervalMs,
 ): FollowedResponses {
-  const followed = new Map<string, Followed>()
+  const followed = new Map<LiveResponse, Followed>()
   let reading = false
 
   async function readWhileFollowed(): Promise<void> {
@@ -60,17 +62,15 @@ export function createFollowedResponses(
 
   function release(entry: Followed, reader: symbol): void {
     entry.readers.delete(reader)
-    if (entry.readers.size === 0 && followed.get(entry.live.id) === entry) followed.delete(entry.live.id)
+    if (entry.readers.size === 0) followed.delete(entry.live)
   }
 
   return {
-    find(organization, id) {
-      const live = followed.get(id)?.live
-      return live?.organization === organization ? live : undefined
-    },
+    find: (organization, id) =>
+      followed.keys().find((live) => live.id === id && live.organization === organization),
     follow(live, pieces) {
-      const entry = followed.get(live.id) ?? newEntry(live, pieces)
-      followed.set(live.id, entry)
+      const entry = followed.get(live) ?? newEntry(live, pieces)
+      followed.set(live, entry)
       const reader = Symbol()
       entry.readers.add(reader)
       if (!reading) void readWhileFollowed()
@@ -95,28 +95,45 @@ async function readOnce(
   }
 }
 
+/** The row of a run has its first event, and the pieces have the others. */
 function newEntry(live: LiveResponse, pieces: number): Followed {
-  return { live, readers: new Set(), position: pieces, events: live.events.length }
+  return { live, readers: new Set(), position: pieces, events: pieces > 0 ? live.events.length : 1 }
+}
+
+/** Whether the events come from the database: another process may have claimed a run that is queued here. */
+function isElsewhere(live: LiveResponse, { live: registry, peers }: FollowDependencies): boolean {
+  const { organization, id } = live
+  if (registry.find(organization, id) === live) return false
+  return peers.count() > 1 || registry.findQueued(organization, id) !== live
 }
 
 /** Resolves with whether more pieces are stored already. */
 async function readAll(entries: readonly Followed[], parts: FollowDependencies): Promise<boolean> {
-  const { live: registry, claims } = parts
-  const due = entries.filter(
-    ({ live }) => !live.finished && registry.find(live.organization, live.id) !== live,
-  )
+  const due = entries.filter(({ live }) => !live.finished && isElsewhere(live, parts))
   let more = false
-  for (let start = 0; start < due.length; start += maxRead) {
-    const read = due.slice(start, start + maxRead)
-    const keys = read.map(({ live: { organization, id }, position }) => ({ organization, id, position }))
-    const found = new Map((await claims.progress(keys)).map((progress) => [progress.id, progress]))
-    for (const entry of read) {
-      const progress = found.get(entry.live.id)
-      await advance(entry, progress, parts)
-      if (progress?.pieces.length === maxPieces) more = true
-    }
+  for (const batch of batchesOf(due)) {
+    const keys = batch
+      .values()
+      .map(({ live: { organization, id }, position }) => ({ organization, id, position }))
+    const found = await parts.runs.progress([...keys])
+    const progressOf = new Map(found.map((progress) => [progress.id, progress]))
+    for (const [id, entry] of batch) await advance(entry, progressOf.get(id), parts)
+    if (found.some(({ pieces }) => pieces.length === maxPieces)) more = true
   }
   return more
+}
+
+/** A response that this process had to read again has more than one entry: each is in a batch of its own. */
+function* batchesOf(entries: readonly Followed[]): Generator<ReadonlyMap<string, Followed>> {
+  let batch = new Map<string, Followed>()
+  for (const entry of entries) {
+    if (batch.size === maxRead || batch.has(entry.live.id)) {
+      yield batch
+      batch = new Map()
+    }
+    batch.set(entry.live.id, entry)
+  }
+  if (batch.size > 0) yield batch
 }
 
 /** Applies what is new; a response that was deleted ends like a cancelled one. */
@@ -151,6 +168,8 @@ function applyPieces(entry: Followed, pieces: readonly string[]): void {
 const turnEvents = 1000
 
 async function applyLog(live: LiveResponse, log: string): Promise<void> {
+  // Events that this process has not stored may be others there.
+  if (live.readable < live.events.length) return live.endAs(decodeEvents(log))
   let index = 0
   for (const event of readEvents(log)) {
     if (index >= live.events.length) live.apply(event)
@@ -158,25 +177,12 @@ async function applyLog(live: LiveResponse, log: string): Promise<void> {
   }
 }
 
-/** Where a process that is not alone finds the runs that it does not execute. */
-export type SharedResponses = {
-  /** The queued runs of this process, which another one may claim. */
-  readonly waiting: LiveResponses
-  readonly followed: FollowedResponses
-}
-
-/** Streams the events of a response that another process may execute, until the stream is closed. */
+/** Streams the events of a response, whichever process generates it, until the stream is closed. */
 export function streamFollowed(
   live: LiveResponse,
   pieces: number,
-  { followed }: SharedResponses,
+  followed: FollowedResponses,
   options: ReplayOptions,
 ): ResponseEventStream {
-  const unfollow = followed.follow(live, pieces)
-  const { items, ...source } = streamLive(live, options)
-  const close = () => {
-    items.close()
-    unfollow()
-  }
-  return { ...source, items: { forEach: (onBatch) => items.forEach(onBatch), close } }
+  return streamLive(live, options, followed.follow(live, pieces))
 }

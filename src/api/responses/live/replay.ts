@@ -11,7 +11,6 @@ import type { StreamEvent } from '../events/stream-event.ts'
 import { renderFrame, renderFrames } from '../render/render-event.ts'
 import type { RenderOptions } from '../render/render-response.ts'
 import type { ResponseHead } from '../request/head.ts'
-import { LiveEvents, maxBatch } from './live-events.ts'
 import type { LiveResponse } from './live-response.ts'
 
 /** The stream events of one response as server-sent events. */
@@ -20,9 +19,16 @@ export type ResponseEventStream = FrameSource<readonly StreamEvent[]>
 /** `after` is the sequence number after which the stream starts; undefined streams all events. */
 export type ReplayOptions = { readonly after: number | undefined; readonly render: RenderOptions }
 
-/** Streams the events of a live response, those so far and those to come, at the pace of the reader. */
-export function streamLive(live: LiveResponse, options: ReplayOptions): ResponseEventStream {
-  return toEventStream(live.head, new LiveEvents(live), options)
+/**
+ * Streams the events of a live response, those so far and those to come, at the pace of the reader. `onClose` is called when
+ * the stream closes.
+ */
+export function streamLive(
+  live: LiveResponse,
+  options: ReplayOptions,
+  onClose: () => void,
+): ResponseEventStream {
+  return toEventStream(live.head, new LiveEvents(live, onClose), options)
 }
 
 /**
@@ -129,5 +135,48 @@ function inBatches(first: readonly RunEvent[], others: Iterable<RunEvent>): Push
       await onBatch(batch)
     },
     close: () => void (closed = true),
+  }
+}
+
+/** The maximum number of events in a batch: the next batch is made when the reader has taken this one. */
+const maxBatch = 256
+
+/** The readable events of a live response: those so far, then new ones as they come, until it has ended. */
+class LiveEvents implements PushStream<readonly RunEvent[]> {
+  readonly #live: LiveResponse
+  readonly #onClose: () => void
+  #position = 0
+  #closed = false
+  #wake = () => {}
+
+  constructor(live: LiveResponse, onClose: () => void) {
+    this.#live = live
+    this.#onClose = onClose
+  }
+
+  async forEach(onBatch: OnItem<readonly RunEvent[]>): Promise<void> {
+    while (!this.#closed) {
+      const { events, readable } = this.#live
+      const batch = events.slice(this.#position, Math.min(this.#position + maxBatch, readable))
+      this.#position += batch.length
+      if (batch.length > 0) await onBatch(batch)
+      else if (this.#live.finished) return
+      else await this.#nextEvent()
+    }
+  }
+
+  /** Ends the wait for the next event, which may be a long one. */
+  close(): void {
+    this.#closed = true
+    this.#onClose()
+    this.#live.removeListener(this.#wake)
+    this.#wake()
+  }
+
+  #nextEvent(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+      this.#live.onNextEvent(resolve)
+    })
   }
 }

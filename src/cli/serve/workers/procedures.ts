@@ -18,7 +18,7 @@ export type WorkerInput = {
 export type StartedWorker = {
   readonly facts: BannerFacts
   /** Its id in the database. */
-  readonly process: string | undefined
+  readonly process: string
 }
 
 /** The metrics of one process. */
@@ -34,7 +34,7 @@ export type WorkerProcedures = {
   /** Returns the live requests of the worker since the last call, for a reader of another worker. */
   liveEvents(reader: string): Promise<readonly LiveEvent[]>
   /** Another worker with this id in the database has ended. */
-  removeProcess(id: string): Promise<void>
+  evict(id: string): Promise<void>
   /** Rejects new calls, waits for open ones, and ends. */
   drain(): void
   /** Ends now, even if calls are open. */

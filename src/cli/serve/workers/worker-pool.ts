@@ -154,7 +154,7 @@ export class WorkerPool {
   /** Lets another worker settle what this one left open. Without one, the next to start does it after a while. */
   #settle({ process }: WorkerProcess): void {
     const [other] = this.#ready
-    if (process !== undefined) other?.call('removeProcess', process, callTimeoutMs).catch(() => {})
+    if (process !== undefined) other?.call('evict', process, callTimeoutMs).catch(() => {})
   }
 
   async #start(worker: WorkerProcess, number: number, onReady: (facts: BannerFacts) => void): Promise<void> {

@@ -31,7 +31,7 @@ export async function runWorker(send: (message: object) => unknown, context: Cli
         const worker = await starting
         await worker?.runtime.reload({ settings, file, environment: context.environment })
       },
-      removeProcess: async (id) => (await starting)?.runtime.process.removeEnded(id),
+      evict: async (id) => (await starting)?.runtime.process.evict(id),
       metrics: async () => (await starting)?.runtime.process.metrics() ?? [],
       liveEvents: async (reader) => (await starting)?.runtime.process.liveEvents(reader) ?? [],
       drain: drain.resolve,

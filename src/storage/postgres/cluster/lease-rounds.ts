@@ -1,7 +1,7 @@
 import { gatewayStopping, serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { settleWithin } from '../../../lib/time.ts'
 import { callerTimeoutMs } from '../../ports/health.ts'
-import type { ProcessIdentity } from '../../ports/shared-store.ts'
+import type { ProcessIdentity } from '../../common/process-identity.ts'
 import type { RenewLeases } from './lease-store.ts'
 import type { LeasedBucket } from './leased-bucket.ts'
 import type { LeasedSlots } from './leased-slots.ts'

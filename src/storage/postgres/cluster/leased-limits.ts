@@ -1,7 +1,7 @@
 import { monotonicNow } from '../../../lib/time.ts'
 import { settlementOf } from '../../../lib/token-bucket.ts'
 import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../../ports/limits.ts'
-import type { ProcessIdentity } from '../../ports/shared-store.ts'
+import type { ProcessIdentity } from '../../common/process-identity.ts'
 import { LeaseRounds, type OrganizationLeases } from './lease-rounds.ts'
 import type { RenewLeases } from './lease-store.ts'
 import { LeasedBucket } from './leased-bucket.ts'

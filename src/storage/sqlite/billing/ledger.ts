@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../../lib/errors/errors.ts'
 import { createRecovery, type InterruptedRequest, openReservationFields } from '../../common/recovery.ts'
@@ -6,6 +6,7 @@ import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports
 import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
 import { noWrites, type Write } from '../../ports/writes.ts'
 import { reservations } from '../../schema/organizations.ts'
+import { runs } from '../../schema/stored.ts'
 import { select } from '../../sql.ts'
 import { type Parameters, statement } from '../../statement.ts'
 import type { Database } from '../connection/database.ts'
@@ -127,13 +128,33 @@ function createRecover(database: Database, writer: Writer, settleNow: Settle): L
     for (const { request, outcome } of interrupted) settleNow(request, outcome, true)
   }
 
-  return createRecovery(read, selectOpen, (interrupted) => writer.write(() => settleAll(interrupted)))
+  const settle = (interrupted: readonly InterruptedRequest[]) => writer.write(() => settleAll(interrupted))
+  const ofRuns = createRecovery(read, selectLeftByRuns, settle)
+  let recover = createRecovery(read, selectOpen, settle)
+  return async () => {
+    const settled = await recover()
+    // From now on, open reservations are those of this process, but for what its runs have left.
+    recover = ofRuns
+    return settled
+  }
 }
+
+/** Those of unfinished runs are settled with their runs. */
+const ofNoRun = sql`not exists (select 1 from ${runs} where ${eq(runs.request_id, reservations.request_id)})`
 
 const selectOpen = statement((values: Parameters<{ after: string; limit: number }>) =>
   select(
     openReservationFields,
-    sql`from ${reservations} where ${reservations.request_id} > ${values.after}
+    sql`from ${reservations} where ${reservations.request_id} > ${values.after} and ${ofNoRun}
       order by ${reservations.request_id} limit ${values.limit}`,
+  ),
+)
+
+/** See `RunStore.leaveReservation`. */
+const selectLeftByRuns = statement((values: Parameters<{ after: string; limit: number }>) =>
+  select(
+    openReservationFields,
+    sql`from ${reservations} where ${reservations.request_id} > ${values.after} and ${ofNoRun}
+      and ${reservations.process_id} = '' order by ${reservations.request_id} limit ${values.limit}`,
   ),
 )

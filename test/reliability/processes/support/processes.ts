@@ -18,17 +18,17 @@ export type SharedGateways = {
 }
 
 /** A tenth of the values of `weir serve`, in milliseconds. */
-export const membership = { beatInterval: 200, silence: 1500 }
+export const shortTiming = { heartbeatInterval: 200, evictAfter: 1500 }
 
 /** The values of `weir serve` itself. */
-export const realMembership = {}
+export const realTiming = {}
 
 /** They serve `acme/river`, which has a price, and plays this script; `changes` are those of the settings. */
 export async function prepareGateways(
   database: SharedDatabase,
   script: Script,
   changes: SettingsFile = {},
-  timing: Pick<AppOptions, 'beatInterval' | 'silence'> = membership,
+  timing: Pick<AppOptions, 'heartbeatInterval' | 'evictAfter'> = shortTiming,
 ): Promise<SharedGateways> {
   const upstream = await createUpstream(script)
   const settings = { ...settingsFor(upstream), ...changes }

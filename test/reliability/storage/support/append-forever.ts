@@ -1,15 +1,17 @@
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { sqliteResponses } from '../../../unit/storage/support/sqlite-responses.ts'
+import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
-import { unfinished } from '../../../unit/storage/support/response-fixture.ts'
+import { runSteps, unfinished } from '../../../unit/storage/support/response-fixture.ts'
 
 // Runs responses of the organization until it is killed, and prints what is acknowledged.
 const [file = '', organization = ''] = process.argv.slice(2)
 const database = openDatabase(file, quietLog)
 const writer = createWriter(database)
 const responses = sqliteResponses(database, writer)
+const { start, append } = runSteps(createRunStore(database, writer))
 const ledger = createLedger(database, writer)
 
 async function runOn(pieces: number): Promise<never> {
@@ -18,9 +20,9 @@ async function runOn(pieces: number): Promise<never> {
     const { id } = response
     await ledger.write([{ kind: 'insert-response', response }])
     tell('queued', id)
-    await responses.start(organization, id)
+    await start(organization, id)
     for (let position = 0; position < pieces; position++) {
-      await responses.append(organization, id, position, `[${position}]\n`)
+      await append(organization, id, position, `[${position}]\n`)
       tell('piece', id, position)
     }
     const end = { status: 'completed', log: '["all"]\n' } as const

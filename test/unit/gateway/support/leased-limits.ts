@@ -38,7 +38,7 @@ export async function openLeased(open: OpenStore<SharedTestStore>, options: Leas
     return renew(process, renewals)
   }
   const ids = Array.from({ length: processes }, (_, index) => `process${index}`)
-  for (const id of ids) await store.shared.processes.enter(id)
+  for (const id of ids) await store.shared.processes.register(id)
   const { id } = await store.organizations.create('acme')
 
   const created: LeasedLimits[] = []

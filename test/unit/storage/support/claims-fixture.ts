@@ -1,5 +1,5 @@
 import { timeSortedId } from '../../../../src/lib/id.ts'
-import type { RunKey } from '../../../../src/storage/ports/run-claims.ts'
+import type { RunKey } from '../../../../src/storage/ports/run-store.ts'
 import { requestOf } from './ledger-fixture.ts'
 import { responseStore, unfinished } from './response-fixture.ts'
 import type { OpenStore, SharedTestStore } from './stores.ts'
@@ -9,8 +9,7 @@ export async function claimsStore(open: OpenStore<SharedTestStore>) {
   const opened = await open()
   const fixture = await responseStore(async () => opened)
   const { store, acme, insert, finish } = fixture
-  const { ledger } = store
-  const { runs } = opened.shared
+  const { ledger, runs } = store
   const enter = (id: string) =>
     store.rows(`INSERT INTO processes (id, beat, started_at) VALUES ('${id}', 0, 0)`)
   await enter('p1')

@@ -8,10 +8,12 @@ import type {
 } from '../../../../src/storage/ports/responses.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import type { RunStore } from '../../../../src/storage/ports/run-store.ts'
+import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { finishResponse, insertResponse } from '../../../../src/storage/sqlite/writes.ts'
 import { testStorage } from './folder.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
-import { type OpenStore, valuesOf } from './stores.ts'
+import { type OpenStore, type SharedTestStore, valuesOf } from './stores.ts'
 
 /** Two organizations, and the responses of both. */
 export async function responseStorage() {
@@ -53,11 +55,14 @@ export async function responseStorage() {
     while (due.get() !== null) await writer.write(() => {})
   }
   const kept = { rows, pieces, erased }
+  const runs = createRunStore(database, writer)
   return {
     database,
     writer,
     organizations,
     responses,
+    runs,
+    ...runSteps(runs),
     acme,
     other,
     writes,
@@ -73,6 +78,7 @@ export async function responseStorage() {
 /** Two organizations in any store, and the responses of both. */
 export async function responseStore(open: OpenStore) {
   const store = await open()
+  if ('shared' in store) await (store as SharedTestStore).shared.processes.register(testOwner)
   const { organizations, responses, ledger } = store
   const [acme, other] = [(await organizations.create('acme')).id, (await organizations.create('other')).id]
   const insert = (...added: NewResponse[]) =>
@@ -92,6 +98,7 @@ export async function responseStore(open: OpenStore) {
     store,
     organizations,
     responses,
+    ...runSteps(store.runs),
     acme,
     other,
     insert,
@@ -123,6 +130,18 @@ export async function responseStore(open: OpenStore) {
   }
 }
 
+/** The process that owns the runs of a fixture. */
+const testOwner = 'owner'
+
+/** Starts a run of that process, and appends to its log. */
+export function runSteps(runs: RunStore) {
+  return {
+    start: (organization: string, id: string) => runs.start(testOwner, { organization, id }),
+    append: (organization: string, id: string, position: number, entries: string) =>
+      runs.append(testOwner, [{ organization, id, position, entries }]),
+  }
+}
+
 /** A complete response of the organization that identifies it. */
 export function finished(
   organization: string,
@@ -138,7 +157,9 @@ export function unfinished(
   status: UnfinishedStatus,
   previousId?: string,
 ): NewResponse & { readonly status: UnfinishedStatus } {
+  const owner = { process: testOwner, request: timeSortedId('req_') }
   return {
+    owner,
     ...newResponse(organization, previousId),
     log: '["created"]\n',
     status,

@@ -17,10 +17,13 @@ import { openConnections } from '../../../../src/storage/postgres/connection/con
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
 import * as postgresResponses from '../../../../src/storage/postgres/responses.ts'
 import { createUsageSource as createPostgresSource } from '../../../../src/storage/postgres/usage-source.ts'
-import type { SharedStore } from '../../../../src/storage/ports/shared-store.ts'
 import { createLeaseStore, type RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
-import { openSharedStore as openPostgresShared } from '../../../../src/storage/postgres/shared/shared-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage-rollup.ts'
+import type { RunStore } from '../../../../src/storage/ports/run-store.ts'
+import type { ProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
+import { joinCluster } from '../../../../src/storage/postgres/cluster/cluster.ts'
+import type { Processes } from '../../../../src/storage/postgres/cluster/processes.ts'
+import { createRunStore as createPostgresRuns } from '../../../../src/storage/postgres/cluster/run-store.ts'
 import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
 import { operatorReport } from '../../../../src/storage/usage/operator-report.ts'
 import { clientReports, operatorReports } from '../../../../src/storage/usage/report-slots.ts'
@@ -36,6 +39,7 @@ import { createProviderState } from '../../../../src/storage/scripts/provider-st
 import { sqliteResponses } from './sqlite-responses.ts'
 import { createRollup, prepareTotalsUpkeep } from '../../../../src/storage/sqlite/usage-totals.ts'
 import { createUsageSource } from '../../../../src/storage/sqlite/usage-source.ts'
+import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
@@ -48,6 +52,9 @@ export type TestStore = {
   readonly responses: Responses
   /** The same after a restart. */
   otherResponses(): Responses
+  readonly runs: RunStore
+  /** The same after a restart. */
+  otherRuns(): RunStore
   readonly usage: UsageUpkeep
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
@@ -64,12 +71,12 @@ export type TestStore = {
   written(): Promise<void>
 }
 
-/** A store that processes share; this one has entered. */
+/** A store that processes share; this one is registered. */
 export type SharedTestStore = TestStore & {
-  readonly shared: SharedStore
+  readonly shared: { readonly process: ProcessIdentity; readonly processes: Processes }
   readonly renewLeases: RenewLeases
   /** The responses in another process; hidden ones are erased after this delay. */
-  delayedResponses(erasureDelayMs: number): Responses
+  delayedResponses(erasureDelayMs: number): ReturnType<typeof postgresResponses.createResponses>
 }
 
 /** `clock` is that of the rate limits; otherwise it is that of the database. */
@@ -110,6 +117,8 @@ export async function openSqliteStore(): Promise<TestStore> {
     completions: createCompletions(runner, completionSearch),
     responses: sqliteResponses(database, writer),
     otherResponses: () => sqliteResponses(database, writer),
+    runs: createRunStore(database, writer),
+    otherRuns: () => createRunStore(database, writer),
     usage: {
       expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
       rollUp: createRollup(database, writer),
@@ -142,24 +151,26 @@ export async function openPostgresStore({
   const server = await sharedPostgres()
   const url = await createMigratedDatabase()
   const database = await postgresDatabase.openDatabase(new Secret(url), quietLog, { timeoutMs })
-  const shared = await openPostgresShared(new Secret(url), database, clock, timeoutMs)
+  const cluster = await joinCluster(new Secret(url), database, clock, timeoutMs)
   const connections = openConnections(new Secret(url), 1, { keepIdle: true, timeoutMs })
   onTestFinished(async () => {
     await connections.close()
     await database.close()
-    await shared.leave()
+    await cluster.leave()
     await server.dropDatabase(url)
   })
   const { query } = database
   const runner = postgresScripts.createScriptRunner(database)
   return {
-    shared,
+    shared: { process: database.process, processes: cluster.processes },
     renewLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
     organizations: createOrganizations(runner),
     ledger: postgresLedger.createLedger(database),
     completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),
     otherResponses: () => postgresResponses.createResponses(database, 0),
+    runs: createPostgresRuns(query, database.transact),
+    otherRuns: () => createPostgresRuns(query, database.transact),
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
       expire: (before) => runner.transact(() => expireUsage(before, postgresRollup.subtractDeleted)),

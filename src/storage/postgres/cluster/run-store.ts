@@ -1,52 +1,54 @@
-import type { UnfinishedRun } from '../../ports/responses.ts'
 import {
   type FollowedRun,
   maxPieces,
   type OwnedRun,
-  type RunClaims,
   type RunKey,
   type RunProgress,
-} from '../../ports/run-claims.ts'
+  type RunStore,
+  type UnfinishedRun,
+} from '../../ports/run-store.ts'
 import type { Query } from '../connection/connections.ts'
 import type { Transact } from '../writer/transaction.ts'
-import { completeLog } from './log-sql.ts'
 
-/** The claims in the PostgreSQL database. What takes a run is a transaction, so that the outcome of a lost one is found. */
-export function createRunClaims(query: Query, transact: Transact): RunClaims {
+/** The runs in the database. What takes a run is a transaction, so that the outcome of a lost one is found. */
+export function createRunStore(query: Query, transact: Transact): RunStore {
   const change = <Row>(text: string, values: readonly unknown[]) => transact((run) => run<Row>(text, values))
 
   /** Most of the time there is nothing to claim: then it is a read. */
   const claim = async <Row>(look: Statement, take: Statement): Promise<readonly Row[]> =>
     (await query(...look)).length === 0 ? [] : await change<Row>(...take)
 
+  let adopted = false
+
+  /** A copy of a SQLite database may have runs without an owner; only the first claim looks for them. */
+  async function adoptOnce(): Promise<void> {
+    if (!adopted) await query(adopt)
+    adopted = true
+  }
+
   return {
-    claimQueued: (process, limit, except) =>
-      claim<RunKey>([anyQueued, [process, except]], [claimQueued, [process, limit, except]]),
-    async adopt() {
-      await query(adopt)
+    claimQueued: (owner, limit, except) =>
+      claim<RunKey>([anyQueued, [owner, except]], [claimQueued, [owner, limit, except]]),
+    async claimAbandoned(owner, limit) {
+      await adoptOnce()
+      return await claim<OwnedRun>([anyAbandoned, [owner]], [claimAbandoned, [owner, limit]])
     },
-    claimAbandoned: (process, limit) =>
-      claim<OwnedRun>([anyAbandoned, [process]], [claimAbandoned, [process, limit]]),
-    withdraw: async (process, { organization, id }) =>
-      (await change(withdraw, [process, id, organization])).length > 0,
-    read: (process, runs) =>
-      query<UnfinishedRun & { cancelRequested: boolean }>(read, [process, idsOf(runs)]),
-    start: async (process, { organization, id }) =>
-      (await change(start, [id, organization, process])).length > 0,
-    append: (process, pieces) => {
-      const [positions, entries] = [
-        pieces.map((piece) => piece.position),
-        pieces.map((piece) => piece.entries),
-      ]
-      return query<RunKey>(append, [process, idsOf(pieces), positions, entries])
+    withdraw: async (owner, { organization, id }) =>
+      (await change(withdraw, [owner, id, organization])).length > 0,
+    read: (owner, runs) => query<UnfinishedRun & { cancelRequested: boolean }>(read, [owner, idsOf(runs)]),
+    start: async (owner, { organization, id }) => (await change(start, [id, organization, owner])).length > 0,
+    append: (owner, pieces) => {
+      const positions = pieces.map(({ position }) => position)
+      const entries = pieces.map((piece) => piece.entries)
+      return query<RunKey>(append, [owner, idsOf(pieces), positions, entries])
     },
-    async leaveReservation(process, { id }) {
-      await query(leaveReservation, [process, id])
+    async leaveReservation(owner, { id }) {
+      await query(leaveReservation, [owner, id])
     },
     async requestCancel({ organization, id }) {
       await query(requestCancel, [id, organization])
     },
-    owned: (process, only) => query<OwnedRun>(owned, [process, only === 'cancel-requested']),
+    owned: (owner, only) => query<OwnedRun>(owned, [owner, only === 'cancel-requested']),
     async countQueued(organization) {
       const [row] = await query<{ readonly count: number }>(countQueued, [organization])
       return row?.count ?? 0
@@ -69,6 +71,10 @@ type ProgressRow = Omit<RunProgress, 'pieces'> & { readonly pieces: readonly str
 function idsOf(runs: readonly RunKey[]): readonly string[] {
   return runs.map(({ id }) => id)
 }
+
+/** SQL for the complete log of a row of `responses`. */
+const completeLog = `CASE status WHEN 'in_progress' THEN log || coalesce((SELECT string_agg(entries, '' ORDER BY position)
+  FROM response_log WHERE response_id = responses.id), '') ELSE log END`
 
 /**
  * Both rows are locked, and their conditions checked again: one that was only read may have been changed in the meantime.

@@ -4,7 +4,7 @@ import { queueRun, waitForOutput } from '../../support/background.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { expectConsistent } from '../../unit/storage/support/ledger-fixture.ts'
-import { prepareGateways, realMembership, sendChat } from './support/processes.ts'
+import { prepareGateways, realTiming, sendChat } from './support/processes.ts'
 import { appAt, endlessReply } from './support/run-gateways.ts'
 import { testSharedDatabases } from './support/shared-database.ts'
 
@@ -22,7 +22,7 @@ testSharedDatabases((create) => {
     'the runs and reservations of a server that is %s are settled within 15 s',
     async (_, signal) => {
       const database = await create()
-      const { start, spawn } = await prepareGateways(database, endlessReply, {}, realMembership)
+      const { start, spawn } = await prepareGateways(database, endlessReply, {}, realTiming)
       const survivor = await start()
       const ended = await spawn()
       await database.fund(10_000_000_000n)
@@ -43,7 +43,7 @@ testSharedDatabases((create) => {
 
   test('a key that was revoked for longer than 1.1 s is rejected by every process', async () => {
     const database = await create()
-    const { start } = await prepareGateways(database, jsonReply(), {}, realMembership)
+    const { start } = await prepareGateways(database, jsonReply(), {}, realTiming)
     const apps = [await start(), await start(), await start()]
     for (const app of apps) expect((await sendChat(app)).status).toBe(200)
     await database.rows('UPDATE api_keys SET revoked_at = 1')

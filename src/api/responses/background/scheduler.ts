@@ -13,7 +13,7 @@ const slotRetryIntervalMs = 200
 const maxDropped = 20
 
 /** Queues runs, and starts each when it is the turn of its organization and the concurrency allows it. */
-export class RunScheduler {
+export class Scheduler {
   readonly queue = new RunQueue()
   readonly #active: ActiveRuns
   readonly #parts: SchedulerDependencies
@@ -62,7 +62,7 @@ export class RunScheduler {
     if (this.#paused) return
     const { concurrency } = this.#parts.current()
     let dropped = 0
-    while (this.#active.size() + this.#starting < concurrency) {
+    while (this.#active.size + this.#starting < concurrency) {
       const run = this.queue.first()
       if (run === undefined) break
       if (!this.#startOrDrop(run) && ++dropped >= maxDropped) {
@@ -79,7 +79,7 @@ export class RunScheduler {
     const rejection = rejectionOf(run, this.#parts.keys)
     if (rejection) {
       this.queue.removeFirst()
-      this.#active.drop(run, rejection)
+      void this.#active.drop(run, rejection)
       return false
     }
     const { organization } = run.live
@@ -101,7 +101,7 @@ export class RunScheduler {
   /** Whether organizations with a run in progress may take the next slot, too: the last slots are left to the others. */
   #isOpenToAll(): boolean {
     const { concurrency } = this.#parts.current()
-    const free = concurrency - this.#active.size() - this.#starting
+    const free = concurrency - this.#active.size - this.#starting
     return free > this.#share(concurrency)
   }
 

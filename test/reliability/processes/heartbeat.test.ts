@@ -8,7 +8,7 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { signalServer } from '../../support/postgres/signal-server.ts'
-import { membership, prepareGateways, sendChat } from './support/processes.ts'
+import { prepareGateways, sendChat, shortTiming as timing } from './support/processes.ts'
 import { testSharedDatabases } from './support/shared-database.ts'
 
 let server: PostgresServer | undefined
@@ -71,14 +71,14 @@ describe.skipIf(!hasPostgres)('the processes of a PostgreSQL database', () => {
     server ??= await startPostgres()
     const url = await server.createDatabase()
     const database = new Secret(url)
-    await using one = await startApp({ database, ...membership })
-    await using two = await startApp({ database, ...membership })
+    await using one = await startApp({ database, ...timing })
+    await using two = await startApp({ database, ...timing })
     const members = () => execute(url, 'SELECT id FROM processes ORDER BY id')
     const before = await members()
     expect(before).toHaveLength(2)
     signalServer(server, 'SIGSTOP')
     // Longer than a process may be silent, and than a beat waits for the server.
-    await Bun.sleep(membership.silence + 500)
+    await Bun.sleep(timing.evictAfter + 500)
     signalServer(server, 'SIGCONT')
     for (const app of [one, two]) {
       const serves = async () => (await app.chat(echo)).status === 200
@@ -89,10 +89,10 @@ describe.skipIf(!hasPostgres)('the processes of a PostgreSQL database', () => {
       return rows.map(({ beat }) => Number(beat))
     }
     // In more beats than a process may miss, each is observed by the other one.
-    const enough = Math.max(...(await beats())) + membership.silence / membership.beatInterval + 2
+    const enough = Math.max(...(await beats())) + timing.evictAfter / timing.heartbeatInterval + 2
     const haveBeaten = async () => (await beats()).every((beat) => beat >= enough)
     await waitUntil(haveBeaten, 'both beat again', 20_000)
     expect(await members()).toEqual(before)
-    for (const app of [one, two]) expect(app.lines.join('\n')).not.toMatch(/was removed|taken for dead/)
+    for (const app of [one, two]) expect(app.lines.join('\n')).not.toMatch(/was evicted/)
   }, 60_000)
 })

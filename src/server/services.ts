@@ -12,26 +12,23 @@ import { MemoryBudget } from '../lib/memory-budget.ts'
 import { type MetricSnapshot, mergeSnapshots, renderSnapshots } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
-import { createFollowedResponses, type SharedResponses } from '../api/responses/live/followed-responses.ts'
+import { createFollowedResponses, type FollowedResponses } from '../api/responses/live/followed-responses.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
-import type { Membership } from '../storage/membership.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
 
 /** The services that outlive a reload of the settings. */
-export type SharedServices = {
+export type Services = {
   readonly storage: Storage
-  /** Undefined if no other process uses the database. */
-  readonly membership: Membership | undefined
   readonly limits: RateLimits
   readonly largeBodies: LargeBodies
   readonly keyWatch: KeyWatch
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
-  readonly sharedResponses: SharedResponses | undefined
+  readonly followed: FollowedResponses
   readonly runs: Runs
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
@@ -50,7 +47,7 @@ export type SharedServices = {
 export type OtherMetrics = (own: readonly MetricSnapshot[]) => Promise<readonly (readonly MetricSnapshot[])[]>
 
 /** The parts of `RuntimeInput` that the shared services use. */
-export type SharedServicesInput = {
+export type ServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Log
   readonly firstEventTimeoutMs?: number
@@ -58,7 +55,6 @@ export type SharedServicesInput = {
   readonly clock?: () => number
   readonly images?: NetworkOverrides
   readonly otherMetrics?: OtherMetrics
-  readonly membership: Membership | undefined
 }
 
 /** The active settings, and what background runs use. */
@@ -71,19 +67,18 @@ type ActiveConfiguration = {
 const defaultFirstEventTimeoutMs = 10_000
 
 /** Creates the shared services; `active` is not called before an application is active. */
-export function createSharedServices(
-  input: SharedServicesInput,
+export function createServices(
+  input: ServicesInput,
   storage: Storage,
   observation: Observability,
   active: () => ActiveConfiguration,
-): SharedServices {
+): Services {
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
   const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
   return {
     storage,
-    membership: input.membership,
     limits,
     largeBodies: new LargeBodies(input.clock),
     keyWatch: new KeyWatch(storage.keys),
@@ -112,26 +107,19 @@ function createResponseServices(
   limits: RateLimits,
   log: Log,
   current: () => RunEnvironment,
-): Pick<SharedServices, 'live' | 'sharedResponses' | 'runs'> {
-  const { responses, keys, ledger, managed, shared } = storage
+): Pick<Services, 'live' | 'followed' | 'runs'> {
+  const { peers, runs, responses, ledger, keys, managed } = storage
   const { organizations } = managed
   const live = createLiveResponses()
-  const parts = { current, responses, live, keys, organizations, write: ledger.write, log }
-  if (shared === undefined) return { live, sharedResponses: undefined, runs: createRuns(parts) }
-  const { process, runs: claims } = shared
-  const waiting = createLiveResponses()
-  const recovery = { responses, ledger, limits, keys, models: () => current().models(), log }
-  return {
-    live,
-    sharedResponses: { waiting, followed: createFollowedResponses({ claims, responses, live, log }) },
-    runs: createRuns(parts, { process, claims, waiting, recovery }),
-  }
+  const followed = createFollowedResponses({ peers, runs, responses, live, log })
+  const parts = { current, peers, runs, responses, ledger, live, followed, limits, keys, organizations, log }
+  return { live, followed, runs: createRuns(parts) }
 }
 
 /** Renders the metrics of this process, or of all processes that share the port. */
 function renderMetrics(
   { metrics }: Observability,
-  others: SharedServicesInput['otherMetrics'],
+  others: ServicesInput['otherMetrics'],
 ): string | Promise<string> {
   const own = metrics.snapshot()
   if (others === undefined) return renderSnapshots(own)
@@ -144,10 +132,7 @@ function renderMetrics(
   )
 }
 
-function adminParts(
-  { managed, pendingDeletions }: Storage,
-  observation: Observability,
-): SharedServices['admin'] {
+function adminParts({ managed, pendingDeletions }: Storage, observation: Observability): Services['admin'] {
   return {
     managed,
     pendingDeletions,

@@ -1,48 +1,47 @@
-import type { ResponseStatus, UnfinishedRun } from './responses.ts'
+import type { ResponseStatus, UnfinishedStatus } from './responses.ts'
 
 /** A background run, by the organization and the id of its response. */
 export type RunKey = { readonly organization: string; readonly id: string }
 
 /**
- * Divides the background runs among the processes of a database. Each unfinished run has one owner, which alone may start
- * it and append to its log. Every operation can be repeated after one whose outcome is unknown.
+ * The unfinished background runs, divided among the processes of the database. Each run has one owner, which alone may start
+ * it and append to its log. Every operation can be repeated after one whose outcome is unknown. `owner` is the id of this
+ * process, in `Peers`, at the time when it took the runs.
  */
-export type RunClaims = {
+export type RunStore = {
   /**
    * Takes up to `limit` queued runs from other processes, which have then lost them. Organizations take turns, and of each
    * the oldest runs come first; those of `except` have none.
    */
-  claimQueued(process: string, limit: number, except: readonly string[]): Promise<readonly RunKey[]>
-  /** Makes unfinished runs without an owner, which a process that was alone has left, runs of a removed process. */
-  adopt(): Promise<void>
+  claimQueued(owner: string, limit: number, except: readonly string[]): Promise<readonly RunKey[]>
   /**
-   * Takes up to `limit` unfinished runs, with their reservations, from processes that were removed, oldest first. Those in
-   * progress cannot be started again, even by a process that still has them in its queue.
+   * Takes up to `limit` unfinished runs, with their reservations, from processes that were evicted or have ended, oldest
+   * first. Those in progress cannot be started again, even by a process that still has them in its queue.
    */
-  claimAbandoned(process: string, limit: number): Promise<readonly OwnedRun[]>
+  claimAbandoned(owner: string, limit: number): Promise<readonly OwnedRun[]>
   /**
    * Takes a queued run from its owner to end it, so that no process starts it. Resolves with false if that is too late, or
    * another process has done so.
    */
-  withdraw(process: string, run: RunKey): Promise<boolean>
+  withdraw(owner: string, run: RunKey): Promise<boolean>
   /** Reads those of the runs that this process owns. */
-  read(process: string, runs: readonly RunKey[]): Promise<readonly ClaimedRun[]>
+  read(owner: string, runs: readonly RunKey[]): Promise<readonly ClaimedRun[]>
   /**
    * Sets a run of this process to in progress, also if the process has done so before. Resolves with false if it has lost
-   * the run, if the run was withdrawn or is missing, or if the process was removed.
+   * the run, if the run was withdrawn or is missing, or if the process was evicted.
    */
-  start(process: string, run: RunKey): Promise<boolean>
+  start(owner: string, run: RunKey): Promise<boolean>
   /**
    * Appends pieces to the logs of runs of this process that are in progress, and resolves with their keys. One that is
    * missing was not appended: its run is lost, or locked at this moment.
    */
-  append(process: string, pieces: readonly LogPiece[]): Promise<readonly RunKey[]>
+  append(owner: string, pieces: readonly LogPiece[]): Promise<readonly RunKey[]>
   /** Leaves the reservation of a run of this process to `Ledger.recover`, which settles it once the run has ended. */
-  leaveReservation(process: string, run: RunKey): Promise<void>
+  leaveReservation(owner: string, run: RunKey): Promise<void>
   /** Asks the owner of an unfinished run to cancel it. */
   requestCancel(run: RunKey): Promise<void>
   /** The runs that this process owns, or those of them that it is to cancel. */
-  owned(process: string, only?: 'cancel-requested'): Promise<readonly OwnedRun[]>
+  owned(owner: string, only?: 'cancel-requested'): Promise<readonly OwnedRun[]>
   /** The number of queued runs of an organization in all processes. */
   countQueued(organization: string): Promise<number>
   /**
@@ -50,6 +49,19 @@ export type RunClaims = {
    * response that is missing is omitted.
    */
   progress(runs: readonly FollowedRun[]): Promise<readonly RunProgress[]>
+}
+
+/** A stored response whose run has not finished. */
+export type UnfinishedRun = {
+  readonly id: string
+  readonly organization: string
+  readonly status: UnfinishedStatus
+  /** JSON text, which may be damaged: one damaged row must not keep the others from being read. */
+  readonly head: string
+  /** The stored request as JSON text. */
+  readonly run: string
+  /** The events so far, with the pieces joined. */
+  readonly log: string
 }
 
 /** An unfinished run of the process that reads it. */

@@ -9,7 +9,7 @@ import { createRequestLines, fetchWhenStarted, startRuntime } from './start-runt
 import { startupText } from './startup-text.ts'
 
 /** Serves with this process alone, until a signal stops it. */
-export async function serveAlone(input: ServeInput): Promise<void> {
+export async function serveSingle(input: ServeInput): Promise<void> {
   const { loaded, load, flags, drainMs, output } = input
   const { context } = output
   const requestLines = createRequestLines(output, flags.json === true)

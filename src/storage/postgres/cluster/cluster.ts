@@ -1,0 +1,51 @@
+import type { Secret } from '../../../lib/secret.ts'
+import { settleWithin } from '../../../lib/time.ts'
+import { createQuery, openConnections } from '../connection/connections.ts'
+import { type Database, operatorError } from '../connection/database.ts'
+import { createLeaseStore } from './lease-store.ts'
+import { createLeasedLimits, type LeasedLimits } from './leased-limits.ts'
+import { ownOsProcess } from './os-process.ts'
+import { createProcesses, type Processes } from './processes.ts'
+
+/** The processes of the database, of which this one is registered until it leaves. */
+export type Cluster = {
+  readonly processes: Processes
+  readonly limits: LeasedLimits
+  /** Removes this process as far as the database can be reached: otherwise the others evict it later. */
+  leave(): Promise<void>
+}
+
+const closeTimeoutMs = 2000
+
+/**
+ * Registers this process; rejects with an error for the operator. For `clock` see `StorageOptions`; `timeoutMs` replaces the
+ * time to wait for a connection and a statement of the rate limits.
+ */
+export async function joinCluster(
+  url: Secret,
+  database: Database,
+  clock?: () => number,
+  timeoutMs?: number,
+): Promise<Cluster> {
+  // The heartbeats have a connection of their own, so that a busy process is not evicted.
+  const connections = openConnections(url, 1)
+  const ofLimits = openConnections(url, 1, { keepIdle: true, timeoutMs })
+  const renewLeases = createLeaseStore(ofLimits, { health: database.health, now: clock, timeoutMs })
+  const processes = createProcesses(createQuery(connections))
+  // The first request finds it open. If that fails now, it is tried again then.
+  const opened = ofLimits.use(async () => {}).catch(() => {})
+  await processes.register(database.process.id(), ownOsProcess()).catch(async (error) => {
+    await opened
+    await Promise.all([connections.close(), ofLimits.close()])
+    throw operatorError(error, database.label)
+  })
+  await opened
+  return {
+    processes,
+    limits: createLeasedLimits(renewLeases, database.process, { clock }),
+    async leave() {
+      await processes.deregister(database.process.id()).catch(() => {})
+      await settleWithin(Promise.all([connections.close(), ofLimits.close()]), closeTimeoutMs)
+    },
+  }
+}
