@@ -110,10 +110,13 @@ export function storedResponseRoutes(guard: Guard, service: ResponseService, log
       responsePath,
       async ({ watchKey, caller: { organization, keyId }, params, request, admission, set }) => {
         const { stream, starting_after } = retrieveQuery.read(request)
-        const hold = admission.memory.acquire
+        const { acquire } = admission.memory
         if (!isStreamRequested(stream))
-          return jsonReply([await service.find(organization.id, params.id, hold)], { request, admission })
-        const source = await service.streamStored(organization.id, params.id, starting_after, hold)
+          return jsonReply([await service.find(organization.id, params.id, acquire)], {
+            request,
+            admission,
+          })
+        const source = await service.streamStored(organization.id, params.id, starting_after, acquire)
         const released = releasingOnClose(source, admission.detachMemory())
         const frames = logFailure(released, log, String(set.headers['x-request-id']))
         return eventStream(frames, { method: request.method, watch: watchKey(keyId) })
@@ -135,8 +138,8 @@ export function storedResponseRoutes(guard: Guard, service: ResponseService, log
       `${responsePath}/input_items`,
       async ({ caller, params, request, admission }) => {
         const page = toPage(inputItemsQuery.read(request), 'desc')
-        const { acquire: take } = admission.memory
-        const items = await service.listInputItems(caller.organization.id, params.id, page, take)
+        const { acquire } = admission.memory
+        const items = await service.listInputItems(caller.organization.id, params.id, page, acquire)
         return jsonReply(items, { request, admission })
       },
       { detail: inputItemsDetail },

@@ -8,7 +8,7 @@ import {
   gatewayMetrics,
   processMetrics,
 } from '../../observability/metrics/gateway-metrics.ts'
-import { workerMetrics } from '../../cli/serve/workers/gather-metrics.ts'
+import { workerMetrics } from '../../cli/serve/workers/collect.ts'
 import type { DescribedMetric } from '../../observability/metrics/prometheus.ts'
 import { createRequestFamilies } from '../../observability/metrics/request-metrics.ts'
 import { chooseModel, type ConnectCandidate } from '../../cli/connect/models.ts'

@@ -3,9 +3,49 @@ import { keyVariable } from '../connect/tool.ts'
 import type { Configuration } from '../../gateway/configuration.ts'
 import type { Model } from '../../gateway/models/model.ts'
 import type { NewKey } from '../../storage/ports/keys.ts'
+import { defaultSettings } from '../../config/defaults.ts'
+import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
+import { commandPrefix, locationFlags } from '../invocation.ts'
+import type { ServeInput } from './output.ts'
+
+/** What a server that has started shows. */
+type Started = {
+  readonly facts: BannerFacts
+  readonly firstKey: NewKey | undefined
+  /** The address of the server. */
+  readonly url: URL
+}
+
+/** Returns the text that `weir serve` prints when it is ready. */
+export function startupText(
+  { facts, firstKey, url: address }: Started,
+  { loaded, flags, output: { context } }: ServeInput,
+): string {
+  const url = displayUrl(address)
+  const location = locationFlags(loaded, flags, context)
+  const prefix = commandPrefix(context)
+  const commands = {
+    models: `${prefix} models${location.config}`,
+    createKey: `${prefix} keys create${location.data}`,
+    connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
+  }
+  const isFile = loaded.settings.database === undefined
+  const data = isFile ? loaded.dataFolder : locationLabel(databaseLocation(loaded))
+  const text = banner({ facts, firstKey, url, data, commands })
+  // A line between the banner and the requests.
+  return context.terminal === undefined ? text : `${text}\n`
+}
+
+/** The address without any settings. */
+const defaultUrl = `http://${defaultSettings.host}:${defaultSettings.port}`
+
+function displayUrl({ protocol, port, hostname }: URL): string {
+  const host = hostname === '0.0.0.0' || hostname === '[::]' ? 'localhost' : hostname
+  return `${protocol}//${host}:${port}`
+}
 
 /** The commands that the banner shows. */
-export type BannerCommands = {
+type BannerCommands = {
   readonly models: string
   readonly createKey: string
   readonly connect: string
@@ -22,7 +62,7 @@ export type BannerFacts = {
 }
 
 /** The values that the banner shows. */
-export type BannerInput = {
+type BannerInput = {
   readonly facts: BannerFacts
   /** Absent where the database already had keys, or the operator has chosen the first one. */
   readonly firstKey: NewKey | undefined
@@ -34,7 +74,7 @@ export type BannerInput = {
 }
 
 /** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
-export function banner({ facts, firstKey, url, data, commands }: BannerInput): string {
+function banner({ facts, firstKey, url, data, commands }: BannerInput): string {
   const lines = [
     `weir ${version} listens on ${url}`,
     '',

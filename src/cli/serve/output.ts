@@ -1,6 +1,8 @@
 import { fstatSync } from 'node:fs'
 import { createLineWriter, type Sink } from '../../observability/request-log/line-writer.ts'
 import { clockTime, levelLabel } from '../../observability/request-log/readable-log.ts'
+import type { LoadedSettings } from '../../config/load.ts'
+import type { SettingsFlags } from '../../config/paths.ts'
 import type { CliContext, Terminal } from '../context.ts'
 import { openTerminalSink } from './terminal-sink.ts'
 
@@ -12,6 +14,16 @@ export type ServeOutput = {
   readonly requests: Sink
   /** Resolves once all log lines are written, or after a short timeout. */
   flush(): Promise<void>
+}
+
+/** What `weir serve` was started with. */
+export type ServeInput = {
+  readonly loaded: LoadedSettings
+  /** Loads the settings again. */
+  readonly load: () => LoadedSettings
+  readonly flags: SettingsFlags & { readonly json?: boolean | undefined }
+  readonly drainMs: number
+  readonly output: ServeOutput
 }
 
 /** Time for a reader that is slow to receive the last lines. */

@@ -1,12 +1,11 @@
 import type { Runtime } from '../../server/runtime.ts'
 import { logTo, logWarnings } from '../log.ts'
-import { bannerFacts } from './banner.ts'
+import { bannerFacts, startupText } from './banner.ts'
 import { listen } from './listen.ts'
 import { reloadOnSignal } from './reload.ts'
-import type { ServeInput } from './serve-input.ts'
+import type { ServeInput } from './output.ts'
 import { listenForStopSignals, logShutdown, shutDown } from './shutdown.ts'
 import { createRequestLines, fetchWhenStarted, startRuntime } from './start-runtime.ts'
-import { startupText } from './startup-text.ts'
 
 /** Serves with this process alone, until a signal stops it. */
 export async function serveSingle(input: ServeInput): Promise<void> {

@@ -2,7 +2,7 @@ import type { LoadedSettings } from '../../../config/load.ts'
 import { configure } from '../../../gateway/configuration.ts'
 import { causeOf, createLog, type Log } from '../../../lib/log.ts'
 import { logReload, onReloadSignal } from '../reload.ts'
-import type { ServeInput } from '../serve-input.ts'
+import type { ServeInput } from '../output.ts'
 import { CallRejected } from './channel.ts'
 import type { WorkerPool } from './worker-pool.ts'
 

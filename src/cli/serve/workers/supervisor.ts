@@ -4,15 +4,15 @@ import { createLog, type Log } from '../../../lib/log.ts'
 import { openStorage } from '../../../storage/open-storage.ts'
 import type { NewKey } from '../../../storage/ports/keys.ts'
 import { logTo, logWarnings } from '../../log.ts'
-import type { ServeInput } from '../serve-input.ts'
+import type { ServeInput } from '../output.ts'
 import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
 import { databaseLocation } from '../../../storage/database-location.ts'
-import { startupText } from '../startup-text.ts'
+import { startupText } from '../banner.ts'
 import { type ClaimedPort, claimPort } from './claim-port.ts'
-import { createLiveEventsGatherer } from './gather-live-events.ts'
-import { createMetricsGatherer } from './gather-metrics.ts'
+import { createLiveEventsCollector, createMetricsCollector } from './collect.ts'
 import { reloadWorkersOnSignal } from './reload-workers.ts'
-import { createWorkerInput } from './worker-input.ts'
+import type { WorkerInput } from './procedures.ts'
+import { outputFormat } from './worker-output.ts'
 import { createWorkerLines, type WorkerLines } from './worker-lines.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { spawnWorker } from './worker-process.ts'
@@ -87,8 +87,8 @@ async function supervise(input: SupervisorInput): Promise<void> {
 }
 
 function createPool(input: SupervisorInput, lines: WorkerLines): WorkerPool {
-  const metrics = createMetricsGatherer(() => pool, lines.dropped)
-  const otherLiveEvents = createLiveEventsGatherer(() => pool)
+  const metrics = createMetricsCollector(() => pool, lines.dropped)
+  const otherLiveEvents = createLiveEventsCollector(() => pool)
   const pool: WorkerPool = new WorkerPool({
     count: input.count,
     loaded: input.loaded,
@@ -99,4 +99,27 @@ function createPool(input: SupervisorInput, lines: WorkerLines): WorkerPool {
     log: input.log,
   })
   return pool
+}
+
+/**
+ * Returns a function that creates the input of each worker. A worker that starts after a reload has the new settings, but
+ * listens where the others do, and uses the same database.
+ */
+function createWorkerInput(
+  { loaded: first, drainMs, flags, output }: ServeInput,
+  port: number,
+): (number: number, loaded: LoadedSettings) => WorkerInput {
+  const { dataFolder } = first
+  const { host, tls, database } = first.settings
+  const format = outputFormat(output.context, flags.json === true)
+  const address = { host, port, ...(tls && { tls }), ...(database !== undefined && { database }) }
+  return (number, loaded) => {
+    const { tls: _tls, database: _database, ...settings } = loaded.settings
+    return {
+      number,
+      loaded: { ...loaded, dataFolder, settings: { ...settings, ...address } },
+      drainMs,
+      format,
+    }
+  }
 }

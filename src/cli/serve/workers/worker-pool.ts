@@ -1,10 +1,9 @@
 import type { LoadedSettings } from '../../../config/load.ts'
 import { causeOf, type Log } from '../../../lib/log.ts'
-import { settleWithin } from '../../../lib/time.ts'
+import { settleWithin, wait } from '../../../lib/time.ts'
 import { CommandError } from '../../errors.ts'
 import type { BannerFacts } from '../banner.ts'
 import { CallRejected } from './channel.ts'
-import { createRestartDelay } from './restart-delay.ts'
 import type { WorkerInput } from './procedures.ts'
 import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
 
@@ -193,4 +192,28 @@ export class WorkerPool {
 
 function fieldsOf(number: number, { pid }: WorkerProcess, { exitCode, signal }: WorkerEnd) {
   return { worker: number, pid, ...(signal === null ? { exit_code: exitCode } : { signal }) }
+}
+
+/** A process that ran for this time did not fail to start: its replacement starts without a delay. */
+const stableMs = 10_000
+const minDelayMs = 100
+const maxDelayMs = 10_000
+
+/** The delay before a process is started again: it doubles while the process ends soon after its start. */
+type RestartDelay = {
+  /** Resolves after the delay for a process that ran for so long, or when the signal aborts. */
+  wait(ranMs: number, signal: AbortSignal): Promise<void>
+}
+
+/** Creates the delay for one process and its replacements. */
+function createRestartDelay(): RestartDelay {
+  let delayMs = 0
+  return {
+    async wait(ranMs, signal) {
+      if (ranMs >= stableMs) delayMs = 0
+      // It rejects only when the signal aborts.
+      if (delayMs > 0) await wait(delayMs, signal).catch(() => {})
+      delayMs = Math.min(Math.max(delayMs * 2, minDelayMs), maxDelayMs)
+    },
+  }
 }

@@ -7,7 +7,6 @@ import {
   workerCommand,
   type WorkerProcedures,
 } from './procedures.ts'
-import { relayLines } from './relay-lines.ts'
 
 /** Receives what a worker writes, and its calls. */
 export type WorkerListener = {
@@ -78,4 +77,23 @@ async function endOf(child: Bun.Subprocess, logRead: Promise<void>): Promise<Wor
   await child.exited
   await logRead
   return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) }
+}
+
+/** The longest part of a line that waits for its end. */
+const maxPendingCharacters = 1024 * 1024
+
+/** Passes the lines of a stream on, whole and without line ends, until it ends; a very long line is split. */
+async function relayLines(stream: ReadableStream<Uint8Array>, write: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  let pending = ''
+  for await (const bytes of stream) {
+    const lines = (pending + decoder.decode(bytes, { stream: true })).split('\n')
+    pending = lines.pop() ?? ''
+    for (const line of lines) write(line)
+    if (pending.length <= maxPendingCharacters) continue
+    write(pending)
+    pending = ''
+  }
+  // The process may have been killed in the middle of a line.
+  if (pending !== '') write(pending)
 }
