@@ -10,6 +10,8 @@ const layers: readonly (readonly string[])[] = [
   ['gateway'],
   ['observability'],
   ['http'],
+  // The start that all generating APIs share.
+  ['api/generate.ts'],
   [
     'api/chat-completions',
     'api/responses',

@@ -1,16 +1,18 @@
 import { AnswerAccumulator } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { joinWarnings } from '../../domain/generation/warnings.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
 import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { Models } from '../../gateway/models/models.ts'
-import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
+import {
+  type PreparedGeneration,
+  prepareGeneration,
+  requestedModel,
+} from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import { doneFrame } from '../../http/data-frames.ts'
-import { recordUnprepared } from '../../http/record-rejected.ts'
-import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import { type GenerationDependencies, startGeneration } from '../generate.ts'
 import { createCompletionRecorder } from './store-completion.ts'
 import { lower } from './lower.ts'
 import { renderCompletion, replyMetadata, type ReplyMetadata } from './render.ts'
@@ -18,10 +20,7 @@ import { ChunkRenderer } from './render-chunks.ts'
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
-export type ChatServiceDependencies = {
-  readonly gateway: Gateway
-  readonly models: () => Models
-  readonly unsupported: 'reject' | 'drop'
+export type ChatServiceDependencies = GenerationDependencies & {
   /** Streams send the arguments of tool calls in fragments instead of complete calls. */
   readonly toolCallFragments: boolean
   /** Log probabilities are requested from providers and returned. */
@@ -44,7 +43,7 @@ export function createChatService(parts: ChatServiceDependencies): ChatService {
   return {
     async complete(request, context) {
       const fold = new AnswerAccumulator()
-      const { stream, metadata } = await startGeneration(request, context, fold, parts)
+      const { stream, metadata } = await start(request, context, fold, parts)
       await stream.forEach((batch) => fold.add(batch))
       const completion = renderCompletion(fold.answer(), stream.usage(), metadata)
       return { completion, cost: stream.cost() }
@@ -52,49 +51,32 @@ export function createChatService(parts: ChatServiceDependencies): ChatService {
     async stream(request, context) {
       // Only a completion that is stored has to be folded.
       const fold = request.store ? new AnswerAccumulator() : undefined
-      const { stream, metadata } = await startGeneration(request, context, fold, parts)
+      const { stream, metadata } = await start(request, context, fold, parts)
       const includeUsage = request.stream_options?.include_usage === true
       return toFrameSource(stream, new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments), fold)
     },
   }
 }
 
-type StartedGeneration = { readonly stream: GenerationStream; readonly metadata: ReplyMetadata }
+type StartedCompletion = { readonly stream: GenerationStream; readonly metadata: ReplyMetadata }
 
 /** Starts the generation. Where the request says `store: true`, its answer is stored from the fold when it ends. */
-async function startGeneration(
+async function start(
   request: ChatRequest,
   context: RequestContext,
   fold: AnswerAccumulator | undefined,
   parts: ChatServiceDependencies,
-): Promise<StartedGeneration> {
-  let prepared: PreparedGeneration
-  try {
-    prepared = prepareChat(request, parts.models(), parts)
-  } catch (error) {
-    await recordUnprepared(error, request, context, 'chat', parts)
-    throw error
-  }
-  const { model, generation, performanceMode, slug } = prepared
-  const { organization, admission, signal } = context
+): Promise<StartedCompletion> {
   const recorder =
-    request.store && fold ? createCompletionRecorder(request, organization.id, fold) : undefined
-  const stream = await parts.gateway.generate({
-    metadata: requestMetadata(request, context, 'chat', slug),
-    billing: organization.billing,
-    admission,
-    model,
-    generation,
-    stream: request.stream === true,
-    onSettled: recorder?.onSettled,
-    signal,
-  })
-  const warnings = joinWarnings(prepared.warnings, stream.warnings)
+    request.store && fold ? createCompletionRecorder(request, context.organization.id, fold) : undefined
+  const prepare = () => prepareChat(request, parts.models(), parts)
+  const started = await startGeneration('chat', request, context, prepare, parts, recorder?.onSettled)
+  const { stream, warnings, prepared } = started
   const metadata = replyMetadata({
-    model: slug,
+    model: prepared.slug,
     provider: stream.provider,
-    performanceMode,
-    logprobs: generation.logprobs !== undefined,
+    performanceMode: prepared.performanceMode,
+    logprobs: prepared.generation.logprobs !== undefined,
     warnings,
   })
   recorder?.onStarted(metadata)
@@ -107,13 +89,10 @@ export function prepareChat(
   models: Models,
   { unsupported, logprobs }: Pick<ChatServiceDependencies, 'unsupported' | 'logprobs'>,
 ): PreparedGeneration {
+  const api = 'chat_completions'
+  const requested = requestedModel(models, request.model, api)
   const fast = request.performance_mode === 'fast'
-  return prepareGeneration(request, () => lower(request, { logprobs }), {
-    api: 'chat_completions',
-    models,
-    unsupported,
-    fast,
-  })
+  return prepareGeneration(requested, lower(request, { logprobs }), { api, models, unsupported, fast })
 }
 
 function toFrameSource(

@@ -1,25 +1,20 @@
 import { AnswerAccumulator } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { joinWarnings } from '../../domain/generation/warnings.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
 import type { GenerationStream } from '../../gateway/generate-request.ts'
-import type { Models } from '../../gateway/models/models.ts'
-import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
+import {
+  type PreparedGeneration,
+  prepareGeneration,
+  requestedModel,
+} from '../../gateway/models/prepare-generation.ts'
 import { doneFrame } from '../../http/data-frames.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
-import { recordUnprepared } from '../../http/record-rejected.ts'
-import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import { type GenerationDependencies, startGeneration } from '../generate.ts'
 import { lower } from './lower.ts'
 import { ChunkRenderer, renderCompletion, type ReplyMetadata, replyMetadata } from './render.ts'
 import type { Completion } from './reply-schema.ts'
 import type { CompletionRequest } from './schema.ts'
-
-export type TextCompletionDependencies = {
-  readonly gateway: Gateway
-  readonly models: () => Models
-  readonly unsupported: 'reject' | 'drop'
-}
 
 export type TextCompletionService = {
   /** Resolves with the complete completion, and with its cost where the model has a price. */
@@ -34,7 +29,7 @@ export type TextCompletionService = {
 export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
 
 /** Serves completions of prompts. */
-export function createTextCompletionService(service: TextCompletionDependencies): TextCompletionService {
+export function createTextCompletionService(service: GenerationDependencies): TextCompletionService {
   return {
     async complete(request, context) {
       const { stream, metadata } = await start(request, context, service)
@@ -57,34 +52,24 @@ export function createTextCompletionService(service: TextCompletionDependencies)
 async function start(
   request: CompletionRequest,
   context: RequestContext,
-  service: TextCompletionDependencies,
+  service: GenerationDependencies,
 ): Promise<{ readonly stream: GenerationStream; readonly metadata: ReplyMetadata }> {
-  const prepared = await prepare(request, context, service)
-  const { slug, model, generation } = prepared
-  const { organization, admission, signal } = context
-  const stream = await service.gateway.generate({
-    metadata: requestMetadata(request, context, 'completions', slug),
-    billing: organization.billing,
-    admission,
-    model,
-    generation,
-    stream: request.stream === true,
-    signal,
-  })
-  const warnings = joinWarnings(prepared.warnings, stream.warnings)
-  return { stream, metadata: replyMetadata({ model: slug, provider: stream.provider, warnings }) }
+  const prepare = () => prepareCompletion(request, service)
+  const { stream, warnings, prepared } = await startGeneration(
+    'completions',
+    request,
+    context,
+    prepare,
+    service,
+  )
+  return { stream, metadata: replyMetadata({ model: prepared.slug, provider: stream.provider, warnings }) }
 }
 
-async function prepare(
+function prepareCompletion(
   request: CompletionRequest,
-  context: RequestContext,
-  service: TextCompletionDependencies,
-): Promise<PreparedGeneration> {
-  const { models, unsupported } = service
-  try {
-    return prepareGeneration(request, lower, { api: 'completions', models: models(), unsupported })
-  } catch (error) {
-    await recordUnprepared(error, request, context, 'completions', service)
-    throw error
-  }
+  { models: current, unsupported }: GenerationDependencies,
+): PreparedGeneration {
+  const [api, models] = ['completions', current()] as const
+  const requested = requestedModel(models, request.model, api)
+  return prepareGeneration(requested, lower(request), { api, models, unsupported })
 }

@@ -1,23 +1,18 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
-import type { GenerationStream } from '../../gateway/generate-request.ts'
-import type { Models } from '../../gateway/models/models.ts'
-import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
-import { recordUnprepared } from '../../http/record-rejected.ts'
-import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
+import {
+  type PreparedGeneration,
+  prepareGeneration,
+  requestedModel,
+} from '../../gateway/models/prepare-generation.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import type { Json } from '../../lib/json/json.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import { type GenerationDependencies, startGeneration } from '../generate.ts'
 import { lower } from './lower.ts'
 import { dimensionsOf, renderEmbeddings } from './render.ts'
 import type { EmbeddingRequest } from './schema.ts'
-
-export type EmbeddingServiceDependencies = {
-  readonly gateway: Gateway
-  readonly models: () => Models
-  readonly unsupported: 'reject' | 'drop'
-}
 
 /** The reply as JSON in parts, and its cost where the model has a price. */
 export type EmbeddingResult = { readonly parts: readonly string[]; readonly cost: Nanos | undefined }
@@ -27,11 +22,14 @@ export type EmbeddingService = {
 }
 
 /** Serves embedding requests. */
-export function createEmbeddingService(service: EmbeddingServiceDependencies): EmbeddingService {
+export function createEmbeddingService(service: GenerationDependencies): EmbeddingService {
   return {
     async embed(request, context) {
-      const prepared = await prepare(request, context, service)
-      const stream = await start(request, prepared, context, service)
+      const prepare = () => prepareEmbedding(request, service)
+      // An unknown property of this name selects no stream.
+      const labels = { ...request, stream: false }
+      const started = await startGeneration('embeddings', labels, context, prepare, service)
+      const { stream, warnings, prepared } = started
       const embeddings: Json[] = []
       await stream.forEach((batch) => collect(batch, embeddings))
       const usage = stream.usage()
@@ -41,7 +39,7 @@ export function createEmbeddingService(service: EmbeddingServiceDependencies): E
         provider: stream.provider,
         promptTokens: usage.promptTokens,
         warnings: [
-          ...joinWarnings(prepared.warnings, stream.warnings, dimensionWarnings(request, embeddings[0])),
+          ...joinWarnings(warnings, dimensionWarnings(request, embeddings[0])),
           ...(usage.estimated ? [estimatedUsageWarning] : []),
         ],
       })
@@ -50,36 +48,13 @@ export function createEmbeddingService(service: EmbeddingServiceDependencies): E
   }
 }
 
-async function prepare(
+function prepareEmbedding(
   request: EmbeddingRequest,
-  context: RequestContext,
-  service: EmbeddingServiceDependencies,
-): Promise<PreparedGeneration> {
-  const { models, unsupported } = service
-  try {
-    return prepareGeneration(request, lower, { api: 'embeddings', models: models(), unsupported })
-  } catch (error) {
-    await recordUnprepared(error, request, context, 'embeddings', service)
-    throw error
-  }
-}
-
-function start(
-  request: EmbeddingRequest,
-  { slug, model, generation }: PreparedGeneration,
-  context: RequestContext,
-  { gateway }: EmbeddingServiceDependencies,
-): Promise<GenerationStream> {
-  const { organization, admission, signal } = context
-  return gateway.generate({
-    metadata: requestMetadata(request, context, 'embeddings', slug),
-    billing: organization.billing,
-    admission,
-    model,
-    generation,
-    stream: false,
-    signal,
-  })
+  { models: current, unsupported }: GenerationDependencies,
+): PreparedGeneration {
+  const [api, models] = ['embeddings', current()] as const
+  const requested = requestedModel(models, request.model, api)
+  return prepareGeneration(requested, lower(request), { api, models, unsupported })
 }
 
 function collect(batch: readonly GenerationEvent[], embeddings: Json[]): void {

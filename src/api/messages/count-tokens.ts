@@ -1,5 +1,5 @@
 import { estimatePromptTokens } from '../../gateway/billing/estimate.ts'
-import { prepareGeneration } from '../../gateway/models/prepare-generation.ts'
+import { prepareGeneration, requestedModel } from '../../gateway/models/prepare-generation.ts'
 import { countUpstream } from '../../gateway/streams/count-tokens.ts'
 import { lowerPrompt, type MessageHeaders } from './lower.ts'
 import type { PrepareDependencies } from './prepare-message.ts'
@@ -13,13 +13,12 @@ export type TokenCounter = (
 ) => Promise<number>
 
 /** Counts with the provider of the model where it offers that, and estimates otherwise. */
-export function createTokenCounter({ models, unsupported }: PrepareDependencies): TokenCounter {
+export function createTokenCounter({ models: current, unsupported }: PrepareDependencies): TokenCounter {
   return async (request, headers, signal) => {
-    const { model, generation } = prepareGeneration(request, (body) => lowerPrompt(body, headers), {
-      api: 'messages',
-      models: models(),
-      unsupported,
-    })
+    const [api, models] = ['messages', current()] as const
+    const requested = requestedModel(models, request.model, api)
+    const lowered = lowerPrompt(request, headers)
+    const { model, generation } = prepareGeneration(requested, lowered, { api, models, unsupported })
     return (await countUpstream(model, generation, signal)) ?? estimatePromptTokens(generation)
   }
 }

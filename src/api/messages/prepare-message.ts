@@ -1,11 +1,15 @@
-import { type PreparedGeneration, prepareGeneration } from '../../gateway/models/prepare-generation.ts'
-import type { Models } from '../../gateway/models/models.ts'
+import {
+  type PreparedGeneration,
+  prepareGeneration,
+  requestedModel,
+} from '../../gateway/models/prepare-generation.ts'
+import type { GenerationDependencies } from '../generate.ts'
 import { selectBetas } from './betas.ts'
 import { lower, type MessageHeaders } from './lower.ts'
 import type { MessageRequest } from './schema.ts'
 
-/** The settings by which requests are prepared. */
-export type PrepareDependencies = { readonly models: () => Models; readonly unsupported: 'reject' | 'drop' }
+/** What requests are prepared by. */
+export type PrepareDependencies = Pick<GenerationDependencies, 'models' | 'unsupported'>
 
 /**
  * Prepares a request for the gateway; throws the 400 or 404 of a request that cannot be served. Every request has a
@@ -14,13 +18,11 @@ export type PrepareDependencies = { readonly models: () => Models; readonly unsu
 export function prepareMessage(
   request: MessageRequest,
   headers: MessageHeaders,
-  { models, unsupported }: PrepareDependencies,
+  { models: current, unsupported }: PrepareDependencies,
 ): PreparedGeneration {
-  const prepared = prepareGeneration(request, (body) => lower(body, headers), {
-    api: 'messages',
-    models: models(),
-    unsupported,
-  })
+  const [api, models] = ['messages', current()] as const
+  const requested = requestedModel(models, request.model, api)
+  const prepared = prepareGeneration(requested, lower(request, headers), { api, models, unsupported })
   const { source, warnings } = selectBetas(prepared.generation.source, prepared.model)
   return withLimit({
     ...prepared,

@@ -1,24 +1,19 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
-import { joinWarnings } from '../../domain/generation/warnings.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
 import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { Model } from '../../gateway/models/model.ts'
-import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
-import { recordUnprepared } from '../../http/record-rejected.ts'
-import { type RequestContext, type RequestLabels, requestMetadata } from '../../http/request-context.ts'
+import type { RequestContext, RequestLabels } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import { type GenerationDependencies, startGeneration } from '../generate.ts'
 import { BlockReducer } from './block-reducer.ts'
 import type { BlockOptions } from './blocks.ts'
 import { BlockFold } from './fold.ts'
 import type { MessageHeaders } from './lower.ts'
 import { MessageStream, pingFrame } from './message-stream.ts'
-import { type PrepareDependencies, prepareMessage } from './prepare-message.ts'
+import { prepareMessage } from './prepare-message.ts'
 import { renderMessage, type ReplyMetadata, replyMetadata } from './render.ts'
 import type { MessageObject } from './reply-schema.ts'
 import type { MessageRequest } from './schema.ts'
-
-export type MessageServiceDependencies = PrepareDependencies & { readonly gateway: Gateway }
 
 export type MessageService = {
   /** Resolves with the complete message, and with its cost where the model has a price. */
@@ -36,7 +31,7 @@ export type CompletedMessage = { readonly message: MessageObject; readonly cost:
 export type StreamedMessage = Omit<FrameSource<readonly GenerationEvent[]>, 'failed'>
 
 /** Serves messages of models. */
-export function createMessageService(parts: MessageServiceDependencies): MessageService {
+export function createMessageService(parts: GenerationDependencies): MessageService {
   return {
     async complete(request, headers, context) {
       const { stream, metadata, options } = await start(request, headers, context, parts)
@@ -70,30 +65,16 @@ async function start(
   request: MessageRequest,
   headers: MessageHeaders,
   context: RequestContext,
-  parts: MessageServiceDependencies,
+  parts: GenerationDependencies,
 ): Promise<StartedMessage> {
-  const labels = labelsOf(request)
-  let prepared: PreparedGeneration
-  try {
-    prepared = prepareMessage(request, headers, parts)
-  } catch (error) {
-    await recordUnprepared(error, labels, context, 'messages', parts)
-    throw error
+  const prepare = () => prepareMessage(request, headers, parts)
+  const started = await startGeneration('messages', labelsOf(request), context, prepare, parts)
+  const { stream, warnings, prepared } = started
+  const options = {
+    provider: stream.provider,
+    thinking: thinkingFor(request, prepared.model, stream.provider),
   }
-  const { model, generation, slug } = prepared
-  const { organization, admission, signal } = context
-  const stream = await parts.gateway.generate({
-    metadata: requestMetadata(labels, context, 'messages', slug),
-    billing: organization.billing,
-    admission,
-    model,
-    generation,
-    stream: request.stream === true,
-    signal,
-  })
-  const warnings = joinWarnings(prepared.warnings, stream.warnings)
-  const options = { provider: stream.provider, thinking: thinkingFor(request, model, stream.provider) }
-  return { stream, metadata: replyMetadata({ model: slug, warnings }), options }
+  return { stream, metadata: replyMetadata({ model: prepared.slug, warnings }), options }
 }
 
 function labelsOf({ model, stream, metadata }: MessageRequest): RequestLabels {

@@ -3,6 +3,7 @@ import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import { generate } from '../generate.ts'
 import type { StreamEvent } from './events/stream-event.ts'
 import { prepareResponse, type ServiceDependencies } from './prepare-response.ts'
 import { renderFrames } from './render/render-event.ts'
@@ -73,18 +74,8 @@ async function start(
 ): Promise<StartedResponse> {
   const response = await prepareResponse(request, context, parts)
   const { prepared, metadata } = response
-  const { organization, admission, signal } = context
-  const lifecycle = createResponseLifecycle(response, organization.id, parts)
-  const generating = parts.gateway.generate({
-    metadata,
-    billing: organization.billing,
-    admission,
-    model: prepared.model,
-    generation: prepared.generation,
-    stream: request.stream === true,
-    signal,
-    onSettled: lifecycle.settle,
-  })
+  const lifecycle = createResponseLifecycle(response, context.organization.id, parts)
+  const generating = generate(prepared, metadata, context, parts.gateway, lifecycle.settle)
   const stream = await generating.catch((error: unknown) => {
     // `onSettled` is not called for a request that the gateway rejects.
     response.release()

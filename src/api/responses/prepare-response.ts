@@ -1,12 +1,11 @@
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import type { Gateway } from '../../gateway/gateway.ts'
 import { type BodyTurn, type LargeBodies, minLargeBody } from '../../gateway/rate-limits/large-bodies.ts'
-import type { Models } from '../../gateway/models/models.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
 import { monotonicNow } from '../../lib/time.ts'
 import type { Responses } from '../../storage/ports/responses.ts'
+import { type GenerationDependencies, recordUnprepared } from '../generate.ts'
 import { type ConversationMemory, loadConversation } from './conversation.ts'
 import { headOf, type ResponseHead } from './request/head.ts'
 import type { Conversation } from './request/lower.ts'
@@ -15,12 +14,11 @@ import type { ResponseRequest } from './request/schema.ts'
 import type { ToolOptions } from './request/tools.ts'
 
 /** What the creation of every response depends on. */
-export type ServiceDependencies = ToolOptions & {
-  readonly gateway: Gateway
-  readonly models: () => Models
-  readonly responses: Responses
-  readonly largeBodies: LargeBodies
-}
+export type ServiceDependencies = ToolOptions &
+  GenerationDependencies & {
+    readonly responses: Responses
+    readonly largeBodies: LargeBodies
+  }
 
 /** A request that can be sent to a model, and the head of its response. */
 export type PreparedResponse = {
@@ -38,8 +36,8 @@ export async function prepareResponse(
   context: RequestContext,
   parts: ServiceDependencies,
 ): Promise<PreparedResponse> {
-  const { gateway, models, responses } = parts
-  const { organization, admission } = context
+  const { models, responses } = parts
+  const { organization } = context
   const release = holdPrevious(request, responses)
   const turn = new ConversationTurn(context, parts.largeBodies)
   try {
@@ -52,9 +50,7 @@ export async function prepareResponse(
     return { prepared, conversation, head, metadata, release }
   } catch (error) {
     release()
-    const slug = models().find(request.model)?.slug
-    admission.markRecorded()
-    await gateway.recordRejected(requestMetadata(request, context, 'responses', slug), error)
+    await recordUnprepared(error, 'responses', request, context, parts)
     throw error
   } finally {
     turn.end()

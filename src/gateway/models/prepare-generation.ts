@@ -39,19 +39,22 @@ export type PreparedGeneration = {
   readonly warnings: readonly string[]
 }
 
+/** Returns the enabled model of that name; throws the 404 if there is none, and the 400 or 404 if it does not serve the API. */
+export function requestedModel(models: Models, name: string, api: ModelApi): Model {
+  const model = requireModel(models, name)
+  requireApi(model, api)
+  return model
+}
+
 /**
- * Prepares a request of any API: finds its model, which has to serve the API, lowers it, selects the fast mode and
- * enforces the capabilities of the model, in this order. Its model has only the routes that can serve the request. Throws
- * the 404 of an unknown or disabled model, or the error of the first of these steps that fails.
+ * Prepares the request of an API to a model: selects the fast mode and enforces the capabilities of the model, in this
+ * order. The model that serves it has only the routes that can. Throws the error of the first of these steps that fails.
  */
-export function prepareGeneration<Request extends { readonly model: string }>(
-  request: Request,
-  lower: (request: Request) => LoweredRequest,
+export function prepareGeneration(
+  requested: Model,
+  { generation, names, droppable, warnings }: LoweredRequest,
   { api, models, unsupported, fast = false }: PrepareOptions,
 ): PreparedGeneration {
-  const requested = requireModel(models, request.model)
-  requireApi(requested, api)
-  const { generation, names, droppable, warnings } = lower(request)
   requireBounds(generation, api)
   const service = fast ? resolveFastMode(models, requested) : undefined
   const model = service?.model ?? requested

@@ -1,5 +1,9 @@
 import type { Models } from '../../../gateway/models/models.ts'
-import { type PreparedGeneration, prepareGeneration } from '../../../gateway/models/prepare-generation.ts'
+import {
+  type PreparedGeneration,
+  prepareGeneration,
+  requestedModel,
+} from '../../../gateway/models/prepare-generation.ts'
 import { type Conversation, lower } from './lower.ts'
 import type { ResponseRequest } from './schema.ts'
 import type { ToolOptions } from './tools.ts'
@@ -15,9 +19,7 @@ export function prepareRequest(
   options: ToolOptions,
 ): PreparedRequest {
   const { unsupported } = options
-  return prepareGeneration(request, () => lower(request, conversation, options), {
-    api: 'responses',
-    models,
-    unsupported,
-  })
+  const requested = requestedModel(models, request.model, 'responses')
+  const lowered = lower(request, conversation, options)
+  return prepareGeneration(requested, lowered, { api: 'responses', models, unsupported })
 }

@@ -1,0 +1,73 @@
+import type { Api } from '../domain/accounting/request-metadata.ts'
+import { joinWarnings } from '../domain/generation/warnings.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { GenerateRequest, GenerationStream } from '../gateway/generate-request.ts'
+import type { Models } from '../gateway/models/models.ts'
+import type { PreparedGeneration } from '../gateway/models/prepare-generation.ts'
+import { type RequestContext, type RequestLabels, requestMetadata } from '../http/request-context.ts'
+
+/** Dependencies of every endpoint that generates. */
+export type GenerationDependencies = {
+  readonly gateway: Gateway
+  readonly models: () => Models
+  /** Whether a parameter that the model does not support is rejected with 400, or dropped with a warning. */
+  readonly unsupported: 'reject' | 'drop'
+}
+
+/** A generation that has begun. */
+export type StartedGeneration = {
+  readonly prepared: PreparedGeneration
+  readonly stream: GenerationStream
+  /** Those of the request, and those of the provider that serves it. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Starts the generation of a request whose body is valid: prepares it and sends it to the gateway. A request that cannot be
+ * prepared is recorded in the usage. Rejects with its error, or with that of the gateway.
+ */
+export async function startGeneration(
+  api: Api,
+  labels: RequestLabels,
+  context: RequestContext,
+  prepare: () => PreparedGeneration,
+  { gateway, models }: Pick<GenerationDependencies, 'gateway' | 'models'>,
+  onSettled?: GenerateRequest['onSettled'],
+): Promise<StartedGeneration> {
+  let prepared: PreparedGeneration
+  try {
+    prepared = prepare()
+  } catch (error) {
+    await recordUnprepared(error, api, labels, context, { gateway, models })
+    throw error
+  }
+  const metadata = requestMetadata(labels, context, api, prepared.slug)
+  const stream = await generate(prepared, metadata, context, gateway, onSettled)
+  return { prepared, stream, warnings: joinWarnings(prepared.warnings, stream.warnings) }
+}
+
+/** Sends a prepared request to the gateway. */
+export function generate(
+  { model, generation }: PreparedGeneration,
+  metadata: GenerateRequest['metadata'],
+  { organization, admission, signal }: RequestContext,
+  gateway: Gateway,
+  onSettled?: GenerateRequest['onSettled'],
+): Promise<GenerationStream> {
+  const { stream } = metadata
+  const { billing } = organization
+  return gateway.generate({ metadata, billing, admission, model, generation, stream, onSettled, signal })
+}
+
+/** Records a request whose body is valid, but that is rejected before the gateway is called. */
+export function recordUnprepared(
+  error: unknown,
+  api: Api,
+  labels: RequestLabels,
+  context: RequestContext,
+  { gateway, models }: Pick<GenerationDependencies, 'gateway' | 'models'>,
+): Promise<void> {
+  const slug = labels.model === undefined ? undefined : models().find(labels.model)?.slug
+  context.admission.markRecorded()
+  return gateway.recordRejected(requestMetadata(labels, context, api, slug), error)
+}
