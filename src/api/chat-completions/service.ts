@@ -12,8 +12,8 @@ import { doneFrame } from '../../http/data-frames.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import { type GenerationDependencies, startGeneration } from '../generate.ts'
-import { createCompletionRecorder } from './store-completion.ts'
+import { type GenerationDependencies, type StartedGeneration, startGeneration } from '../generate.ts'
+import { type CompletionRecorder, createCompletionRecorder } from './store-completion.ts'
 import { lower } from './lower.ts'
 import { renderCompletion, replyMetadata, type ReplyMetadata } from './render.ts'
 import { ChunkRenderer } from './render-chunks.ts'
@@ -43,35 +43,49 @@ export function createChatService(parts: ChatServiceDependencies): ChatService {
   return {
     async complete(request, context) {
       const fold = new AnswerAccumulator()
-      const { stream, metadata } = await start(request, context, fold, parts)
-      await stream.forEach((batch) => fold.add(batch))
-      const completion = renderCompletion(fold.answer(), stream.usage(), metadata)
-      return { completion, cost: stream.cost() }
+      const recorder = recorderOf(request, context, fold)
+      const started = await start(request, context, recorder, parts)
+      const metadata = metadataOf(started, recorder)
+      await started.stream.forEach((batch) => fold.add(batch))
+      const completion = renderCompletion(fold.answer(), started.stream.usage(), metadata)
+      return { completion, cost: started.stream.cost() }
     },
     async stream(request, context) {
       // Only a completion that is stored has to be folded.
       const fold = request.store ? new AnswerAccumulator() : undefined
-      const { stream, metadata } = await start(request, context, fold, parts)
+      const recorder = fold && recorderOf(request, context, fold)
+      const started = await start(request, context, recorder, parts)
+      const metadata = metadataOf(started, recorder)
       const includeUsage = request.stream_options?.include_usage === true
-      return toFrameSource(stream, new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments), fold)
+      const renderer = new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments)
+      return toFrameSource(started.stream, renderer, fold)
     },
   }
 }
 
-type StartedCompletion = { readonly stream: GenerationStream; readonly metadata: ReplyMetadata }
+/** Stores the answer from the fold when it ends, where the request says `store: true`. */
+function recorderOf(
+  request: ChatRequest,
+  { organization }: RequestContext,
+  fold: AnswerAccumulator,
+): CompletionRecorder | undefined {
+  return request.store ? createCompletionRecorder(request, organization.id, fold) : undefined
+}
 
-/** Starts the generation. Where the request says `store: true`, its answer is stored from the fold when it ends. */
-async function start(
+function start(
   request: ChatRequest,
   context: RequestContext,
-  fold: AnswerAccumulator | undefined,
+  recorder: CompletionRecorder | undefined,
   parts: ChatServiceDependencies,
-): Promise<StartedCompletion> {
-  const recorder =
-    request.store && fold ? createCompletionRecorder(request, context.organization.id, fold) : undefined
+): Promise<StartedGeneration> {
   const prepare = () => prepareChat(request, parts.models(), parts)
-  const started = await startGeneration('chat', request, context, prepare, parts, recorder?.onSettled)
-  const { stream, warnings, prepared } = started
+  return startGeneration('chat', request, context, prepare, parts, recorder?.onSettled)
+}
+
+function metadataOf(
+  { stream, warnings, prepared }: StartedGeneration,
+  recorder: CompletionRecorder | undefined,
+): ReplyMetadata {
   const metadata = replyMetadata({
     model: prepared.slug,
     provider: stream.provider,
@@ -80,7 +94,7 @@ async function start(
     warnings,
   })
   recorder?.onStarted(metadata)
-  return { stream, metadata }
+  return metadata
 }
 
 /** Prepares a chat request for the gateway; throws the 400 or 404 of a request that cannot be served. */
