@@ -101,33 +101,30 @@ export function responseListRoutes(guard: Guard, service: ResponseService) {
   )
 }
 
-const responsePath = `${responsesPath}/:id` as const
-
 /** The routes of a response by its id: retrieve, stream, cancel, delete, and list its input items. */
 export function storedResponseRoutes(guard: Guard, service: ResponseService, log: Log) {
+  const responsePath = `${responsesPath}/:id` as const
   return new Elysia({ name: 'stored-responses' })
     .use(guard)
     .get(
       responsePath,
-      async ({ watchKey, caller: { organization, keyId }, params, request, admission, set }) => {
+      async ({ watchKey, caller: { organization, keyId }, params: { id }, request, admission, set }) => {
         const { stream, starting_after } = retrieveQuery.read(request)
         const { acquire } = admission.memory
-        if (!isStreamRequested(stream)) {
-          const found = await service.find(organization.id, params.id, acquire)
-          return jsonReply([found], { request, admission })
-        }
-        const source = await service.streamStored(organization.id, params.id, starting_after, acquire)
-        const stored = releasingOnClose(source, admission.detachMemory())
-        const frames = logFailure(stored, log, String(set.headers['x-request-id']))
+        if (!isStreamRequested(stream))
+          return jsonReply([await service.find(organization.id, id, acquire)], { request, admission })
+        const source = await service.streamStored(organization.id, id, starting_after, acquire)
+        const released = releasingOnClose(source, admission.detachMemory())
+        const frames = logFailure(released, log, String(set.headers['x-request-id']))
         return eventStream(frames, { method: request.method, watch: watchKey(keyId) })
       },
       { detail: retrieveDetail },
     )
     .post(
       `${responsePath}/cancel`,
-      async ({ caller: { organization }, params: { id }, request, admission }) => {
-        const cancelled = await service.cancel(organization.id, id, admission.memory.acquire)
-        return jsonReply([cancelled], { request, admission })
+      async ({ caller, params, request, admission }) => {
+        const cancelled = service.cancel(caller.organization.id, params.id, admission.memory.acquire)
+        return jsonReply([await cancelled], { request, admission })
       },
       { detail: cancelDetail },
     )
@@ -138,9 +135,9 @@ export function storedResponseRoutes(guard: Guard, service: ResponseService, log
       `${responsePath}/input_items`,
       async ({ caller, params, request, admission }) => {
         const page = toPage(inputItemsQuery.read(request), 'desc')
-        const { id: organization } = caller.organization
-        const items = service.listInputItems(organization, params.id, page, admission.memory.acquire)
-        return jsonReply(await items, { request, admission })
+        const { acquire } = admission.memory
+        const items = await service.listInputItems(caller.organization.id, params.id, page, acquire)
+        return jsonReply(items, { request, admission })
       },
       { detail: inputItemsDetail },
     )

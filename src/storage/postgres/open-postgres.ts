@@ -4,7 +4,7 @@ import type { Secret } from '../../lib/secret.ts'
 import { clientReports, operatorReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
 import { CachedKeys } from '../key-directory.ts'
-import type { Storage, StorageOptions } from '../ports/storage.ts'
+import type { Storage, StorageOptions, UsageUpkeep } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
@@ -48,10 +48,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses,
-    usage: {
-      expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
-      rollUp: createRollup(database),
-    },
+    usage: createUsageUpkeep(database),
     usageBuckets: createUsageReports(createUsageSource(database), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
@@ -72,6 +69,14 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
       // When nothing is settled under this id any more.
       await cluster.leave()
     }),
+  }
+}
+
+function createUsageUpkeep(database: Database): UsageUpkeep {
+  const { transact } = createScriptRunner(database)
+  return {
+    expire: (before) => transact(() => expireUsage(before, subtractDeleted)),
+    rollUp: createRollup(database),
   }
 }
 

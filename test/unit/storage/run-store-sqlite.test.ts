@@ -88,6 +88,29 @@ test('the reservation of an unfinished run is not settled with those that a proc
   expect((await organizations.find('acme'))?.reserved).toBe(10n)
 })
 
+test('no statement of the runs reads responses that have finished', async () => {
+  const { database, writer } = await responseStorage()
+  const statements: string[] = []
+  const sqlite = new Proxy(database.sqlite, {
+    get: () => (statement: string) => {
+      statements.push(statement)
+      return database.sqlite.prepare(statement)
+    },
+  })
+  createRunStore({ ...database, sqlite }, writer)
+  const plans = statements.flatMap((statement) =>
+    database.sqlite
+      .prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)
+      .all()
+      .map(({ detail }) => detail),
+  )
+  expect(plans.join()).toContain('INDEX responses_unfinished')
+  const bounded =
+    /^SCAN (json_each|runs)|FOR string_agg|^SCAN responses USING (COVERING )?INDEX responses_unfinished$/
+  const others = plans.filter((step) => /^SCAN|TEMP B-TREE|AUTOMATIC/.test(step) && !bounded.test(step))
+  expect(others).toEqual([])
+})
+
 /** The store of a process, and what it has stored. */
 async function leftRuns() {
   const fixture = await responseStorage()
