@@ -27,7 +27,7 @@ type Adopted = 'queued' | 'running' | 'failed'
 
 /**
  * Adopts runs that this process has claimed: queued ones are queued here, those in progress have failed, because their
- * process has ended. Retries while the database is unavailable, until the signal aborts.
+ * process has ended. Retries while the database is unavailable until the signal aborts; without one, rejects at once.
  */
 export class RunAdoption {
   readonly #parts: AdoptDependencies
@@ -45,7 +45,7 @@ export class RunAdoption {
   }
 
   /** Adopts runs that the process has claimed under this id; resolves when each is queued, or its end is stored. */
-  adopt(owner: string, claimed: readonly RunKey[], stopped: AbortSignal): Promise<void> {
+  adopt(owner: string, claimed: readonly RunKey[], stopped?: AbortSignal): Promise<void> {
     return this.#each(owner, claimed, stopped, (row) => this.#queueOrFail(owner, row))
   }
 
@@ -53,21 +53,21 @@ export class RunAdoption {
    * Fails runs that an evicted process has started, and this one has claimed; resolves when their ends are stored. The queue
    * may still have them, from the time before that process claimed them: they are not started.
    */
-  fail(owner: string, claimed: readonly RunKey[], stopped: AbortSignal): Promise<void> {
+  fail(owner: string, claimed: readonly RunKey[], stopped?: AbortSignal): Promise<void> {
     return this.#each(owner, claimed, stopped, (row) => this.#fail(owner, parseRun(row)))
   }
 
   async #each(
     owner: string,
     claimed: readonly RunKey[],
-    stopped: AbortSignal,
+    stopped: AbortSignal | undefined,
     step: (row: ClaimedRun) => Promise<Adopted>,
   ): Promise<void> {
     if (claimed.length === 0) return
     const { runs } = this.#parts
     for (const { id } of claimed) this.#adopting.add(id)
     try {
-      const rows = await retryWhileUnavailable(() => runs.read(owner, claimed), stopped)
+      const rows = await retry(() => runs.read(owner, claimed), stopped)
       const attempt = (row: ClaimedRun) => this.#attempt(() => step(row), stopped)
       this.#logFailed(await Promise.all(rows.map(attempt)))
     } finally {
@@ -76,11 +76,11 @@ export class RunAdoption {
   }
 
   /** An error of one run does not keep the others from being adopted. */
-  async #attempt(step: () => Promise<Adopted>, stopped: AbortSignal): Promise<Adopted> {
+  async #attempt(step: () => Promise<Adopted>, stopped: AbortSignal | undefined): Promise<Adopted> {
     try {
-      return await retryWhileUnavailable(step, stopped)
+      return await retry(step, stopped)
     } catch (error) {
-      if (isUnavailable(error)) throw error
+      if (isUnavailable(error) || stopped?.aborted) throw error
       this.#parts.log.error('A background run of another process could not be continued.', {
         cause: causeOf(error),
       })
@@ -118,6 +118,10 @@ export class RunAdoption {
     if (runs === 0) return
     this.#parts.log.warn('Background runs of a process that was killed have failed.', { runs })
   }
+}
+
+function retry<T>(work: () => Promise<T>, stopped: AbortSignal | undefined): Promise<T> {
+  return stopped ? retryWhileUnavailable(work, stopped) : work()
 }
 
 /** Converts the row of a queued run; the tokens that it has reserved are unknown. */

@@ -51,7 +51,7 @@ export class RunCoordinator {
 
   /** Adopts what processes that have ended left, and divides runs from now on. Rejects if the database is unavailable. */
   async begin(): Promise<void> {
-    await this.#recover(AbortSignal.abort(interrupted()))
+    await this.#recover()
     const onFailure = (error: unknown) =>
       this.#parts.log.warn('Background runs could not be exchanged with other processes yet.', {
         cause: causeOf(error),
@@ -107,7 +107,7 @@ export class RunCoordinator {
     for (const timer of this.#timers) timer.stop()
   }
 
-  async #recover(stopped: AbortSignal): Promise<void> {
+  async #recover(stopped?: AbortSignal): Promise<void> {
     const { peers, runs } = this.#parts
     for (const owner = peers.id(); !this.#stopping.signal.aborted;) {
       const left = await runs.claimAbandoned(owner, maxRecovered)

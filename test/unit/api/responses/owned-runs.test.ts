@@ -8,7 +8,9 @@ import { createLiveResponses } from '../../../../src/api/responses/live/live-res
 import { headOf } from '../../../../src/api/responses/request/head.ts'
 import { storedHead } from '../../../../src/api/responses/stored-response.ts'
 import { createLocalLimits } from '../../../support/local-limits.ts'
+import { serviceUnavailable } from '../../../../src/lib/errors/errors.ts'
 import { timeSortedId } from '../../../../src/lib/id.ts'
+import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import { quietLog } from '../../storage/support/folder.ts'
 import { claimsStore } from '../../storage/support/claims-fixture.ts'
 import { requestOf } from '../../storage/support/ledger-fixture.ts'
@@ -102,11 +104,32 @@ testSharedStores((open) => {
     expect(added).toEqual([])
     expect(await owned.start(live)).toBe(false)
   })
+
+  test('a start fails where what an earlier process has left cannot be ended, and later it is tried again', async () => {
+    const fixture = await ownRuns(open)
+    const { runs, responses, key, acme, removeProcess, enter, store } = fixture
+    expect(await runs.start('p1', key)).toBe(true)
+    await removeProcess('p1')
+    await enter('p3')
+    let failures = 2
+    const settle: Ledger['settle'] = (...settlement) =>
+      failures-- > 0
+        ? Promise.reject(serviceUnavailable('The disk is full.'))
+        : store.ledger.settle(...settlement)
+    const { adoption } = adoptionOf(fixture, { ...store.ledger, settle })
+    const left = await runs.claimAbandoned('p3', 1)
+    await expect(adoption.fail('p3', left)).rejects.toThrow('The disk is full.')
+    await adoption.fail('p3', left, stoppedAfterTest())
+    expect(await responses.find(acme, key.id)).toMatchObject({ status: 'failed' })
+  })
 })
 
-function adoptionOf({ runs, owned, store }: Awaited<ReturnType<typeof ownRuns>>) {
+function adoptionOf(
+  { runs, owned, store }: Awaited<ReturnType<typeof ownRuns>>,
+  ledger: Ledger = store.ledger,
+) {
   const added: LiveResponse[] = []
-  const { ledger, keyDirectory } = store
+  const { keyDirectory } = store
   const limits = createLocalLimits(() => ({
     requestsPerMinute: 1,
     tokensPerMinute: 1,
