@@ -1,20 +1,25 @@
 import type { LoadedSettings } from '../config/load.ts'
 import { createModelRegistry } from '../gateway/models/model-registry.ts'
-import type { Models } from '../gateway/models/models.ts'
+import type { RegisteredModels } from '../gateway/models/models.ts'
 import type { Log } from '../lib/log.ts'
 import { configureProviders, localEngines } from '../providers/config/configure-providers.ts'
 import type { CliContext } from './context.ts'
 
-/** Returns the models that `weir serve` would have with these settings, including those that providers list now. */
+/** Returns the models that `weir serve` would have with these settings; with `discover`, also those that providers list now. */
 export async function currentModels(
   { settings }: Pick<LoadedSettings, 'settings'>,
   { environment }: Pick<CliContext, 'environment'>,
-  log: Log,
-): Promise<Models> {
+  { log = silentLog, discover = true }: { readonly log?: Log; readonly discover?: boolean } = {},
+): Promise<RegisteredModels> {
   const providers = configureProviders(settings, environment)
   const engines = localEngines(settings, environment)
   const registry = createModelRegistry(settings.models, providers, log, engines)
-  await registry.start()
-  await registry.stop()
+  if (discover) {
+    await registry.start()
+    await registry.stop()
+  }
   return registry.current()
 }
+
+/** For a command that reports the failures of providers itself, or needs none of them. */
+const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }

@@ -1,21 +1,15 @@
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { SettingsError, type SettingsProblem } from '../../config/problem.ts'
-import type { Settings } from '../../config/settings.ts'
-import { createModelRegistry } from '../../gateway/models/model-registry.ts'
-import type { Models, RegisteredModels } from '../../gateway/models/models.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
-import {
-  configureProviders,
-  type ProviderSet,
-  localEngines,
-} from '../../providers/config/configure-providers.ts'
+import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { checkProviders } from '../check/online.ts'
 import { type CheckReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { CliContext } from '../context.ts'
+import { currentModels } from '../current-models.ts'
 import { failureJson } from '../errors.ts'
 import { machineProblems, machineWarnings } from '../check/machine.ts'
 import { jsonText } from '../output.ts'
@@ -87,7 +81,7 @@ async function reportOnSettings(
 ): Promise<CheckReport> {
   const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, context.environment)
-  const models = await loadModels(settings, providers, flags.online === true, context)
+  const models = await currentModels(loaded, context, { discover: flags.online === true })
   const problems: readonly SettingsProblem[] = [
     ...(await machineProblems(loaded, context)),
     ...providers.problems,
@@ -118,25 +112,6 @@ async function reportOnSettings(
     ...(online && { online: online }),
   }
 }
-
-/** Loads the models of these settings; `online` includes those that the providers list. */
-async function loadModels(
-  settings: Settings,
-  providers: ProviderSet,
-  online: boolean,
-  context: CliContext,
-): Promise<RegisteredModels> {
-  const engines = localEngines(settings, context.environment)
-  const registry = createModelRegistry(settings.models, providers, silentLog, engines)
-  if (online) {
-    await registry.start()
-    await registry.stop()
-  }
-  return registry.current()
-}
-
-/** The failures of providers are part of the report. */
-const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 function unlistedProvider({ name, kind, discover }: Provider): string[] {
   return discover && 'protocol' in kind ? [name] : []

@@ -134,8 +134,7 @@ async function enabledModels(
 ): Promise<readonly ConnectCandidate[]> {
   const served = origin !== undefined && key !== undefined ? await servedModels(origin, key) : undefined
   if (served !== undefined) return served
-  const silentLog = { info: () => {}, warn: () => {}, error: () => {} }
-  const { enabled } = await currentModels(loaded, context, silentLog)
+  const { enabled } = await currentModels(loaded, context)
   return enabled.map(toCandidate)
 }
 

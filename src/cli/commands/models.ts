@@ -42,7 +42,7 @@ export const command: Command = {
       operands: ['FILTER?'],
     })
     const loaded = loadSettings({ flags, ...context })
-    const { enabled, all } = await currentModels(loaded, context, modelsLog(context, flags.json))
+    const { enabled, all } = await currentModels(loaded, context, { log: modelsLog(context, flags.json) })
     const filter = { text: operands[0], provider: flags.provider, author: flags.author }
     const matching = filterModels(flags.all ? all : enabled, filter)
     if (flags.json) context.out(jsonText(matching.map(modelJson)))

@@ -75,7 +75,38 @@ export const openaiGo: ConnectTool = {
   settings: (input) => ({
     install: 'go get github.com/openai/openai-go/v3',
     environment: keyEnvironment,
-    files: [{ path: 'main.go', format: 'go', content: goProgram(input) }],
+    files: [
+      {
+        path: 'main.go',
+        format: 'go',
+        content: `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+func main() {
+	client := openai.NewClient(
+		option.WithBaseURL(${quoted(baseUrl(input))}),
+		option.WithAPIKey(os.Getenv("${keyVariable}")),
+	)
+	completion, err := client.Chat.Completions.New(context.Background(), openai.ChatCompletionNewParams{
+		Model:    ${quoted(input.model.slug)},
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("${prompt}")},
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(completion.Choices[0].Message.Content)
+}
+`,
+      },
+    ],
     command: 'go run .',
     notes: [unchangedProgram(input)],
   }),
@@ -106,34 +137,4 @@ function requestBody({ model }: ConnectInput): string {
 
 function unchangedProgram(input: ConnectInput): string {
   return `A program that creates its client without arguments needs no change: set OPENAI_BASE_URL to ${baseUrl(input)} and OPENAI_API_KEY to the API key.`
-}
-
-/** Go is indented with tabs. */
-function goProgram(input: ConnectInput): string {
-  return `package main
-
-import (
-	"context"
-	"fmt"
-	"os"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-)
-
-func main() {
-	client := openai.NewClient(
-		option.WithBaseURL(${quoted(baseUrl(input))}),
-		option.WithAPIKey(os.Getenv("${keyVariable}")),
-	)
-	completion, err := client.Chat.Completions.New(context.Background(), openai.ChatCompletionNewParams{
-		Model:    ${quoted(input.model.slug)},
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("${prompt}")},
-	})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(completion.Choices[0].Message.Content)
-}
-`
 }
