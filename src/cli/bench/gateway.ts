@@ -6,12 +6,12 @@ import { createApiKey, printApiKey } from '../../domain/accounting/organization.
 import { CommandError } from '../errors.ts'
 import { programCommand } from '../invocation.ts'
 
-/** A gateway and the scripted provider behind it; both are stopped at the end of the scope. */
+/** A gateway and the simulated provider behind it; both are stopped at the end of the scope. */
 export type BenchGateway = AsyncDisposable & {
   readonly url: string
   readonly key: string
   readonly pid: number
-  /** The URL of the scripted provider. */
+  /** The URL of the simulated provider. */
   readonly upstream: string
 }
 

@@ -39,7 +39,7 @@ const defaultDurationMs = 1000
 const callers = 16
 const streams = 50
 
-/** Measures a gateway that was started for this benchmark, and its scripted provider without it. */
+/** Measures a gateway that was started for this benchmark, and its simulated provider without it. */
 export async function measure(
   gateway: BenchGateway,
   reportStep: StepReporter,

@@ -122,28 +122,9 @@ function compatible(baseUrl: string | undefined, keyVariable: string): Service {
 }
 
 /** Services with an API of their own, which no other sentence is about. */
-const ownApis = [
-  'aleph_alpha',
-  'aws_polly',
-  'bytez',
-  'clarifai',
-  'cloudflare',
-  'elevenlabs',
-  'fal_ai',
-  'infinity',
-  'jina_ai',
-  'langgraph',
-  'maritalk',
-  'nlp_cloud',
-  'oci',
-  'oobabooga',
-  'predibase',
-  'runwayml',
-  'sap',
-  'topaz',
-  'triton',
-  'voyage',
-]
+const ownApis = `
+  aleph_alpha aws_polly bytez clarifai cloudflare elevenlabs fal_ai infinity jina_ai langgraph
+  maritalk nlp_cloud oci oobabooga predibase runwayml sap topaz triton voyage`
 
 /** Services of LiteLLM whose own API Weir does not speak, with what to do instead where there is something. */
 const unsupportedServices: Readonly<Record<string, string>> = {
@@ -157,7 +138,12 @@ const unsupportedServices: Readonly<Record<string, string>> = {
   databricks:
     'Add Databricks as a provider of kind openai-compatible, with the address of its serving endpoints.',
   vllm: 'Weir calls vLLM as a server: use the prefix hosted_vllm and its address.',
-  ...Object.fromEntries(ownApis.map((name) => [name, `Weir does not speak the API of ${name}.`])),
+  ...Object.fromEntries(
+    ownApis
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, `Weir does not speak the API of ${name}.`]),
+  ),
   petals: 'Weir does not run models itself.',
   'text-completion-codestral': 'Weir does not support completions with Mistral.',
   azure_text: 'Weir does not support completions with Azure.',
