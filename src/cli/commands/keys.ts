@@ -1,5 +1,5 @@
 import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/key-object.ts'
-import { defaultOrganization } from '../../storage/common/bootstrap-key.ts'
+import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
-import { defaultOrganization, parseBootstrapKey } from '../common/bootstrap-key.ts'
+import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
 import { noKeyWithId, ownerOfActive, renewedExpiry } from '../common/key-rules.ts'
 import type { KnownKey } from '../ports/key-directory.ts'
 import type { KeyInput, KeyRecord, Keys, NewKey } from '../ports/keys.ts'
