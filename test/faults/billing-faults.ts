@@ -19,8 +19,8 @@ export const billingFaults: readonly Fault[] = [
   {
     name: 'a reservation of the whole balance is rejected',
     file: 'src/storage/sqlite/billing/reservations.ts',
-    original: 'AND balance - reserved >= ? AND',
-    replacement: 'AND balance - reserved > ? AND',
+    original: 'and ${balance} - ${reserved} >= ? and',
+    replacement: 'and ${balance} - ${reserved} > ? and',
     tests: ['test/unit/storage/money.test.ts'],
   },
   {

@@ -30,6 +30,11 @@ const dialect: Dialect = {
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,
 }
 
+/** The text of a statement that is prepared directly, because every request executes it; its values are written as `?`. */
+export function textOf(statement: SQL): string {
+  return createToQuery().sqlToQuery(statement).sql
+}
+
 /** Returns a function that executes scripts in the database; it prepares each statement once. */
 export function createRunScript(sqlite: Sqlite): RunScript {
   const { sqlToQuery } = createToQuery()

@@ -3,9 +3,8 @@ import { isNotEmpty, type TimeRange, type UsageRanges } from '../usage/ranges.ts
 import type { UsageReading, UsageSource } from '../usage/reports.ts'
 import type { UsageSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
-import { organizationExistsSql } from './organization-exists.ts'
 import { toOutage } from './sqlite-errors.ts'
-import { prepareReadTotals, prepareSlices, type TotalsRange } from './usage-slices.ts'
+import { ownerExistsSql, prepareReadTotals, prepareSlices, type TotalsRange } from './usage-slices.ts'
 import { addTimes, prepareUntil } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
@@ -82,7 +81,7 @@ function prepareReaders(database: Database) {
   const totals = prepareReadTotals(database)
   const slices = prepareSlices(database)
   const owners = sqlite.prepare<{ readonly id: string }, []>(
-    `SELECT id FROM organizations WHERE ${organizationExistsSql} ORDER BY id`,
+    'SELECT id FROM organizations WHERE deletion IS NULL ORDER BY id',
   )
   const row = sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
     'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
@@ -101,7 +100,9 @@ function prepareReaders(database: Database) {
     /** In one transaction: other processes may change the totals, too. */
     atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
     *rows({ organizations, widthMs, by, label }: UsageReading, { from, to }: TimeRange) {
-      const owner = organizations ? 'usage.organization_id IN (SELECT value FROM json_each(?4))' : ownerExists
+      const owner = organizations
+        ? 'usage.organization_id IN (SELECT value FROM json_each(?4))'
+        : ownerExistsSql
       const condition = `created_at >= ?2 AND created_at < ?3 AND ${owner}`
       for (let start = from, end = from; start < to; start = end) {
         end = batchEnd({ from: start, to })
@@ -130,5 +131,3 @@ function* totalsPages(totals: TotalsReader, organization: string, { width, from,
   for (; page.next !== undefined; page = totals.read(page.next, to, batchTotals)) yield page.slices
   yield page.slices
 }
-
-const ownerExists = `EXISTS (SELECT 1 FROM organizations WHERE id = organization_id AND ${organizationExistsSql})`

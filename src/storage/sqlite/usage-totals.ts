@@ -8,9 +8,8 @@ import { statement } from '../statement.ts'
 import type { Histogram } from '../usage/groups.ts'
 import { sumColumns, totalsLagMs, type TotalsWidth, type UsageSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
-import { organizationExistsSql } from './organization-exists.ts'
 import { read } from './sqlite-errors.ts'
-import { prepareSlices } from './usage-slices.ts'
+import { ownerExistsSql, prepareSlices } from './usage-slices.ts'
 import type { Writer } from './writer/writer.ts'
 
 /**
@@ -28,7 +27,7 @@ export function prepareTotalsUpkeep(database: Database): TotalsUpkeep {
   const slices = prepareSlices(database)
   const apply = prepareApplySlices(database)
   const slicesOf = (condition: string, values: readonly (string | number)[]) =>
-    slices({ condition: `${condition} AND ${ownerExists}`, values, widthMs: totalsWidthMs })
+    slices({ condition: `${condition} AND ${ownerExistsSql}`, values, widthMs: totalsWidthMs })
   return {
     inserted({ id, createdAt }) {
       if (createdAt >= untilOf()) return
@@ -61,7 +60,7 @@ export function createRollup(database: Database, writer: Writer, now: () => numb
     const until = untilOf()
     const last = due.get(until, limit, stepRows - 1)
     const end = last === null ? limit : last.created_at + 1
-    const condition = `created_at >= ?2 AND created_at < ?3 AND ${ownerExists}`
+    const condition = `created_at >= ?2 AND created_at < ?3 AND ${ownerExistsSql}`
     const found = slices({ condition, values: [until, end], widthMs: totalsWidthMs })
     apply(found, 1)
     setUntil.run(end)
@@ -85,8 +84,6 @@ export function prepareUntil({ sqlite }: Database): () => number {
   const until = sqlite.prepare<{ readonly until: number }, []>('SELECT until FROM usage_rollup')
   return () => until.get()?.until ?? 0
 }
-
-const ownerExists = `EXISTS (SELECT 1 FROM organizations WHERE id = organization_id AND ${organizationExistsSql})`
 
 /** The period for which the rows to add to the totals are sliced. */
 export const totalsWidthMs = bucketWidths['1h']

@@ -4,11 +4,12 @@ import { openReservationFields } from '../../common/recovery.ts'
 import type { Reservation } from '../../ports/ledger.ts'
 import { processes } from '../../schema/cluster.ts'
 import { reservations } from '../../schema/organizations.ts'
+import { reservations as reservationsTable } from '../../schema/postgres.ts'
 import { runs } from '../../schema/stored.ts'
 import { select } from '../../sql.ts'
 import { type Parameters, statement } from '../../statement.ts'
 import type { Query } from '../connection/connections.ts'
-import { Parameters as StatementParameters, type Statement } from '../writer/statement.ts'
+import { columnTypesOf, Parameters as StatementParameters, type Statement } from '../writer/statement.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
 import { keepResults } from './settlement.ts'
 
@@ -22,17 +23,11 @@ export type ReserveJob = {
   readonly rows: WriteRows
 }
 
-const columnTypes = {
-  request_id: 'text',
-  organization_id: 'text',
-  amount: 'bigint',
-  prompt_cost: 'bigint',
-  prompt_tokens: 'bigint',
-  request: 'text',
-  process_id: 'text',
-}
+type ReservationColumn = keyof typeof reservations.$inferSelect
 
-type ReservationRow = Readonly<Record<keyof typeof columnTypes, string | number | bigint>>
+const columnTypes = columnTypesOf<ReservationColumn>(reservationsTable)
+
+type ReservationRow = Readonly<Record<ReservationColumn, string | number | bigint>>
 
 /** Returns the row of a reservation. */
 export function toReservationRow(

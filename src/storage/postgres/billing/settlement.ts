@@ -1,4 +1,3 @@
-import { getTableColumns } from 'drizzle-orm'
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { maxNanos } from '../../common/clamp-to-column.ts'
 import { type UsageValue, usageRow } from '../../usage/usage-row.ts'
@@ -6,7 +5,7 @@ import type { Settlement } from '../../ports/ledger.ts'
 import { serverTime } from '../connection/clock.ts'
 import { usage as usageTable } from '../../schema/postgres.ts'
 import type { usage } from '../../schema/usage.ts'
-import { Parameters, type Statement } from '../writer/statement.ts'
+import { columnTypesOf, Parameters, type Statement } from '../writer/statement.ts'
 import { type WriteRows, writeParts } from '../writes.ts'
 
 /** A request to settle, in the same transaction as others. */
@@ -32,9 +31,7 @@ type UsageColumn = keyof typeof usage.$inferSelect
 const columns: Readonly<Record<UsageColumn, (request: RequestMetadata, outcome: Outcome) => UsageValue>> =
   usageRow
 
-const columnTypes = Object.fromEntries(
-  Object.entries(getTableColumns(usageTable)).map(([name, column]) => [name, column.getSQLType()]),
-) as Readonly<Record<UsageColumn, string>>
+const columnTypes = columnTypesOf<UsageColumn>(usageTable)
 
 /** Returns the usage row of a finished request. */
 export function toUsageRow(request: RequestMetadata, outcome: Outcome): UsageRow {

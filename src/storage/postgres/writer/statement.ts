@@ -1,8 +1,17 @@
+import { getTableColumns } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
+
 /** A statement with its values. */
 export type Statement = { readonly text: string; readonly values: readonly unknown[] }
 
 /** The type of each column of a table of parameters. */
 export type ColumnTypes = Readonly<Record<string, string>>
+
+/** The types of the columns of a table; `Column` are their names. */
+export function columnTypesOf<Column extends string>(table: PgTable): Readonly<Record<Column, string>> {
+  const columns = Object.values(getTableColumns(table))
+  return Object.fromEntries(columns.map((column) => [column.name, column.getSQLType()])) as never
+}
 
 /** Collects the values of one statement. */
 export class Parameters {

@@ -1,8 +1,11 @@
+import { sql } from 'drizzle-orm'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { Reservation } from '../../ports/ledger.ts'
 import { clampToColumn } from '../../common/clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
-import { organizationExistsSql } from '../organization-exists.ts'
+import { organizations, reservations } from '../../schema/organizations.ts'
+import { bare, insertInto } from '../../sql.ts'
+import { textOf } from '../run-script.ts'
 
 /** Parts of transactions on the reserved money of organizations. */
 export type Reservations = {
@@ -33,16 +36,28 @@ export function prepareReservations(database: Database): Reservations {
 }
 
 function prepareStatements({ sqlite }: Database) {
+  const { balance, deletion, id, reserved } = organizations
+  const { amount, request_id } = reservations
+  const value = sql`?`
   return {
     reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
-      `UPDATE organizations SET reserved = reserved + ? WHERE id = ? AND balance - reserved >= ? AND ${organizationExistsSql}`,
+      textOf(sql`update ${organizations} set ${bare(reserved)} = ${reserved} + ?
+        where ${id} = ? and ${balance} - ${reserved} >= ? and ${deletion} is null`),
     ),
-    insert: sqlite.prepare(
-      'INSERT INTO reservations (request_id, organization_id, amount, prompt_cost, prompt_tokens, request) ' +
-        'VALUES (?, ?, ?, ?, ?, ?)',
+    insert: sqlite.prepare<unknown, [string, string, Nanos, Nanos, number, string]>(
+      textOf(
+        insertInto(reservations, {
+          request_id: value,
+          organization_id: value,
+          amount: value,
+          prompt_cost: value,
+          prompt_tokens: value,
+          request: value,
+        }),
+      ),
     ),
     remove: sqlite.prepare<{ readonly amount: number }, [string]>(
-      'DELETE FROM reservations WHERE request_id = ? RETURNING amount',
+      textOf(sql`delete from ${reservations} where ${request_id} = ? returning ${bare(amount)}`),
     ),
   }
 }

@@ -1,10 +1,13 @@
+import { sql } from 'drizzle-orm'
 import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
 import { timeSortedId } from '../../../lib/id.ts'
 import type { Nanos } from '../../../lib/usd.ts'
 import type { Settlement } from '../../ports/ledger.ts'
 import { clampToColumn, maxNanos } from '../../common/clamp-to-column.ts'
 import type { Database } from '../connection/database.ts'
-import type { EntryKind } from '../../schema/organizations.ts'
+import { ledger, organizations } from '../../schema/organizations.ts'
+import { bare, insertInto, select } from '../../sql.ts'
+import { textOf } from '../run-script.ts'
 import type { Reservations } from './reservations.ts'
 import { prepareUsageInsert } from './usage.ts'
 
@@ -27,13 +30,28 @@ export function prepareSettle(database: Database, reservations: Reservations, no
 }
 
 /** Charges the full cost even if the balance is lower: a negative balance then refuses further requests. */
-function prepareCharge(database: Database, now: () => number) {
-  const insertEntry = prepareEntryInsert(database)
-  const balanceOf = database.sqlite.prepare<{ readonly balance: number }, [string]>(
-    'SELECT balance FROM organizations WHERE id = ?',
+function prepareCharge({ sqlite }: Database, now: () => number) {
+  const { balance, id, reserved } = organizations
+  const balanceOf = sqlite.prepare<{ readonly balance: number }, [string]>(
+    textOf(select({ balance }, sql`from ${organizations} where ${id} = ?`)),
   )
-  const update = database.sqlite.prepare<unknown, [Nanos, Nanos, string, Nanos]>(
-    'UPDATE organizations SET balance = balance - ?1, reserved = reserved - ?2 WHERE id = ?3 AND balance - ?1 >= ?4',
+  const update = sqlite.prepare<unknown, [Nanos, Nanos, string, Nanos]>(
+    textOf(sql`update ${organizations}
+      set ${bare(balance)} = ${balance} - ?1, ${bare(reserved)} = ${reserved} - ?2
+      where ${id} = ?3 and ${balance} - ?1 >= ?4`),
+  )
+  const value = sql`?`
+  const entry = sqlite.prepare<unknown, [string, string, number, Nanos, string]>(
+    textOf(
+      insertInto(ledger, {
+        id: value,
+        organization_id: value,
+        created_at: value,
+        kind: sql`'charge'`,
+        amount: value,
+        request_id: value,
+      }),
+    ),
   )
 
   function chargeClamped(organization: string, cost: Nanos, reserved: Nanos): Nanos {
@@ -47,29 +65,7 @@ function prepareCharge(database: Database, now: () => number) {
     // The organization exists, because its usage row was just inserted: nothing changes where the column would overflow.
     const fits = update.run(cost, reserved, organization, -maxNanos).changes > 0
     const charged = fits ? cost : chargeClamped(organization, cost, reserved)
-    if (charged > 0n)
-      insertEntry({ organization, request: id, createdAt: now(), kind: 'charge', amount: -charged })
+    if (charged > 0n) entry.run(timeSortedId('led_'), organization, now(), -charged, id)
     return charged
   }
-}
-
-/** A change of a balance, and its reason. */
-export type LedgerEntry = {
-  readonly organization: string
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
-  readonly kind: EntryKind
-  /** What it adds to the balance; negative for a charge. */
-  readonly amount: Nanos
-  readonly request?: string
-  readonly note?: string
-}
-
-/** Part of a transaction that also changes the balance: inserts an entry. */
-export function prepareEntryInsert({ sqlite }: Database): (entry: LedgerEntry) => void {
-  const insert = sqlite.prepare(
-    'INSERT INTO ledger (organization_id, id, created_at, kind, amount, request_id, note) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  )
-  return ({ organization, createdAt, kind, amount, request = null, note = null }) =>
-    void insert.run(organization, timeSortedId('led_'), createdAt, kind, amount, request, note)
 }
