@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { sqliteResponses } from './support/sqlite-responses.ts'
+import { createRunStore } from '../../../src/storage/sqlite/run-store.ts'
 import { finishResponse } from '../../../src/storage/sqlite/writes.ts'
-import { recordPlans } from '../../support/query-plans.ts'
+import { plansOf, recordPlans } from '../../support/query-plans.ts'
 import { testDatabase } from './support/folder.ts'
 import { finished, responseStorage, responseStore, unfinished } from './support/response-fixture.ts'
 import { testStores } from './support/stores.ts'
@@ -103,6 +104,13 @@ test('no statement of responses scans a table, or sorts it', async () => {
 })
 
 const end = { status: 'completed', log: '' } as const
+
+test('a start finds the runs that were left by an index', async () => {
+  const { database, writer } = await responseStorage()
+  const plans = plansOf(database, (recorded) => createRunStore(recorded, writer))
+  const left = [...plans].filter(([text]) => text.startsWith('SELECT 1 FROM responses'))
+  expect(left.map(([, plan]) => plan)).toEqual([expect.stringContaining('INDEX responses_unfinished')])
+})
 
 test('the responses and the log pieces of a deletion are found by an index', () => {
   const database = testDatabase()
