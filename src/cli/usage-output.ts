@@ -7,7 +7,7 @@ import type {
   UsageQuery,
   UsageReport,
   UsageSums,
-} from '../storage/ports/usage-report.ts'
+} from '../storage/ports/usage.ts'
 import { barText, type Column, fittingTable, rightColumn } from './output.ts'
 
 /** Returns a usage report as `--json` prints it. */

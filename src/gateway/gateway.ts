@@ -1,7 +1,7 @@
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { ApiError, gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
-import type { Write } from '../storage/ports/writes.ts'
+import type { Write } from '../storage/ports/ledger.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'

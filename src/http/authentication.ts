@@ -8,7 +8,7 @@ import {
   type Organization,
 } from '../domain/accounting/organization.ts'
 import { missingKey, invalidKey, noOrganization } from '../lib/errors/http-errors.ts'
-import type { KeyDirectory, KnownKey } from '../storage/ports/key-directory.ts'
+import type { KeyDirectory, KnownKey } from '../storage/ports/accounts.ts'
 
 /** The organization and the key that a request authenticates as. */
 export type Caller = Pick<KnownKey, 'hasCredit'> & {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
-import type { KeyDirectory } from '../storage/ports/key-directory.ts'
+import type { KeyDirectory } from '../storage/ports/accounts.ts'
 import { authentication } from './authentication.ts'
 import { type BodyReaderDependencies, jsonBody } from './json-body.ts'
 import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'

@@ -1,4 +1,4 @@
-import type { KeyDirectory } from '../storage/ports/key-directory.ts'
+import type { KeyDirectory } from '../storage/ports/accounts.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { nextTurn, repeatEvery } from '../lib/time.ts'
 import { requireValid } from './authentication.ts'

@@ -44,9 +44,9 @@ import type { Route } from '../http/route-hint.ts'
 import type { Log } from '../lib/log.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { Completions } from '../storage/ports/completions.ts'
-import type { KeyDirectory } from '../storage/ports/key-directory.ts'
+import type { KeyDirectory } from '../storage/ports/accounts.ts'
 import type { Responses } from '../storage/ports/responses.ts'
-import type { UsageBuckets } from '../storage/ports/usage-buckets.ts'
+import type { UsageBuckets } from '../storage/ports/usage.ts'
 
 /** The services that the routes use. */
 export type AppDependencies = {

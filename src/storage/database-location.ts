@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { LoadedSettings } from '../config/load.ts'
 import { Secret } from '../lib/secret.ts'
-import { databaseLabel } from './postgres/connection/database-url.ts'
+import { databaseLabel } from './postgres/connection/database.ts'
 
 /** Where the data is: the path of a SQLite file, `:memory:`, or the URL of a PostgreSQL database, which has a password. */
 export type DatabaseLocation = string | Secret

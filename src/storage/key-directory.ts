@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '../lib/errors/errors.ts'
-import type { KeyDirectory, KnownKey } from './ports/key-directory.ts'
+import type { KeyDirectory, KnownKey } from './ports/accounts.ts'
 
 /** A cached key is read again after this time. */
 const refreshAfterMs = 400

@@ -1,16 +1,19 @@
 import type { Log } from '../lib/log.ts'
 import type { DatabaseLocation } from './database-location.ts'
-import type { Keys } from './ports/keys.ts'
-import type { Organizations } from './ports/organizations.ts'
-import type { UsageBuckets } from './ports/usage-buckets.ts'
+import type { Keys, Organizations } from './ports/accounts.ts'
+import type { UsageBuckets } from './ports/usage.ts'
 import { createKeys } from './scripts/keys.ts'
 import { createOrganizations } from './scripts/organizations.ts'
 import { backUp, BackupError } from './sqlite/connection/backup.ts'
-import { openDatabase as openSqliteFile } from './sqlite/connection/database.ts'
-import { databaseVersion, hasDatabase, openExistingDatabase } from './sqlite/connection/existing-database.ts'
+import {
+  databaseVersion,
+  hasDatabase,
+  openDatabase as openSqliteFile,
+  openExistingDatabase,
+} from './sqlite/connection/database.ts'
 import { createScriptRunner } from './sqlite/run-script.ts'
 import { createUsageSource } from './sqlite/usage-source.ts'
-import { createWriter } from './sqlite/writer/writer.ts'
+import { createWriter } from './sqlite/writer.ts'
 import { operatorReports } from './usage/report-slots.ts'
 import { createUsageReports } from './usage/reports.ts'
 
@@ -45,7 +48,7 @@ export async function openDatabase(
 /** Rejects with an error for the operator if a server could not open the database. Changes nothing. */
 export async function checkDatabase(location: DatabaseLocation): Promise<void> {
   if (typeof location === 'string') return void databaseVersion(location)
-  const { checkPostgres } = await import('./postgres/connection/existing-database.ts')
+  const { checkPostgres } = await import('./postgres/connection/database.ts')
   await checkPostgres(location)
 }
 

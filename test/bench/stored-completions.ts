@@ -4,7 +4,7 @@ import { completionSearch } from '../../src/storage/sqlite/completion-search.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
 import type { NewCompletion } from '../../src/storage/ports/completions.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { completionId } from '../support/completion-id.ts'
 
 /** Nine of ten rows are of the first one. */

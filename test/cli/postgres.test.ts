@@ -6,7 +6,7 @@ import { command as check } from '../../src/cli/commands/check.ts'
 import { command as keys } from '../../src/cli/commands/keys.ts'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
 import { command as usage } from '../../src/cli/commands/usage.ts'
-import { migrations } from '../../src/storage/postgres/connection/migrations.ts'
+import { migrations } from '../../src/storage/postgres/connection/migrate.ts'
 import { execute, hasPostgres, sharedPostgres } from '../support/postgres/server.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 

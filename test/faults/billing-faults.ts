@@ -4,21 +4,21 @@ import type { Fault } from './fault.ts'
 export const billingFaults: readonly Fault[] = [
   {
     name: 'a settlement in SQLite is applied twice',
-    file: 'src/storage/sqlite/billing/settlement.ts',
+    file: 'src/storage/sqlite/ledger-statements.ts',
     original: 'if (!insertUsage(request, outcome)) return unrecorded',
     replacement: 'insertUsage(request, outcome)',
     tests: ['test/unit/storage/money.test.ts'],
   },
   {
     name: 'a settlement in PostgreSQL does not release the reservation',
-    file: 'src/storage/postgres/billing/settlement.ts',
+    file: 'src/storage/postgres/settlement.ts',
     original: 'SET balance = balance - s.charged, reserved = reserved - s.amount',
     replacement: 'SET balance = balance - s.charged',
     tests: ['test/unit/storage/money.test.ts'],
   },
   {
     name: 'a reservation of the whole balance is rejected',
-    file: 'src/storage/sqlite/billing/reservations.ts',
+    file: 'src/storage/sqlite/ledger-statements.ts',
     original: 'and ${balance} - ${reserved} >= ? and',
     replacement: 'and ${balance} - ${reserved} > ? and',
     tests: ['test/unit/storage/money.test.ts'],

@@ -67,7 +67,7 @@ export const processFaults: readonly Fault[] = [
   },
   {
     name: 'migrations are applied in the wrong order',
-    file: 'src/storage/sqlite/connection/migrations.ts',
+    file: 'src/storage/sqlite/connection/migrate.ts',
     original: '  usageTotals,\n  processes,\n',
     replacement: '  processes,\n  usageTotals,\n',
     tests: ['test/unit/storage/database.test.ts'],

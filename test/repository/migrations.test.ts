@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { migrations } from '../../src/storage/postgres/connection/migrations.ts'
+import { migrations } from '../../src/storage/postgres/connection/migrate.ts'
 
 /** The statements of a migration, each on one line. */
 function statementsOf(migration: string): readonly string[] {

@@ -1,8 +1,7 @@
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
-import type { KeyDirectory } from '../../storage/ports/key-directory.ts'
-import { OperatorError } from '../../storage/ports/operator-error.ts'
+import { type KeyDirectory, OperatorError } from '../../storage/ports/accounts.ts'
 
 export type ChangeDependencies = { readonly keys: Pick<KeyDirectory, 'refresh'>; readonly log: Log }
 

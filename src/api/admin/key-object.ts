@@ -1,5 +1,5 @@
 import { parseDuration } from '../../config/units.ts'
-import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
+import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 
 /** Returns a key without its secret, as the admin API returns it, and the command line prints it with `--json`. */
 export function keyJson(record: KeyRecord) {

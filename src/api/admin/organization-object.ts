@@ -1,5 +1,5 @@
 import { formatUsd } from '../../lib/usd.ts'
-import type { OrganizationAccount } from '../../storage/ports/organizations.ts'
+import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
 
 /** Returns an organization as the admin API returns it, and the command line prints it with `--json`. */
 export function organizationJson(account: OrganizationAccount) {

@@ -2,11 +2,7 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { parseUsd } from '../../lib/usd.ts'
-import type {
-  OrganizationAccount,
-  OrganizationChange,
-  Organizations,
-} from '../../storage/ports/organizations.ts'
+import type { OrganizationAccount, OrganizationChange, Organizations } from '../../storage/ports/accounts.ts'
 import type { ManagedStores, PendingDeletions } from '../../storage/ports/storage.ts'
 import { type ChangeDependencies, createChanges } from './changes.ts'
 

@@ -1,7 +1,7 @@
 import type { AnswerAccumulator } from '../../domain/generation/answer.ts'
 import type { MeteredUsage } from '../../gateway/billing/meter.ts'
 import { renderCompletion, type ReplyMetadata } from './render.ts'
-import { noWrites, type Write } from '../../storage/ports/writes.ts'
+import { noWrites, type Write } from '../../storage/ports/ledger.ts'
 import type { ChatRequest } from './schema.ts'
 
 /** Stores one completion, if its answer is complete. */

@@ -8,7 +8,7 @@ import { describe, guardErrors } from '../../http/openapi/describe.ts'
 import { stringEnum } from '../../http/schema.ts'
 import { noOrganization } from '../../lib/errors/http-errors.ts'
 import { formatUsd } from '../../lib/usd.ts'
-import type { OrganizationAccount, Organizations } from '../../storage/ports/organizations.ts'
+import type { OrganizationAccount, Organizations } from '../../storage/ports/accounts.ts'
 
 const text = (description: string) => Type.String({ description })
 const count = (description: string) => Type.Integer({ minimum: 0, description })

@@ -7,7 +7,7 @@ import {
   bucketWidths,
   type UsageBucketQuery,
   type UsageDimension,
-} from '../../storage/ports/usage-buckets.ts'
+} from '../../storage/ports/usage.ts'
 
 /** The buckets of one page: the default, and the maximum. */
 type BucketLimits = Readonly<Record<BucketWidth, { readonly default: number; readonly max: number }>>

@@ -1,6 +1,6 @@
 import { exactNumber } from '../../lib/json/json.ts'
 import { formatUsd } from '../../lib/usd.ts'
-import { bucketWidths, type UsageBucketGroup } from '../../storage/ports/usage-buckets.ts'
+import { bucketWidths, type UsageBucketGroup } from '../../storage/ports/usage.ts'
 import { pageToken, type ReportPage } from './query.ts'
 import type { CostsResult, UsageResult } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { jsonText } from '../../http/json-text.ts'
 import { describe, guardErrors } from '../../http/openapi/describe.ts'
-import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage-buckets.ts'
+import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
 import type { UsageGuard } from './usage-guard.ts'
 import { renderCosts, renderPage, renderUsage } from './render.ts'

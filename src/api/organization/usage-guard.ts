@@ -3,7 +3,7 @@ import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
 import type { AdminKey } from '../../http/admin-key.ts'
 import { authenticateHeaders } from '../../http/authentication.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
-import type { KeyDirectory } from '../../storage/ports/key-directory.ts'
+import type { KeyDirectory } from '../../storage/ports/accounts.ts'
 
 /** What the check in front of usage reports depends on. */
 export type UsageGuardDependencies = {

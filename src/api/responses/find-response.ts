@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
-import { isUnavailable } from '../../storage/ports/retry-while-unavailable.ts'
+import { isUnavailable } from '../../storage/ports/health.ts'
 import type { Responses, StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
 import { decodeEvents } from './events/event-log.ts'

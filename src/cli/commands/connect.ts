@@ -1,7 +1,7 @@
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { parseApiKey } from '../../domain/accounting/organization.ts'
 import { nearMatch } from '../../lib/near-match.ts'
-import type { NewKey } from '../../storage/ports/keys.ts'
+import type { NewKey } from '../../storage/ports/accounts.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { type Command, commonFlagsHelp, type FlagValues, parseFlags } from '../command.ts'
 import {

@@ -1,6 +1,6 @@
 import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/key-object.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import type { KeyRecord, NewKey } from '../../storage/ports/keys.ts'
+import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'

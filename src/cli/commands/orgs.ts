@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts'
 import { organizationJson } from '../../api/admin/organization-object.ts'
 import { jsonText, rightColumn, table, withProgress } from '../output.ts'
 import { withExistingStorage, withReadableStorage, withStorage } from '../storage.ts'
-import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/organizations.ts'
+import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
 import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
 

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../config/units.ts'
-import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage-report.ts'
+import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage.ts'
 import { operatorReport } from '../../storage/usage/operator-report.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { UsageError } from '../errors.ts'

@@ -8,9 +8,8 @@ import {
 } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
-import type { Ledger, Settlement } from '../../storage/ports/ledger.ts'
-import { isUnavailable } from '../../storage/ports/retry-while-unavailable.ts'
-import { noWrites, type Write } from '../../storage/ports/writes.ts'
+import { type Ledger, noWrites, type Settlement, type Write } from '../../storage/ports/ledger.ts'
+import { isUnavailable } from '../../storage/ports/health.ts'
 import type { CostBound } from './cost-bound.ts'
 
 /** Reserves and charges what requests cost. */

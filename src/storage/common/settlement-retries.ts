@@ -1,9 +1,8 @@
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { responseNotStored } from '../../lib/errors/errors.ts'
 import { withTimeout } from '../../lib/time.ts'
-import type { Ledger, Settlement, SettleOptions } from '../ports/ledger.ts'
-import { isUnavailable, retryWhileUnavailable } from '../ports/retry-while-unavailable.ts'
-import { noWrites } from '../ports/writes.ts'
+import { type Ledger, noWrites, type Settlement, type SettleOptions } from '../ports/ledger.ts'
+import { isUnavailable, retryWhileUnavailable } from '../ports/health.ts'
 
 /** Settlements that could not be written, and are retried until they are. */
 export type SettlementRetries = {

@@ -1,4 +1,4 @@
-import { storableTags } from '../common/storable-tags.ts'
+import { storableTags } from '../common/store-limits.ts'
 import type { CopiedRow, CopiedTable, CopyBatch } from '../ports/copy.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import type { Write } from './writes.ts'
+import type { NewCompletion } from './completions.ts'
+import type { NewResponse, ResponseEnd } from './responses.ts'
 
 /** Money that a request reserves before its cost is known. */
 export type Reservation = {
@@ -63,3 +64,23 @@ export type Ledger = {
   /** Starts a last attempt of the settlements that could not be written. Call it before the writer is closed. */
   close(): void
 }
+
+/**
+ * What is written in the same transaction as a reservation or a settlement. Writes are data, so that no function of the
+ * gateway or of an API runs inside a transaction, and any store can execute them.
+ */
+export type Write =
+  /** Stores a completion, unless its organization is deleted. */
+  | { readonly kind: 'insert-completion'; readonly completion: NewCompletion }
+  /** Stores a response, unless its organization is deleted. */
+  | { readonly kind: 'insert-response'; readonly response: NewResponse }
+  /** Stores the end of a background run; changes nothing if the run has finished or is deleted. */
+  | {
+      readonly kind: 'finish-response'
+      readonly organization: string
+      readonly id: string
+      readonly end: ResponseEnd
+    }
+
+/** The list of a request that writes nothing but its usage; shared, so that such a request allocates none. */
+export const noWrites: readonly Write[] = []

@@ -1,15 +1,13 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
-import type { KeyDirectory } from './key-directory.ts'
-import type { Keys, NewKey } from './keys.ts'
+import type { KeyDirectory, Keys, NewKey, Organizations } from './accounts.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
-import type { Organizations } from './organizations.ts'
 import type { Peers } from './peers.ts'
 import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
 import type { RunStore } from './run-store.ts'
-import type { UsageBuckets } from './usage-buckets.ts'
+import type { UsageBuckets } from './usage.ts'
 
 /** The store of a serving gateway. */
 export type Storage = {

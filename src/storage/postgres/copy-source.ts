@@ -2,10 +2,8 @@ import type { Secret } from '../../lib/secret.ts'
 import { assertNoViews, createContent } from '../copy/content.ts'
 import type { CopiedTable, CopySnapshot, CopySource } from '../ports/copy.ts'
 import { type Connection, type Connections, openConnections } from './connection/connections.ts'
-import { operatorError } from './connection/database.ts'
-import { databaseLabel } from './connection/database-url.ts'
-import { schemaVersion } from './connection/migrate.ts'
-import { migrations } from './connection/migrations.ts'
+import { databaseLabel, operatorError } from './connection/database.ts'
+import { migrations, schemaVersion } from './connection/migrate.ts'
 import { runScript } from './run-script.ts'
 
 /** The time for a statement of a copy: a large table is counted and read in order. */

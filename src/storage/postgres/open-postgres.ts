@@ -4,23 +4,22 @@ import type { Secret } from '../../lib/secret.ts'
 import { clientReports, operatorReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
 import { CachedKeys } from '../key-directory.ts'
-import type { Storage, StorageOptions, UsageUpkeep } from '../ports/storage.ts'
+import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import type { ErasableResponses } from '../scripts/responses.ts'
-import { expireUsage } from '../scripts/usage-expiry.ts'
-import { createLedger } from './billing/ledger.ts'
+import { createUsageExpiry } from '../scripts/usage-expiry.ts'
+import { createLedger } from './ledger.ts'
 import { type Cluster, joinCluster } from './cluster/cluster.ts'
 import { startHeartbeat } from './cluster/heartbeat.ts'
 import { createRunStore } from './cluster/run-store.ts'
 import { completionSearch } from './completion-search.ts'
 import { createCallerQuery } from './connection/connections.ts'
-import { type Database, openDatabase } from './connection/database.ts'
-import { assertNoEarlierServer } from './connection/earlier-server.ts'
-import { createReadiness } from './health/readiness.ts'
+import { assertNoEarlierServer, type Database, openDatabase } from './connection/database.ts'
+import { createReadiness } from './health.ts'
 import { createResponses } from './responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { createRollup, subtractDeleted } from './usage-rollup.ts'
@@ -48,7 +47,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses,
-    usage: createUsageUpkeep(database),
+    usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database) },
     usageBuckets: createUsageReports(createUsageSource(database), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
@@ -69,14 +68,6 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
       // When nothing is settled under this id any more.
       await cluster.leave()
     }),
-  }
-}
-
-function createUsageUpkeep(database: Database): UsageUpkeep {
-  const { transact } = createScriptRunner(database)
-  return {
-    expire: (before) => transact(() => expireUsage(before, subtractDeleted)),
-    rollUp: createRollup(database),
   }
 }
 

@@ -11,8 +11,7 @@ import {
   type Template,
 } from '../statement.ts'
 import { lockTotalsText } from './usage-locks.ts'
-import { serverTime } from './connection/clock.ts'
-import type { Query } from './connection/connections.ts'
+import { type Query, serverTime } from './connection/connections.ts'
 import type { Transact } from './writer/transaction.ts'
 
 const dialect: Dialect = {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { unstorableEscape } from '../common/storable-tags.ts'
-import { bucketWidths } from '../ports/usage-buckets.ts'
+import { unstorableEscape } from '../common/store-limits.ts'
+import { bucketWidths } from '../ports/usage.ts'
 import { failedSql, hasTokensSql, roundedTimeSql, sumColumns, totalsKeySql } from '../usage/slices.ts'
 import { execute, type Script } from '../statement.ts'
 

@@ -1,8 +1,7 @@
 import { termsOf } from '../common/completion-terms.ts'
-import { sequenceOf } from '../ports/completion-sequence.ts'
-import type { NewCompletion } from '../ports/completions.ts'
+import { type NewCompletion, sequenceOf } from '../ports/completions.ts'
 import type { NewResponse, ResponseEnd } from '../ports/responses.ts'
-import type { Write } from '../ports/writes.ts'
+import type { Write } from '../ports/ledger.ts'
 import { termsArray } from './completion-search.ts'
 import type { Parameters } from './writer/statement.ts'
 

@@ -4,9 +4,14 @@ import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
 import { termsOf } from '../common/completion-terms.ts'
 import { type FoundRow, readSlices } from '../common/row-slices.ts'
-import { oneStep } from '../common/step-size.ts'
-import { sequenceAt } from '../ports/completion-sequence.ts'
-import type { CompletionPage, CompletionQuery, Completions, StoredCompletion } from '../ports/completions.ts'
+import { oneStep } from '../common/store-limits.ts'
+import {
+  type CompletionPage,
+  type CompletionQuery,
+  type Completions,
+  sequenceAt,
+  type StoredCompletion,
+} from '../ports/completions.ts'
 import { UnreadableError } from '../ports/stored-json.ts'
 import { completions } from '../schema/stored.ts'
 import { returning, select, update } from '../sql.ts'

@@ -2,10 +2,17 @@ import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
 import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
-import { noKeyWithId, ownerOfActive, renewedExpiry } from '../common/key-rules.ts'
-import type { KnownKey } from '../ports/key-directory.ts'
-import type { KeyInput, KeyRecord, Keys, NewKey } from '../ports/keys.ts'
-import { type ListedPage, type PageQuery, toListedPage } from '../ports/listed-page.ts'
+import { noKeyWithId, ownerOfActive, renewedExpiry } from '../common/account-rules.ts'
+import {
+  type KeyInput,
+  type KeyRecord,
+  type Keys,
+  type KnownKey,
+  type ListedPage,
+  type NewKey,
+  type PageQuery,
+  toListedPage,
+} from '../ports/accounts.ts'
 import { api_keys, organizations } from '../schema/organizations.ts'
 import { insertInto, nullable, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'

@@ -1,5 +1,5 @@
 import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
-import { oneStep, stepRows } from '../common/step-size.ts'
+import { oneStep, stepRows } from '../common/store-limits.ts'
 import { organizations } from '../schema/organizations.ts'
 import { provider_state, response_log, responses } from '../schema/stored.ts'
 import { usage_totals } from '../schema/usage.ts'

@@ -8,9 +8,15 @@ import {
   noOrganizationNamed,
   organizationInDeletion,
   organizationTaken,
-} from '../common/organization-rules.ts'
-import { type ListedPage, type PageQuery, toListedPage } from '../ports/listed-page.ts'
-import type { OrganizationAccount, OrganizationChange, Organizations } from '../ports/organizations.ts'
+} from '../common/account-rules.ts'
+import {
+  type ListedPage,
+  type OrganizationAccount,
+  type OrganizationChange,
+  type Organizations,
+  type PageQuery,
+  toListedPage,
+} from '../ports/accounts.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
 import { createOrganizationDeletions } from './organization-deletion.ts'

@@ -1,5 +1,5 @@
 import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
-import { oneStep, stepRows } from '../common/step-size.ts'
+import { oneStep, stepRows } from '../common/store-limits.ts'
 import { ledger, reservations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { select } from '../sql.ts'

@@ -1,11 +1,20 @@
 import { sql } from 'drizzle-orm'
-import { oneStep, stepRows } from '../common/step-size.ts'
+import { oneStep, stepRows } from '../common/store-limits.ts'
+import type { UsageUpkeep } from '../ports/storage.ts'
 import { usage } from '../schema/usage.ts'
 import { select } from '../sql.ts'
-import { type Parameters, type Script, statement } from '../statement.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
 /** Part of a transaction that has the totals locked: subtracts the rows up to this one, which are about to be deleted. */
 export type SubtractDeleted = (lastCreatedAt: number, lastId: string) => Script<void>
+
+/** Creates `UsageUpkeep.expire`. */
+export function createUsageExpiry(
+  { transact }: ScriptRunner,
+  subtractDeleted: SubtractDeleted,
+): UsageUpkeep['expire'] {
+  return (before) => transact(() => expireUsage(before, subtractDeleted))
+}
 
 /** Deletes some of the usage rows that were created before a time, and returns their number. */
 export function* expireUsage(before: number, subtractDeleted: SubtractDeleted): Script<number> {

@@ -12,9 +12,8 @@ import type {
   CopyWriter,
   LargeTexts,
 } from '../ports/copy.ts'
-import { type Database, openDatabase } from './connection/database.ts'
-import { openExistingDatabase } from './connection/existing-database.ts'
-import { moveWithoutOverwrite, syncToDisk } from './connection/publish-file.ts'
+import { type Database, openDatabase, openExistingDatabase } from './connection/database.ts'
+import { moveWithoutOverwrite, syncToDisk } from './connection/files.ts'
 import { lockForServing } from './connection/serving-lock.ts'
 
 /**

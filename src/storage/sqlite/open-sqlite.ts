@@ -11,22 +11,21 @@ import { createOrganizationDeletions } from '../scripts/organization-deletion.ts
 import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createResponses } from '../scripts/responses.ts'
-import { expireUsage } from '../scripts/usage-expiry.ts'
-import { createLedger } from './billing/ledger.ts'
+import { createUsageExpiry } from '../scripts/usage-expiry.ts'
+import { createLedger } from './ledger.ts'
 import { completionSearch } from './completion-search.ts'
 import { inMemory, openDatabase } from './connection/database.ts'
-import { createSpaceReturn } from './connection/free-space.ts'
+import { createSpaceReturn, limitWalSize } from './connection/file-size.ts'
 import { lockForServing } from './connection/serving-lock.ts'
-import { limitWalSize } from './connection/wal-size.ts'
-import { createHealth } from './health/health.ts'
-import { createReadiness } from './health/readiness.ts'
+import { createHealth } from './health.ts'
+import { createReadiness } from './readiness.ts'
 import { createMemoryLimits } from './limits.ts'
 import { createRunStore } from './run-store.ts'
 import { createScriptRunner } from './run-script.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageSource } from './usage-source.ts'
 import { createRollup, prepareTotalsUpkeep } from './usage-totals.ts'
-import { createWriter } from './writer/writer.ts'
+import { createWriter } from './writer.ts'
 
 /**
  * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
@@ -46,10 +45,7 @@ export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: Sto
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
-    usage: {
-      expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
-      rollUp: createRollup(database, writer),
-    },
+    usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database, writer) },
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     returnSpace: createSpaceReturn(database, writer),

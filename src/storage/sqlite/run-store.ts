@@ -11,7 +11,7 @@ import {
 } from '../ports/run-store.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
-import type { Writer } from './writer/writer.ts'
+import type { Writer } from './writer.ts'
 
 /** The runs in the SQLite database, all of which belong to this process: what it finds at its start was left by an earlier one. */
 export function createRunStore(database: Database, writer: Writer): RunStore {

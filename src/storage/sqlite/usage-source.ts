@@ -1,4 +1,4 @@
-import { bucketWidths } from '../ports/usage-buckets.ts'
+import { bucketWidths } from '../ports/usage.ts'
 import { isNotEmpty, type TimeRange, type UsageRanges } from '../usage/ranges.ts'
 import type { UsageReading, UsageSource } from '../usage/reports.ts'
 import type { UsageSlice } from '../usage/slices.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { bucketWidths } from '../ports/usage-buckets.ts'
+import { bucketWidths } from '../ports/usage.ts'
 import { usage_rollup } from '../schema/usage.ts'
 import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
 import { select } from '../sql.ts'
@@ -10,7 +10,7 @@ import { sumColumns, totalsLagMs, type TotalsWidth, type UsageSlice } from '../u
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
 import { ownerExistsSql, prepareSlices } from './usage-slices.ts'
-import type { Writer } from './writer/writer.ts'
+import type { Writer } from './writer.ts'
 
 /**
  * Parts of transactions that keep `usage_totals` consistent with `usage`. All rows that were created before

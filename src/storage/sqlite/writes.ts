@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { NewResponse, ResponseEnd, ResponseKey } from '../ports/responses.ts'
-import type { Write } from '../ports/writes.ts'
+import type { Write } from '../ports/ledger.ts'
 import { organizations } from '../schema/organizations.ts'
 import { isUnfinished, response_log, responses, runs } from '../schema/stored.ts'
 import { exists } from '../scripts/organizations.ts'

@@ -2,11 +2,11 @@ import { type ReportRun, tooManyGroups } from './report-slots.ts'
 import type { UsageSlice } from './slices.ts'
 import {
   bucketWidths,
+  type Timing,
   type UsageBucketGroup,
   type UsageBucketQuery,
   type UsageDimension,
-} from '../ports/usage-buckets.ts'
-import type { Timing } from '../ports/usage-report.ts'
+} from '../ports/usage.ts'
 
 /** The groups that one step of a report completes. */
 const stepGroups = 500

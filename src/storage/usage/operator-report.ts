@@ -1,14 +1,17 @@
-import { noOrganizationNamed } from '../common/organization-rules.ts'
-import type { Keys } from '../ports/keys.ts'
-import type { Organizations } from '../ports/organizations.ts'
+import { noOrganizationNamed } from '../common/account-rules.ts'
+import type { Keys, Organizations } from '../ports/accounts.ts'
 import type {
   BucketWidth,
   UsageBucketGroup,
   UsageBuckets,
   UsageDimension,
+  UsageGroup,
+  UsageGrouping,
+  UsageQuery,
+  UsageReport,
+  UsageSums,
   UsageTotals,
-} from '../ports/usage-buckets.ts'
-import type { UsageGroup, UsageGrouping, UsageQuery, UsageReport, UsageSums } from '../ports/usage-report.ts'
+} from '../ports/usage.ts'
 
 /** What a report of the command line is made of. */
 export type OperatorReportSources = {

@@ -1,5 +1,5 @@
 import { labelOf, type TotalsWidth } from './slices.ts'
-import { type BucketWidth, bucketWidths, type UsageBucketQuery } from '../ports/usage-buckets.ts'
+import { type BucketWidth, bucketWidths, type UsageBucketQuery } from '../ports/usage.ts'
 
 /** A range of times; `to` is exclusive. */
 export type TimeRange = { readonly from: number; readonly to: number }

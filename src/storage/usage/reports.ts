@@ -1,5 +1,5 @@
 import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
-import { bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage-buckets.ts'
+import { bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage.ts'
 import { type AddTimes, UsageGroups } from './groups.ts'
 import { rangesOf, type UsageRanges } from './ranges.ts'
 import { labelOf, type UsageLabel, type UsageSlice } from './slices.ts'

@@ -1,4 +1,4 @@
-import type { UsageBucketQuery, UsageDimension } from '../ports/usage-buckets.ts'
+import type { UsageBucketQuery, UsageDimension } from '../ports/usage.ts'
 
 /** The lengths of the periods of `usage_totals`. */
 export type TotalsWidth = 'hour' | 'day'

@@ -1,5 +1,5 @@
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { clampToColumn } from '../common/clamp-to-column.ts'
+import { clampToColumn } from '../common/store-limits.ts'
 
 /** A value of a row of `usage`; booleans are 0 and 1. */
 export type UsageValue = string | number | bigint | null

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { createKeys } from '../../../src/storage/scripts/keys.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 import { temporaryFolder, testDatabase } from '../../unit/storage/support/folder.ts'

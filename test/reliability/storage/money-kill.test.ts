@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { sqliteResponses } from '../../unit/storage/support/sqlite-responses.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 
 test('the acknowledged events of a run survive a kill of its process', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { KeyWatch } from '../../../src/http/key-watch.ts'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { nextTurn } from '../../../src/lib/time.ts'
-import type { KnownKey } from '../../../src/storage/ports/key-directory.ts'
+import type { KnownKey } from '../../../src/storage/ports/accounts.ts'
 import { organization } from '../gateway/support/organization.ts'
 
 const now = 1000

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import type { CompletionQuery, NewCompletion } from '../../../src/storage/ports/completions.ts'
-import { sequenceAt, sequenceOf } from '../../../src/storage/ports/completion-sequence.ts'
+import {
+  type CompletionQuery,
+  type NewCompletion,
+  sequenceAt,
+  sequenceOf,
+} from '../../../src/storage/ports/completions.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { type OpenStore, testStores, valuesOf } from './support/stores.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
-import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts'
+import { migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { quietLog, startScript, temporaryFolder, testDatabase } from './support/folder.ts'
 
 const drizzleFolder = join(import.meta.dir, '../../../drizzle')

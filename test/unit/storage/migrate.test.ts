@@ -3,8 +3,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
-import { migrate } from '../../../src/storage/sqlite/connection/migrate.ts'
-import { migrations } from '../../../src/storage/sqlite/connection/migrations.ts'
+import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { quietLog, testDatabase } from './support/folder.ts'
 
 const added =

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { timeSortedId } from '../../../src/lib/id.ts'
 import { Secret } from '../../../src/lib/secret.ts'
-import { createLedger } from '../../../src/storage/postgres/billing/ledger.ts'
+import { createLedger } from '../../../src/storage/postgres/ledger.ts'
 import { type Database, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'

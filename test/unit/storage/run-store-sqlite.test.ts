@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { createRunStore } from '../../../src/storage/sqlite/run-store.ts'
 import { finished, responseStorage, unfinished } from './support/response-fixture.ts'
 import { requestOf } from './support/ledger-fixture.ts'

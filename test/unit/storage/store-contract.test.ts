@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Write } from '../../../src/storage/ports/writes.ts'
+import type { Write } from '../../../src/storage/ports/ledger.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { expectConsistent, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { finished, responseStore, runSteps, unfinished } from './support/response-fixture.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
-import { createLedger } from '../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { clientReports } from '../../../src/storage/usage/report-slots.ts'
 import { createUsageReports } from '../../../src/storage/usage/reports.ts'
 import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'

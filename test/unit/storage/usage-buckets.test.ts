@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { UsageBucketQuery } from '../../../src/storage/ports/usage-buckets.ts'
+import type { UsageBucketQuery } from '../../../src/storage/ports/usage.ts'
 import { usageStorage } from './support/usage-fixture.ts'
 import { testStores } from './support/stores.ts'
 

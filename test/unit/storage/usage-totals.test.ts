@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { UsageBucketQuery } from '../../../src/storage/ports/usage-buckets.ts'
+import type { UsageBucketQuery } from '../../../src/storage/ports/usage.ts'
 import { fillUsage } from '../../support/usage-rows.ts'
 import { randomFrom } from '../providers/protocols/support/random.ts'
 import { countOf } from './support/ledger-fixture.ts'

@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { testDatabase, testStorage } from './support/folder.ts'
 
 function songs({ database, writer } = testStorage()) {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../lib/errors/errors.ts'
 import { processRemoved } from '../../common/process-identity.ts'
 import type { Connection, Connections } from '../connection/connections.ts'
-import type { Health } from '../health/health.ts'
+import type { Health } from '../health.ts'
 import { isRejected, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
 import { begin as beginTransaction } from '../writer/transaction.ts'
 import { renewLeases, type LeaseRenewals, type LeaseGrants } from './lease-renewal.ts'
@@ -77,7 +77,8 @@ async function attemptRenewal(
     })
   } catch (error) {
     if (committing === undefined || isRejected(error)) throw error
-    if (!(await isCommitted(committing.transaction, connections, health.failed))) throw error
+    if (!(await isCommitted(committing.transaction, connections, (cause) => health.failed(cause))))
+      throw error
     return committing.grants
   }
 }

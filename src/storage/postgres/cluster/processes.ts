@@ -1,5 +1,4 @@
-import { serverTime } from '../connection/clock.ts'
-import type { Query } from '../connection/connections.ts'
+import { type Query, serverTime } from '../connection/connections.ts'
 
 /**
  * The processes that use the database. Whether a process is alive is judged by its heartbeats, not by clocks: the others watch

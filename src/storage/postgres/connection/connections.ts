@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, types } from 'pg'
-import type { Secret } from '../../../lib/secret.ts'
 import type { ApiError } from '../../../lib/errors/errors.ts'
+import type { Secret } from '../../../lib/secret.ts'
 import { withTimeout } from '../../../lib/time.ts'
 import { callerTimeoutMs } from '../../ports/health.ts'
 import { databaseUnavailable, isConnectionLost, toOutage } from '../postgres-errors.ts'
@@ -31,6 +31,9 @@ export type Connection = {
 }
 
 export type Result<Row> = { readonly command: string; readonly rows: readonly Row[] }
+
+/** SQL for the clock of the server in milliseconds since 1970: times that processes compare must come from one clock. */
+export const serverTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The time to wait for a connection, and for the result of a statement. */
 const connectTimeoutMs = 3000

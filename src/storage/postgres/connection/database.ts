@@ -2,8 +2,8 @@ import { createLog, type Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
-import { releaseReservations } from '../billing/reservations.ts'
-import { createHealth, type Health } from '../health/health.ts'
+import { releaseReservations } from '../reservations.ts'
+import { createHealth, type Health } from '../health.ts'
 import { outageMessage } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
@@ -16,9 +16,7 @@ import {
   openConnections,
   type Query,
 } from './connections.ts'
-import { databaseLabel } from './database-url.ts'
-import { migrate } from './migrate.ts'
-import { migrations } from './migrations.ts'
+import { migrate, migrations, schemaVersion } from './migrate.ts'
 
 /** An open database with the newest schema. */
 export type Database = BoundedReads & {
@@ -105,4 +103,53 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
 export function operatorError(error: unknown, label: string): unknown {
   if (outageMessage(error) === undefined || !(error instanceof Error)) return error
   return new Error(`The database ${label} cannot be opened: ${error.message}.`, { cause: error })
+}
+
+/** Rejects with an error for the operator if the database cannot be reached, or has a newer schema. Changes nothing. */
+export async function checkPostgres(url: Secret): Promise<void> {
+  const label = databaseLabel(url)
+  const connections = openConnections(url, 1)
+  try {
+    await connections.use(schemaVersion(label, migrations))
+  } catch (error) {
+    throw operatorError(error, label)
+  } finally {
+    await connections.close()
+  }
+}
+
+/** The advisory lock of servers that did not share a database; its second part is the schema. */
+const servingLock = 7_239_118
+
+/**
+ * Rejects with an error for the operator if a server of an earlier version uses the database, which held a lock as long
+ * as it ran: its open reservations would be settled as those of a dead process. It cannot start later, because it rejects
+ * the newer schema.
+ */
+export async function assertNoEarlierServer({
+  query,
+  label,
+}: Pick<Database, 'query' | 'label'>): Promise<void> {
+  const statement = `SELECT pg_try_advisory_xact_lock_shared(${servingLock}, hashtext(current_schema())) free`
+  const [row] = await query<{ readonly free: boolean }>(statement).catch((error) => {
+    throw operatorError(error, label)
+  })
+  if (row?.free === true) return
+  throw new Error(
+    `The database ${label} is in use by a weir server of an earlier version, which cannot share it. Stop that server first.`,
+  )
+}
+
+/**
+ * Returns the host and the name of a database, without the user, the password and the options of its URL. Throws an error
+ * for the operator, which does not show the URL, if that is not valid.
+ */
+export function databaseLabel(url: Secret): string {
+  const parsed = URL.parse(url.reveal())
+  if (parsed === null)
+    throw new Error(
+      'The URL of the database is not valid. Special characters in a password are written as in %23 for #, or %2F for /.',
+    )
+  const { host, pathname, searchParams } = parsed
+  return `${host || searchParams.get('host') || 'localhost'}${pathname}`
 }

@@ -1,5 +1,4 @@
-import { serverTime } from '../connection/clock.ts'
-import type { Connection, Connections, Query } from '../connection/connections.ts'
+import { type Connection, type Connections, type Query, serverTime } from '../connection/connections.ts'
 
 /** The time to look for the outcome of a transaction, and between two attempts. */
 const searchTimeoutMs = 15_000

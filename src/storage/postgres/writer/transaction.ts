@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { serverTime } from '../connection/clock.ts'
-import type { Connection, Connections, Query } from '../connection/connections.ts'
+import { type Connection, type Connections, type Query, serverTime } from '../connection/connections.ts'
 import { isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
 import { findOutcome } from './outcome.ts'
 

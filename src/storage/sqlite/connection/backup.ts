@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { moveWithoutOverwrite, syncToDisk } from './publish-file.ts'
+import { moveWithoutOverwrite, syncToDisk } from './files.ts'
 
 /** A failed backup; its message is for the operator. */
 export class BackupError extends Error {

@@ -1,12 +1,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { statSync } from 'node:fs'
 import { createLog, type Log } from '../../../lib/log.ts'
-import { enableAutoVacuum } from './auto-vacuum.ts'
-import { migrate } from './migrate.ts'
-import { migrations } from './migrations.ts'
-import { isBusy } from '../sqlite-errors.ts'
 import { createRunScript, type RunScript } from '../run-script.ts'
-import { createPrivateFile } from './private-file.ts'
+import { isBusy } from '../sqlite-errors.ts'
+import { createPrivateFile } from './files.ts'
+import { enableAutoVacuum, migrate, migrations, schemaVersion } from './migrate.ts'
 
 /** An open database with the newest schema. */
 export type Database = {
@@ -14,8 +12,6 @@ export type Database = {
   readonly sqlite: Sqlite
   /** Executes scripts on the same connection. */
   readonly run: RunScript
-  /** The query builder on the same connection. */
-  readonly query: BunSQLiteDatabase
   close(): void
 }
 
@@ -23,7 +19,7 @@ export type Database = {
 export const inMemory = ':memory:'
 
 /** The time to wait for a lock while the database is opened: another process may be migrating it. */
-export const openTimeoutMs = 5000
+const openTimeoutMs = 5000
 /** The time to wait for a lock afterwards: requests wait meanwhile, and the writer retries by itself. */
 const busyTimeoutMs = 20
 
@@ -51,10 +47,13 @@ export function openDatabase(file: string, log: Log = createLog()): Database {
     sqlite.close()
     throw databaseError(error, file)
   }
+  return toDatabase(sqlite)
+}
+
+function toDatabase(sqlite: Sqlite): Database {
   return {
     sqlite,
     run: createRunScript(sqlite),
-    query: drizzle({ client: sqlite }),
     close: () => sqlite.close(),
   }
 }
@@ -84,7 +83,7 @@ function prepare(sqlite: Sqlite, log: Log): void {
 }
 
 /** Adds the name of the database to errors of SQLite and of the file system, which have a code and name no file. */
-export function databaseError(error: unknown, file: string): unknown {
+function databaseError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   return new Error(`The database ${file} cannot be opened: ${error.message}.`, { cause: error })
 }
@@ -101,4 +100,52 @@ function enableWriteAheadLog(sqlite: Sqlite): void {
       Bun.sleepSync(5)
     }
   }
+}
+
+/**
+ * Opens a database for reading, without creating or migrating it; undefined if the file is missing or empty. Throws an
+ * error for the operator if the file is not a database, or has another schema.
+ */
+export function openExistingDatabase(file: string): Database | undefined {
+  if (!hasDatabase(file)) return undefined
+  const { sqlite, version } = openUnchanged(file)
+  if (version < migrations.length) {
+    sqlite.close()
+    throw olderDatabase(file, version)
+  }
+  return toDatabase(sqlite)
+}
+
+/** Returns the number of applied migrations; undefined if there is no database. Throws like `openExistingDatabase`. */
+export function databaseVersion(file: string): number | undefined {
+  if (!hasDatabase(file)) return undefined
+  const { sqlite, version } = openUnchanged(file)
+  sqlite.close()
+  return version
+}
+
+/** Whether the file exists and is not empty. */
+export function hasDatabase(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** Not `readonly`: such a connection would leave the files of the write-ahead log behind. */
+function openUnchanged(file: string): { readonly sqlite: Sqlite; readonly version: number } {
+  let sqlite: Sqlite | undefined
+  try {
+    sqlite = new Sqlite(file, { readwrite: true, create: false })
+    sqlite.run(`PRAGMA busy_timeout = ${openTimeoutMs}`)
+    sqlite.run('PRAGMA query_only = ON')
+    return { sqlite, version: schemaVersion(sqlite, migrations) }
+  } catch (error) {
+    sqlite?.close()
+    throw databaseError(error, file)
+  }
+}
+
+function olderDatabase(file: string, version: number): Error {
+  return new Error(
+    `The database ${file} was written by an older version of weir (schema ${version}, this one needs ` +
+      `${migrations.length}). Start weir serve to migrate it.`,
+  )
 }

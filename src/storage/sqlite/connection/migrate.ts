@@ -1,10 +1,32 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Log } from '../../../lib/log.ts'
-import { convertToAutoVacuum } from './auto-vacuum.ts'
-import { createPrivateFile } from './private-file.ts'
-import { moveIntoPlace } from './publish-file.ts'
+import start from '../../../../drizzle/0000_start.sql' with { type: 'text' }
+import money from '../../../../drizzle/0001_money.sql' with { type: 'text' }
+import stored from '../../../../drizzle/0002_stored.sql' with { type: 'text' }
+import oneTree from '../../../../drizzle/0003_one_tree_a_table.sql' with { type: 'text' }
+import negativeBalances from '../../../../drizzle/0004_negative_balances.sql' with { type: 'text' }
+import deletionInSteps from '../../../../drizzle/0005_deletion_in_steps.sql' with { type: 'text' }
+import usageTotals from '../../../../drizzle/0006_usage_totals.sql' with { type: 'text' }
+import processes from '../../../../drizzle/0007_processes.sql' with { type: 'text' }
+import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type: 'text' }
+import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: 'text' }
+import { causeOf, type Log } from '../../../lib/log.ts'
+import { createPrivateFile, moveIntoPlace } from './files.ts'
+
+/** The SQL of every migration, in the order of drizzle/meta/_journal.json; its length is the newest schema. */
+export const migrations: readonly string[] = [
+  start,
+  money,
+  stored,
+  oneTree,
+  negativeBalances,
+  deletionInSteps,
+  usageTotals,
+  processes,
+  osProcesses,
+  oneProcess,
+]
 
 /**
  * Migrates the database to the newest schema; its `user_version` is the number of applied migrations. Backs up an older
@@ -104,4 +126,23 @@ function removeIncomplete(file: string): void {
     // SQLite appends to the name for its journal.
     if (name.startsWith(prefix) && name.includes(incomplete))
       rmSync(join(dirname(file), name), { force: true })
+}
+
+/** Lets a new file shrink later; a file that has tables would need a `VACUUM`. */
+export function enableAutoVacuum(sqlite: Sqlite): void {
+  if (numberFrom(sqlite, 'PRAGMA page_count') === 0) sqlite.run('PRAGMA auto_vacuum = INCREMENTAL')
+}
+
+/** Rewrites a file that cannot shrink, once; logs a warning if that fails. Must not run in a transaction. */
+function convertToAutoVacuum(sqlite: Sqlite, log: Log): void {
+  if (numberFrom(sqlite, 'PRAGMA auto_vacuum') !== 0) return
+  try {
+    sqlite.run('PRAGMA auto_vacuum = INCREMENTAL')
+    sqlite.run('VACUUM')
+    log.info('The database was rebuilt so that the space of deleted rows can be returned to the disk.')
+  } catch (error) {
+    log.warn('The database could not be rebuilt, so the space of deleted rows is not returned to the disk.', {
+      cause: causeOf(error),
+    })
+  }
 }

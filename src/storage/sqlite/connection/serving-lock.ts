@@ -1,6 +1,6 @@
 import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
-import { createPrivateFile } from './private-file.ts'
+import { createPrivateFile } from './files.ts'
 import { lockName } from '../../database-location.ts'
 
 /**

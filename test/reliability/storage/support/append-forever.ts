@@ -1,8 +1,8 @@
-import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { sqliteResponses } from '../../../unit/storage/support/sqlite-responses.ts'
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { runSteps, unfinished } from '../../../unit/storage/support/response-fixture.ts'
 

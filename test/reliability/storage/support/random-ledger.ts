@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
-import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'

@@ -1,6 +1,6 @@
-import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { limitWalSize } from '../../../../src/storage/sqlite/connection/wal-size.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { limitWalSize } from '../../../../src/storage/sqlite/connection/file-size.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 
 // Writes rows of this size in groups until it is killed, and prints each number once its write is acknowledged.

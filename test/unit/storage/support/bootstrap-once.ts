@@ -1,7 +1,7 @@
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { bootstrap } from '../../../../src/storage/scripts/keys.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 
 // Starts as a server does, and prints the first key if it was this process that made it.
 const [file = ''] = process.argv.slice(2)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../../../src/lib/log.ts'
 import { type Database, openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createWriter, type Writer } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter, type Writer } from '../../../../src/storage/sqlite/writer.ts'
 
 /** A temporary folder, removed after the test. */
 export function temporaryFolder(): string {

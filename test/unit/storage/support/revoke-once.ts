@@ -1,7 +1,7 @@
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createKeys } from '../../../../src/storage/scripts/keys.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer/writer.ts'
+import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 
 // Revokes a key in a separate process, as the command of an operator does.
 const [file = '', id = ''] = process.argv.slice(2)

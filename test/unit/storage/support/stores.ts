@@ -2,16 +2,13 @@ import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
-import type { KeyDirectory } from '../../../../src/storage/ports/key-directory.ts'
-import type { Keys, NewKey } from '../../../../src/storage/ports/keys.ts'
+import type { KeyDirectory, Keys, NewKey, Organizations } from '../../../../src/storage/ports/accounts.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
-import type { Organizations } from '../../../../src/storage/ports/organizations.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
 import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
-import type { UsageBuckets } from '../../../../src/storage/ports/usage-buckets.ts'
-import type { UsageQuery, UsageReport } from '../../../../src/storage/ports/usage-report.ts'
-import * as postgresLedger from '../../../../src/storage/postgres/billing/ledger.ts'
+import type { UsageBuckets, UsageQuery, UsageReport } from '../../../../src/storage/ports/usage.ts'
+import * as postgresLedger from '../../../../src/storage/postgres/ledger.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
 import { openConnections } from '../../../../src/storage/postgres/connection/connections.ts'
 import * as postgresDatabase from '../../../../src/storage/postgres/connection/database.ts'
@@ -24,11 +21,11 @@ import type { ProcessIdentity } from '../../../../src/storage/common/process-ide
 import { joinCluster } from '../../../../src/storage/postgres/cluster/cluster.ts'
 import type { Processes } from '../../../../src/storage/postgres/cluster/processes.ts'
 import { createRunStore as createPostgresRuns } from '../../../../src/storage/postgres/cluster/run-store.ts'
-import { createLedger } from '../../../../src/storage/sqlite/billing/ledger.ts'
+import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { operatorReport } from '../../../../src/storage/usage/operator-report.ts'
 import { clientReports, operatorReports } from '../../../../src/storage/usage/report-slots.ts'
 import { createUsageReports } from '../../../../src/storage/usage/reports.ts'
-import { expireUsage } from '../../../../src/storage/scripts/usage-expiry.ts'
+import { createUsageExpiry } from '../../../../src/storage/scripts/usage-expiry.ts'
 import { createCompletions } from '../../../../src/storage/scripts/completions.ts'
 import { completionSearch } from '../../../../src/storage/sqlite/completion-search.ts'
 import { CachedKeys } from '../../../../src/storage/key-directory.ts'
@@ -119,10 +116,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     otherResponses: () => sqliteResponses(database, writer),
     runs: createRunStore(database, writer),
     otherRuns: () => createRunStore(database, writer),
-    usage: {
-      expire: (before) => runner.transact(() => expireUsage(before, subtractDeleted)),
-      rollUp: createRollup(database, writer),
-    },
+    usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database, writer) },
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     keys: (now) => createKeys(runner, now),
     providerState: (now) => createProviderState(runner, now),
@@ -173,7 +167,7 @@ export async function openPostgresStore({
     otherRuns: () => createPostgresRuns(query, database.transact),
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
-      expire: (before) => runner.transact(() => expireUsage(before, postgresRollup.subtractDeleted)),
+      expire: createUsageExpiry(runner, postgresRollup.subtractDeleted),
       rollUp: postgresRollup.createRollup(database),
     },
     buckets: createUsageReports(createPostgresSource(database), clientReports),

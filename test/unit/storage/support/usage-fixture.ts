@@ -1,5 +1,5 @@
 import type { Outcome, RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
-import type { UsageGrouping } from '../../../../src/storage/ports/usage-report.ts'
+import type { UsageGrouping } from '../../../../src/storage/ports/usage.ts'
 import { fundedStorage, fundedStore, requestOf } from './ledger-fixture.ts'
 import type { OpenStore } from './stores.ts'
 

@@ -1,8 +1,8 @@
-import type { ApiError } from '../../../lib/errors/errors.ts'
-import { causeOf, type Log } from '../../../lib/log.ts'
-import { serverTime } from '../connection/clock.ts'
-import type { Query } from '../connection/connections.ts'
-import { databaseUnavailable } from '../postgres-errors.ts'
+import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import type { Readiness } from '../ports/health.ts'
+import { type Query, serverTime } from './connection/connections.ts'
+import { databaseUnavailable, outageMessage } from './postgres-errors.ts'
 
 /**
  * Tracks whether the database works. While it does not, requests that need it are rejected at once, and a probe is
@@ -31,15 +31,7 @@ const idleIntervalMs = 1000
 
 /** See `Health`. */
 export function createHealth(query: Query, log: Log): Health {
-  const health = new ProbedHealth(query, log)
-  return {
-    unavailableError: () => health.unavailableError(),
-    worked: () => health.worked(),
-    failed: (cause) => health.failed(cause),
-    age: () => health.age(),
-    probe: () => health.probe(),
-    close: () => health.close(),
-  }
+  return new ProbedHealth(query, log)
 }
 
 class ProbedHealth implements Health {
@@ -103,3 +95,37 @@ class ProbedHealth implements Health {
 const writeProbe =
   `INSERT INTO transactions (id, results, created_at) VALUES ('probe', '', ${serverTime}) ` +
   'ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at'
+
+/** The time for which a commit proves that the database works; longer than the time between two probes. */
+const commitTrustMs = 4000
+/** The time for which the result of a probe is reused, however often clients ask. */
+const probeTrustMs = 250
+
+/** See `Readiness`. */
+export function createReadiness(health: Health): Readiness {
+  let last: { readonly result: Promise<void>; readonly startedAt: number } | undefined
+
+  function ready(): Promise<void> | undefined {
+    const unavailable = health.unavailableError()
+    if (unavailable) throw unavailable
+    return health.age() < commitTrustMs ? undefined : health.probe()
+  }
+
+  async function examine(): Promise<void> {
+    try {
+      await health.probe()
+    } catch (error) {
+      const message = outageMessage(error)
+      throw message === undefined ? error : serviceUnavailable(message, error)
+    }
+  }
+
+  return {
+    ready,
+    probe() {
+      if (last === undefined || performance.now() - last.startedAt > probeTrustMs)
+        last = { result: examine(), startedAt: performance.now() }
+      return last.result
+    },
+  }
+}

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Writes a file or a folder to disk. */
@@ -29,4 +29,10 @@ export function moveWithoutOverwrite(part: string, target: string): boolean {
     renameSync(part, target)
   }
   return true
+}
+
+/** Creates the empty file and its folder if they are missing, readable only by their owner. */
+export function createPrivateFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600))
 }

@@ -1,12 +1,12 @@
-import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { maxNanos } from '../../common/clamp-to-column.ts'
-import { type UsageValue, usageRow } from '../../usage/usage-row.ts'
-import type { Settlement } from '../../ports/ledger.ts'
-import { serverTime } from '../connection/clock.ts'
-import { usage as usageTable } from '../../schema/postgres.ts'
-import type { usage } from '../../schema/usage.ts'
-import { columnTypesOf, Parameters, type Statement } from '../writer/statement.ts'
-import { type WriteRows, writeParts } from '../writes.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import { maxNanos } from '../common/store-limits.ts'
+import type { Settlement } from '../ports/ledger.ts'
+import { usage as usageTable } from '../schema/postgres.ts'
+import type { usage } from '../schema/usage.ts'
+import { usageRow, type UsageValue } from '../usage/usage-row.ts'
+import { serverTime } from './connection/connections.ts'
+import { columnTypesOf, Parameters, type Statement } from './writer/statement.ts'
+import { writeParts, type WriteRows } from './writes.ts'
 
 /** A request to settle, in the same transaction as others. */
 export type SettleJob = {

@@ -1,3 +1,14 @@
+import type { Nanos } from '../../lib/usd.ts'
+
+/** The highest absolute amount that a column holds and a number represents exactly: 9 million USD. */
+export const maxNanos = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** Returns the nearest amount that a column can hold: a provider may report any number of tokens. */
+export function clampToColumn(amount: Nanos): Nanos {
+  if (amount < 0n) return 0n
+  return amount > maxNanos ? maxNanos : amount
+}
+
 /** The most rows of one deletion step, and the bytes after which it stops; a step is small, because it delays other writes. */
 export const stepRows = 200
 export const stepBytes = 4 * 1024 ** 2
@@ -28,4 +39,17 @@ export function spend(step: Step, bytes: number): void {
 /** Whether the transaction may change no further row. */
 export function isExhausted(step: Step): boolean {
   return step.rows <= 0 || step.bytes <= 0
+}
+
+/**
+ * A regular expression, in the syntax of both databases and of JavaScript, for the escapes in JSON of what PostgreSQL cannot
+ * convert to text: null characters and half characters. A pair of backslashes before them is a backslash.
+ */
+export const unstorableEscape = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})`
+
+const pattern = new RegExp(unstorableEscape, 'g')
+
+/** Replaces these characters in tags, as JSON, by U+FFFD. No request can have them, but rows of earlier versions do. */
+export function storableTags(json: string): string {
+  return json.replace(pattern, '$1\ufffd')
 }

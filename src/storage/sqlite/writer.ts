@@ -1,11 +1,10 @@
-import { type ApiError, serviceUnavailable } from '../../../lib/errors/errors.ts'
-import type { WriterStats } from '../../ports/health.ts'
-import type { Database } from '../connection/database.ts'
-import { type Disk, openDisk } from '../connection/disk.ts'
-import type { Health } from '../health/health.ts'
-import { databaseUnavailable, isBusy } from '../sqlite-errors.ts'
-import { Transaction } from './transaction.ts'
-import { type Job, Write } from './write-job.ts'
+import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
+import type { WriterStats } from '../ports/health.ts'
+import type { Database } from './connection/database.ts'
+import { type Disk, openDisk } from './connection/disk.ts'
+import type { Health } from './health.ts'
+import { databaseUnavailable, isBusy } from './sqlite-errors.ts'
+import { type Job, Transaction, Write } from './transaction.ts'
 
 /** Commits writes in groups, because a disk takes as long for one as for many. */
 export type Writer = {

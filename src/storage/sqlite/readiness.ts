@@ -1,9 +1,9 @@
-import { serviceUnavailable } from '../../../lib/errors/errors.ts'
-import type { Readiness } from '../../ports/health.ts'
-import type { Database } from '../connection/database.ts'
-import { outageMessage } from '../sqlite-errors.ts'
-import type { Writer } from '../writer/writer.ts'
+import { serviceUnavailable } from '../../lib/errors/errors.ts'
+import type { Readiness } from '../ports/health.ts'
+import type { Database } from './connection/database.ts'
 import { type Health, prepareWriteProbe } from './health.ts'
+import { outageMessage } from './sqlite-errors.ts'
+import type { Writer } from './writer.ts'
 
 /**
  * The time for which a commit proves that the database works, and for which it proves that no lock is held: under load,

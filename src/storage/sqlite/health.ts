@@ -1,9 +1,9 @@
 import { type Stats, statSync } from 'node:fs'
-import type { ApiError } from '../../../lib/errors/errors.ts'
-import { causeOf, type Log } from '../../../lib/log.ts'
-import { throttle } from '../../../lib/time.ts'
-import { type Database, inMemory } from '../connection/database.ts'
-import { databaseUnavailable, FileReplacedError } from '../sqlite-errors.ts'
+import type { ApiError } from '../../lib/errors/errors.ts'
+import { causeOf, type Log } from '../../lib/log.ts'
+import { throttle } from '../../lib/time.ts'
+import { type Database, inMemory } from './connection/database.ts'
+import { databaseUnavailable, FileReplacedError } from './sqlite-errors.ts'
 
 /**
  * Tracks whether the database works. After a transaction has failed, requests that need one are rejected at once, and a

@@ -1,29 +1,34 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
-import { serviceUnavailable } from '../../../lib/errors/errors.ts'
-import { createRecovery, type InterruptedRequest, openReservationFields } from '../../common/recovery.ts'
-import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
-import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
-import { noWrites, type Write } from '../../ports/writes.ts'
-import { reservations } from '../../schema/organizations.ts'
-import { runs } from '../../schema/stored.ts'
-import { select } from '../../sql.ts'
-import { type Parameters, statement } from '../../statement.ts'
-import type { Database } from '../connection/database.ts'
-import { createScriptRunner } from '../run-script.ts'
-import type { Writer } from '../writer/writer.ts'
-import { type ExecuteWrites, prepareWrites } from '../writes.ts'
-import { type FinishedRequest, GatheredUsage } from './gathered-usage.ts'
-import { prepareReservations, type Reservations } from './reservations.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import { serviceUnavailable } from '../../lib/errors/errors.ts'
+import { createRecovery, type InterruptedRequest, openReservationFields } from '../common/recovery.ts'
 import {
   createSettle,
   createSettlementRetries,
   type SettlementRetries,
-} from '../../common/settlement-retries.ts'
-import { prepareSettle, type Settle } from './settlement.ts'
+} from '../common/settlement-retries.ts'
+import { retryWhileUnavailable } from '../ports/health.ts'
+import {
+  type Ledger,
+  noWrites,
+  type Reservation,
+  type Settlement,
+  type SettleOptions,
+  type Write,
+} from '../ports/ledger.ts'
+import { reservations } from '../schema/organizations.ts'
+import { runs } from '../schema/stored.ts'
+import { select } from '../sql.ts'
+import { type Parameters, statement } from '../statement.ts'
+import type { Database } from './connection/database.ts'
+import { prepareReservations, prepareSettle, type Reservations, type Settle } from './ledger-statements.ts'
+import { createScriptRunner } from './run-script.ts'
+import { type FinishedRequest, UsageBatcher } from './usage-batcher.ts'
+import type { Writer } from './writer.ts'
+import { type ExecuteWrites, prepareWrites } from './writes.ts'
 
 /** The ledger in the SQLite database, whose reports call `flush` before they read. */
-export type SqliteLedger = Ledger & Pick<GatheredUsage, 'flush'>
+export type SqliteLedger = Ledger & Pick<UsageBatcher, 'flush'>
 
 /** Creates the ledger. `now` returns milliseconds since 1970. */
 export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): SqliteLedger {
@@ -89,7 +94,7 @@ function createReserve(
 type Recording = Pick<SqliteLedger, 'recordUsage' | 'flush'>
 
 function createRecording(settleNow: Settle, writer: Writer, retries: SettlementRetries): Recording {
-  const gathered = new GatheredUsage(
+  const batcher = new UsageBatcher(
     // What was written without a charge may be lost in a power cut.
     (rows) =>
       writer.write(
@@ -106,10 +111,10 @@ function createRecording(settleNow: Settle, writer: Writer, retries: SettlementR
   return {
     recordUsage(request, outcome) {
       if (writer.unavailableError()) retries.add(request, outcome)
-      else gathered.add({ request, outcome })
+      else batcher.add({ request, outcome })
       return accepted
     },
-    flush: () => gathered.flush(),
+    flush: () => batcher.flush(),
   }
 }
 

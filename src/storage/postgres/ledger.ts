@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { serviceUnavailable } from '../../../lib/errors/errors.ts'
-import { timeSortedId } from '../../../lib/id.ts'
-import { withTimeout } from '../../../lib/time.ts'
-import { processRemoved } from '../../common/process-identity.ts'
-import { createRecovery } from '../../common/recovery.ts'
-import { createSettle, createSettlementRetries, type SettleNow } from '../../common/settlement-retries.ts'
-import type { Ledger, Reservation, Settlement, SettleOptions } from '../../ports/ledger.ts'
-import { callerTimeoutMs } from '../../ports/health.ts'
-import { retryWhileUnavailable } from '../../ports/retry-while-unavailable.ts'
-import { noWrites, type Write } from '../../ports/writes.ts'
-import { noAnswer } from '../connection/connections.ts'
-import type { Database } from '../connection/database.ts'
-import { createScriptRunner } from '../run-script.ts'
-import { toWriteRows } from '../writes.ts'
+import { serviceUnavailable } from '../../lib/errors/errors.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import { withTimeout } from '../../lib/time.ts'
+import { processRemoved } from '../common/process-identity.ts'
+import { createRecovery } from '../common/recovery.ts'
+import { createSettle, createSettlementRetries, type SettleNow } from '../common/settlement-retries.ts'
+import { callerTimeoutMs, retryWhileUnavailable } from '../ports/health.ts'
+import {
+  type Ledger,
+  noWrites,
+  type Reservation,
+  type Settlement,
+  type SettleOptions,
+  type Write,
+} from '../ports/ledger.ts'
 import { releaseReservations, selectAbandoned, toReservationRow } from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
+import { noAnswer } from './connection/connections.ts'
+import type { Database } from './connection/database.ts'
+import { createScriptRunner } from './run-script.ts'
+import { toWriteRows } from './writes.ts'
 
 /** The ledger in the PostgreSQL database. */
 export function createLedger(database: Database): Ledger {

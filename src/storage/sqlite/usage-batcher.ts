@@ -1,4 +1,4 @@
-import type { Outcome, RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 
 /** A request and how it ended. */
 export type FinishedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }
@@ -12,7 +12,7 @@ const maxGathered = 32
  * Gathers the usage of requests that have reserved nothing: no caller is promised a row, and a transaction costs more than
  * ten of them. `write` writes them in one transaction; `onFailed` receives each row of one that failed.
  */
-export class GatheredUsage {
+export class UsageBatcher {
   readonly #write: (rows: readonly FinishedRequest[]) => Promise<unknown>
   readonly #onFailed: (row: FinishedRequest) => void
   #rows: FinishedRequest[] = []

@@ -1,7 +1,6 @@
-import { type Nanos, formatUsd } from '../../lib/usd.ts'
-import { OperatorError } from '../ports/operator-error.ts'
-import type { OrganizationAccount } from '../ports/organizations.ts'
-import { maxNanos } from './clamp-to-column.ts'
+import { formatUsd, type Nanos } from '../../lib/usd.ts'
+import { type KeyRecord, OperatorError, type OrganizationAccount } from '../ports/accounts.ts'
+import { maxNanos } from './store-limits.ts'
 
 /** Throws an error for the operator if an organization cannot have this name. */
 export function assertOrganizationName(name: string): void {
@@ -47,4 +46,33 @@ export function creditedBalance(account: OrganizationAccount, amount: Nanos): Na
 function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string {
   const held = reserved > 0n ? `, of which ${formatUsd(reserved)} USD are reserved by open requests` : ''
   return `The balance of ${name} is ${formatUsd(balance)} USD${held}. No more than what is available can be subtracted.`
+}
+
+/** The error for an id that no key has. */
+export function noKeyWithId(id: string): Error {
+  return new OperatorError(
+    'missing',
+    `There is no API key with the ID ${id}. To list all API keys, run: weir keys list`,
+  )
+}
+
+/** Returns the organization of a key that can be rotated; throws an error for the operator if it cannot. */
+export function ownerOfActive(key: KeyRecord, now: number): string {
+  if (key.organization === null)
+    throw new OperatorError('invalid', `The organization of the API key ${key.id} was deleted.`)
+  if (key.replacedBy !== null)
+    throw new OperatorError(
+      'invalid',
+      `The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`,
+    )
+  if (key.revokedAt !== null)
+    throw new OperatorError('invalid', `The API key ${key.id} is revoked. Create a new one.`)
+  if (key.expiresAt !== null && key.expiresAt <= now)
+    throw new OperatorError('invalid', `The API key ${key.id} has expired. Create a new one.`)
+  return key.organization
+}
+
+/** Returns the time until which the replacement of a key works, in milliseconds: as long as the key did. */
+export function renewedExpiry(key: KeyRecord, now: number): number | null {
+  return key.expiresAt === null ? null : now + (key.expiresAt - key.createdAt)
 }

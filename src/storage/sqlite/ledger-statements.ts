@@ -1,0 +1,158 @@
+import { sql } from 'drizzle-orm'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import type { Nanos } from '../../lib/usd.ts'
+import { clampToColumn, maxNanos } from '../common/store-limits.ts'
+import type { Reservation, Settlement } from '../ports/ledger.ts'
+import { ledger, organizations, reservations } from '../schema/organizations.ts'
+import { usage } from '../schema/usage.ts'
+import { bare, insertInto, select } from '../sql.ts'
+import { usageRow, type UsageValue } from '../usage/usage-row.ts'
+import type { Database } from './connection/database.ts'
+import { textOf } from './run-script.ts'
+import { prepareTotalsUpkeep } from './usage-totals.ts'
+
+const unrecorded: Settlement = { recorded: false, charged: 0n }
+const uncharged: Settlement = { ...unrecorded, recorded: true }
+
+/** Part of a transaction: settles a request once. `reserved` is false if the request has no reservation. */
+export type Settle = (request: RequestMetadata, outcome: Outcome, reserved: boolean) => Settlement
+
+export function prepareSettle(database: Database, reservations: Reservations, now: () => number): Settle {
+  const insertUsage = prepareUsageInsert(database)
+  const charge = prepareCharge(database, now)
+
+  return (request, outcome, reserved) => {
+    if (!insertUsage(request, outcome)) return unrecorded
+    const amount = reserved ? reservations.remove(request.id) : undefined
+    if (amount === undefined) return uncharged
+    return { recorded: true, charged: charge(request, clampToColumn(outcome.cost ?? 0n), amount) }
+  }
+}
+
+/** Charges the full cost even if the balance is lower: a negative balance then refuses further requests. */
+function prepareCharge({ sqlite }: Database, now: () => number) {
+  const { balance, id, reserved } = organizations
+  const balanceOf = sqlite.prepare<{ readonly balance: number }, [string]>(
+    textOf(select({ balance }, sql`from ${organizations} where ${id} = ?`)),
+  )
+  const update = sqlite.prepare<unknown, [Nanos, Nanos, string, Nanos]>(
+    textOf(sql`update ${organizations}
+      set ${bare(balance)} = ${balance} - ?1, ${bare(reserved)} = ${reserved} - ?2
+      where ${id} = ?3 and ${balance} - ?1 >= ?4`),
+  )
+  const value = sql`?`
+  const entry = sqlite.prepare<unknown, [string, string, number, Nanos, string]>(
+    textOf(
+      insertInto(ledger, {
+        id: value,
+        organization_id: value,
+        created_at: value,
+        kind: sql`'charge'`,
+        amount: value,
+        request_id: value,
+      }),
+    ),
+  )
+
+  function chargeClamped(organization: string, cost: Nanos, reserved: Nanos): Nanos {
+    const max = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
+    const charged = cost < max ? cost : max
+    update.run(charged, reserved, organization, -maxNanos)
+    return charged
+  }
+
+  return ({ id, organization }: RequestMetadata, cost: Nanos, reserved: Nanos): Nanos => {
+    // The organization exists, because its usage row was just inserted: nothing changes where the column would overflow.
+    const fits = update.run(cost, reserved, organization, -maxNanos).changes > 0
+    const charged = fits ? cost : chargeClamped(organization, cost, reserved)
+    if (charged > 0n) entry.run(timeSortedId('led_'), organization, now(), -charged, id)
+    return charged
+  }
+}
+
+/** Parts of transactions on the reserved money of organizations. */
+export type Reservations = {
+  /** Returns false, and reserves nothing, if the unreserved part of the balance is lower. */
+  insert(reservation: Reservation): boolean
+  /** Deletes a reservation and returns its amount, which the caller subtracts from the reserved sum. */
+  remove(requestId: string): Nanos | undefined
+}
+
+export function prepareReservations(database: Database): Reservations {
+  const statements = prepareStatements(database)
+
+  function insert({ request, amount, promptCost, promptTokens }: Reservation): boolean {
+    const reserved = clampToColumn(amount)
+    if (statements.reserve.run(reserved, request.organization, reserved).changes === 0) return false
+    const metadata = JSON.stringify(request)
+    const cost = clampToColumn(promptCost)
+    statements.insert.run(request.id, request.organization, reserved, cost, promptTokens, metadata)
+    return true
+  }
+
+  function remove(requestId: string): Nanos | undefined {
+    const row = statements.remove.get(requestId)
+    return row === null ? undefined : BigInt(row.amount)
+  }
+
+  return { insert, remove }
+}
+
+function prepareStatements({ sqlite }: Database) {
+  const { balance, deletion, id, reserved } = organizations
+  const { amount, request_id } = reservations
+  const value = sql`?`
+  return {
+    reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
+      textOf(sql`update ${organizations} set ${bare(reserved)} = ${reserved} + ?
+        where ${id} = ? and ${balance} - ${reserved} >= ? and ${deletion} is null`),
+    ),
+    insert: sqlite.prepare<unknown, [string, string, Nanos, Nanos, number, string]>(
+      textOf(
+        insertInto(reservations, {
+          request_id: value,
+          organization_id: value,
+          amount: value,
+          prompt_cost: value,
+          prompt_tokens: value,
+          request: value,
+        }),
+      ),
+    ),
+    remove: sqlite.prepare<{ readonly amount: number }, [string]>(
+      textOf(sql`delete from ${reservations} where ${request_id} = ? returning ${bare(amount)}`),
+    ),
+  }
+}
+
+/** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */
+export function prepareUsageInsert(
+  database: Database,
+): (request: RequestMetadata, outcome: Outcome) => boolean {
+  const totals = prepareTotalsUpkeep(database)
+  const values = Object.values(columns)
+  const names = Object.keys(columns) as (keyof typeof columns)[]
+  const inserted = sql.join(
+    names.map((name) => bare(usage[name])),
+    sql`, `,
+  )
+  const parameters = sql.raw(names.map((_, index) => `?${index + 1}`).join())
+  const owner = sql.raw(`?${names.indexOf('organization_id') + 1}`)
+  // The organization may be deleted while its call runs; the call must not fail because of that.
+  const insert = database.sqlite.prepare(
+    textOf(sql`insert into ${usage} (${inserted}) select ${parameters} where exists (
+      select 1 from ${organizations} where ${organizations.id} = ${owner} and ${organizations.deletion} is null)
+      on conflict do nothing`),
+  )
+  return (request, outcome) => {
+    const isNew = insert.run(...values.map((value) => value(request, outcome))).changes > 0
+    if (isNew) totals.inserted(request)
+    return isNew
+  }
+}
+
+/** Names every column of the table. */
+const columns: Readonly<
+  Record<keyof typeof usage.$inferSelect, (request: RequestMetadata, outcome: Outcome) => UsageValue>
+> = usageRow
