@@ -1,5 +1,5 @@
 import { type ReportRun, tooManyGroups } from './report-slots.ts'
-import type { UsageSlice } from './slices.ts'
+import { type CountField, sumColumns, type UsageSlice } from './slices.ts'
 import {
   bucketWidths,
   type Timing,
@@ -11,19 +11,6 @@ import {
 /** The groups that one step of a report completes. */
 const stepGroups = 500
 
-type CountField = Exclude<
-  keyof UsageSlice,
-  | 'start'
-  | 'organization'
-  | 'key'
-  | 'api'
-  | 'model'
-  | 'provider'
-  | 'label'
-  | 'cost'
-  | 'latencies'
-  | 'firstTokens'
->
 type Counts = Record<CountField, number>
 
 type Group = {
@@ -119,23 +106,11 @@ function valueOf(slice: UsageSlice, dimension: UsageDimension): string | null {
 }
 
 function emptyGroup(start: number, values: Group['values']): Group {
-  const counts: Counts = {
-    requests: 0,
-    failed: 0,
-    clientErrors: 0,
-    serverErrors: 0,
-    promptTokens: 0,
-    completionTokens: 0,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-    priced: 0,
-    unpriced: 0,
-  }
-  return { start, values, counts, cost: 0n, latencies: new Map(), firstTokens: new Map() }
+  return { start, values, counts: { ...noCounts }, cost: 0n, latencies: new Map(), firstTokens: new Map() }
 }
 
-const countFields = Object.keys(emptyGroup(0, {}).counts) as readonly CountField[]
+const countFields = sumColumns.map(([, field]) => field)
+const noCounts = Object.fromEntries(countFields.map((field) => [field, 0])) as Counts
 
 function toBucketGroup({ start, values, counts, cost, latencies, firstTokens }: Group): UsageBucketGroup {
   const { priced, ...sums } = counts

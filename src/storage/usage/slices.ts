@@ -58,8 +58,11 @@ export const sumColumns = [
   ['unpriced', 'unpriced'],
 ] as const
 
+/** A number of requests or tokens in a slice. */
+export type CountField = (typeof sumColumns)[number][1]
+
 /** The sums of requests of a period that have the same properties. */
-export type UsageSlice = {
+export type UsageSlice = Readonly<Record<CountField, number>> & {
   /** When the period begins, in milliseconds since 1970. */
   readonly start: number
   readonly organization: string
@@ -70,17 +73,6 @@ export type UsageSlice = {
   readonly provider: string
   /** The user or tag, if the slices are by label; null if the requests have none. */
   readonly label: string | null
-  readonly requests: number
-  readonly failed: number
-  readonly clientErrors: number
-  readonly serverErrors: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly cachedTokens: number
-  readonly cacheWriteTokens: number
-  readonly reasoningTokens: number
-  readonly priced: number
-  readonly unpriced: number
   /** As text, because the sum of many costs may exceed the exact range of a number. */
   readonly cost: string
   /** Rounded times and the numbers of successful requests that took them, in the form of the store: see `AddTimes`. */
