@@ -1,7 +1,6 @@
 import type { AddTimes } from '../usage/groups.ts'
-import type { TimeRange } from '../usage/ranges.ts'
+import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
 import { reportTooLong } from '../usage/report-slots.ts'
-import type { UsageReading, UsageSource } from '../usage/reports.ts'
 import { errorSql, sumColumns, totalsKeySql, type UsageLabel, type UsageSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql } from './usage-totals.ts'

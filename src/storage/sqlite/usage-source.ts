@@ -1,6 +1,11 @@
 import { bucketWidths } from '../ports/usage.ts'
-import { isNotEmpty, type TimeRange, type UsageRanges } from '../usage/ranges.ts'
-import type { UsageReading, UsageSource } from '../usage/reports.ts'
+import {
+  isNotEmpty,
+  type TimeRange,
+  type UsageRanges,
+  type UsageReading,
+  type UsageSource,
+} from '../usage/reports.ts'
 import type { UsageSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'

@@ -1,8 +1,7 @@
-import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
-import { bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage.ts'
+import { type BucketWidth, bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage.ts'
 import { type AddTimes, UsageGroups } from './groups.ts'
-import { rangesOf, type UsageRanges } from './ranges.ts'
-import { labelOf, type UsageLabel, type UsageSlice } from './slices.ts'
+import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
+import { labelOf, type TotalsWidth, type UsageLabel, type UsageSlice } from './slices.ts'
 
 /** The requests whose slices a report reads. */
 export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {
@@ -50,4 +49,54 @@ function readingOf(query: UsageBucketQuery): UsageReading {
     by: new Set<string>([...groupBy, ...(models ? ['model'] : []), ...(keys ? ['key'] : [])]),
     label: labelOf(query),
   }
+}
+
+/** A range of times; `to` is exclusive. */
+export type TimeRange = { readonly from: number; readonly to: number }
+
+/** What a report reads, so that each request counts once. */
+export type UsageRanges = {
+  readonly totals: readonly (TimeRange & { readonly width: TotalsWidth })[]
+  /** The range of all totals: of the rows in it, those are read that are not part of the totals. */
+  readonly covered: TimeRange
+  /** Where all rows are read. */
+  readonly rows: readonly TimeRange[]
+}
+
+/** A time that no request reaches, at which a day begins. */
+const endOfTime = 8_640_000_000_000_000
+
+/** Returns what a report reads: totals no longer than its buckets where there are some, and rows elsewhere. */
+export function rangesOf(query: UsageBucketQuery): UsageRanges {
+  const { from, to = endOfTime, width } = query
+  const hours = labelOf(query) === undefined && width !== '1m' ? within(from, to, '1h') : undefined
+  if (hours === undefined) return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
+  const days = width === '1h' ? undefined : within(hours.from, hours.to, '1d')
+  const parts = [
+    { from, to: hours.from },
+    { from: hours.to, to },
+  ]
+  return {
+    totals: days
+      ? [
+          { width: 'hour' as const, from: hours.from, to: days.from },
+          { width: 'day' as const, ...days },
+          { width: 'hour' as const, from: days.to, to: hours.to },
+        ].filter(isNotEmpty)
+      : [{ width: 'hour', ...hours }],
+    covered: hours,
+    rows: parts.filter(isNotEmpty),
+  }
+}
+
+/** The whole periods in a range; undefined if there are none. */
+function within(from: number, to: number, width: BucketWidth): TimeRange | undefined {
+  const widthMs = bucketWidths[width]
+  const whole = { from: Math.ceil(from / widthMs) * widthMs, to: Math.floor(to / widthMs) * widthMs }
+  return isNotEmpty(whole) ? whole : undefined
+}
+
+/** Whether there are times in a range. */
+export function isNotEmpty({ from, to }: TimeRange): boolean {
+  return from < to
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
-import { rangesOf } from '../../../src/storage/usage/ranges.ts'
+import { rangesOf } from '../../../src/storage/usage/reports.ts'
 import type { UsageSlice } from '../../../src/storage/usage/slices.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
