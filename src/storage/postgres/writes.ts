@@ -2,8 +2,10 @@ import { termsOf } from '../common/completion-terms.ts'
 import { type NewCompletion, sequenceOf } from '../ports/completions.ts'
 import type { NewResponse, ResponseEnd } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
+import * as postgres from '../schema/postgres.ts'
+import type { completions, responses, runs } from '../schema/stored.ts'
 import { termsArray } from './completion-search.ts'
-import type { Parameters } from './writer/statement.ts'
+import { columnTypesOf, type Parameters } from './writer/statement.ts'
 
 /** The writes of one job, as rows: serialized before the transaction begins, so that an invalid one affects no other job. */
 export type WriteRows = {
@@ -58,17 +60,9 @@ export function writeParts(parameters: Parameters, jobs: readonly WriteRows[]): 
   ]
 }
 
-const completionTypes = {
-  job: 'text',
-  id: 'text',
-  sequence: 'bigint',
-  organization_id: 'text',
-  model: 'text',
-  metadata: 'text',
-  terms: 'text',
-  completion: 'text',
-  messages: 'text',
-}
+const completionColumns = columnTypesOf<keyof typeof completions.$inferSelect>(postgres.completions)
+/** The terms are the text of an array: the rows of a parameter cannot have arrays of different lengths. */
+const completionTypes = { ...completionColumns, job: 'text', terms: 'text' }
 
 type CompletionRow = Readonly<Record<keyof typeof completionTypes, string | number>>
 
@@ -95,31 +89,20 @@ const ofRecorded =
   'JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL ORDER BY input.n'
 
 function insertCompletions(parameters: Parameters, rows: readonly CompletionRow[]): string {
-  const columns = ['id', 'sequence', 'organization_id', 'model', 'metadata', 'completion', 'messages']
+  const columns = Object.keys(completionColumns).filter((name) => name !== 'terms')
   const selected = columns.map((column) => `input.${column}`).join()
   return `stored_completions AS (
     INSERT INTO completions (${columns.join()}, terms)
     SELECT ${selected}, input.terms::uuid[] FROM ${parameters.table('input', completionTypes, rows)} ${ofRecorded})`
 }
 
-const responseTypes = {
-  job: 'text',
-  id: 'text',
-  organization_id: 'text',
-  previous_id: 'text',
-  status: 'text',
-  head: 'text',
-  run: 'text',
-  log: 'text',
-  input: 'text',
-  process_id: 'text',
-  request_id: 'text',
-}
+const { deletion: _deletion, ...responseColumns } = columnTypesOf<keyof typeof responses.$inferSelect>(
+  postgres.responses,
+)
+const { process_id, request_id } = columnTypesOf<keyof typeof runs.$inferSelect>(postgres.runs)
+const responseTypes = { ...responseColumns, job: 'text', process_id, request_id }
 
 type ResponseRow = Readonly<Record<keyof typeof responseTypes, string | null>>
-
-/** What a response has only for its row in `runs`. */
-const runColumns = ['process_id', 'request_id']
 
 function toResponseRow(job: string, response: NewResponse): ResponseRow {
   const owner = 'owner' in response ? response.owner : undefined
@@ -139,7 +122,7 @@ function toResponseRow(job: string, response: NewResponse): ResponseRow {
 }
 
 function insertResponses(parameters: Parameters, rows: readonly ResponseRow[]): readonly string[] {
-  const columns = Object.keys(responseTypes).filter((name) => name !== 'job' && !runColumns.includes(name))
+  const columns = Object.keys(responseColumns)
   const selected = columns.map((column) => `input."${column}"`).join()
   return [
     `new_responses AS (
