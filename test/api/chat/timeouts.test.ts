@@ -51,20 +51,22 @@ describe('a provider that exceeds its timeout', () => {
 
   test('keeps its stream while events arrive, although the stream lasts longer than the idle timeout', async () => {
     const frames = framesOf(chatOutput({ text: [...'abcdefgh'] }))
-    const paced = events(frames.flatMap((frame, index) => [Bun.sleep(30 * index), frame]))
-    await using scenario = await startScenario(paced, { provider: { timeouts: { idle: '200ms' } } })
+    const paced = events(frames.flatMap((frame, index) => [Bun.sleep(120 * index), frame]))
+    await using scenario = await startScenario(paced, { provider: { timeouts: { idle: '800ms' } } })
     const reply = await readStreamed(await scenario.app.chat(streamRequest))
     expect([joinChunks(reply.chunks)[0]?.text, reply.done]).toEqual(['abcdefgh', true])
   })
 
   test('has the full first-event timeout, whatever the idle timeout', async () => {
     const gate = Promise.withResolvers<void>()
+    // Far more than a busy machine needs between two frames.
+    const provider = { timeouts: { idle: '1s' } }
     await using scenario = await startScenario(events([gate.promise, ...framesOf(chatOutput())]), {
-      provider: idle,
+      provider,
     })
     const reply = scenario.app.chat(streamRequest)
     await scenario.acme.request(0)
-    setTimeout(gate.resolve, 120)
+    setTimeout(gate.resolve, 1200)
     expect((await readStreamed(await reply)).done).toBe(true)
   })
 })

@@ -3,7 +3,7 @@ import { cancelRun, queueRunRequest } from '../../support/background.ts'
 import { responsesPath } from '../../support/responses.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { randomFrom } from '../../unit/providers/protocols/support/random.ts'
-import { type CountedPlan, countingProvider } from './support/counting-provider.ts'
+import { type CountedPlan, type CountingProvider, countingProvider } from './support/counting-provider.ts'
 import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
 import { piecesOf, textsOf, tokensIn } from './support/texts.ts'
 import { testSeed } from '../../support/seed.ts'
@@ -110,8 +110,10 @@ async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () =
   const provider = countingProvider(plan)
   paid.acme.respondWith(provider.script)
   const before = (await paid.billing.usage()).length
-  const reserved = await askAndLeave(paid, strategy, plan, prompt, random)
-  const counted = plan.promptTokens * inputPrice + (await provider.counted) * outputPrice
+  const { reserved, tokens } = await askAndLeave(paid, strategy, plan, prompt, random, provider)
+  await provider.counted
+  // Up to the moment at which the client left: how long a busy machine takes to close the connection is not its concern.
+  const counted = plan.promptTokens * inputPrice + tokens * outputPrice
   // The usage of an answer behind hidden reasoning is awaited for five seconds.
   const rows = await paid.billing.waitForUsage(before + 1, 15_000)
   const cost = rows.at(-1)?.cost ?? 0
@@ -121,14 +123,15 @@ async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () =
   return cost / counted
 }
 
-/** Asks, leaves where the strategy says, and gives what was reserved. */
+/** Asks and leaves where the strategy says; gives what was reserved, and the tokens that were generated until then. */
 async function askAndLeave(
   paid: BillingScenario,
   { reasons, whole: complete, background }: Strategy,
   plan: CountedPlan,
   prompt: string,
   random: () => number,
-): Promise<number> {
+  provider: CountingProvider,
+): Promise<{ readonly reserved: number; readonly tokens: number }> {
   const { app, acme, billing } = paid
   const requested = acme.requests.length
   const model = reasons ? 'acme/mind' : chatRequest.model
@@ -151,9 +154,10 @@ async function askAndLeave(
   }
   // When somebody leaves is the strategy itself.
   await Bun.sleep(random() * (plan.behind === 'end' ? 40 : 150))
+  const tokens = provider.tokens()
   if (background) await cancelRun(app, id)
   aborting.abort()
-  return reserved
+  return { reserved, tokens }
 }
 
 /** Reads until so much of the text has come. */

@@ -23,6 +23,8 @@ export type CountedPlan = {
 /** A provider that counts every token that it generates until it notices that the connection was closed. */
 export type CountingProvider = {
   readonly script: Script
+  /** The tokens that it has generated until now. */
+  tokens(): number
   /** Resolves when the connection is closed, with the tokens generated until then. */
   readonly counted: Promise<number>
 }
@@ -32,8 +34,10 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
   let tokens = 0
   let thinkingSince: number | undefined
 
+  const thought = () =>
+    thinkingSince === undefined ? 0 : ((performance.now() - thinkingSince) * plan.pace) / 1000
   const stopThinking = () => {
-    if (thinkingSince !== undefined) tokens += ((performance.now() - thinkingSince) * plan.pace) / 1000
+    tokens += thought()
     thinkingSince = undefined
   }
 
@@ -72,6 +76,7 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
         return false
       },
     },
+    tokens: () => tokens + thought(),
     counted: counted.promise,
   }
 }
