@@ -77,8 +77,6 @@ export type FollowedRun = RunKey & { readonly position: number }
 
 export type RunProgress = RunKey & {
   readonly status: ResponseStatus
-  /** Whether the owner of an unfinished run is alive. */
-  readonly owned: boolean
   /** The next pieces, at most `maxPieces`; a response that has finished has none, because its log is complete. */
   readonly pieces: readonly string[]
 }

@@ -75,7 +75,7 @@ function progressOf({ organization, id, position }: FollowedRun, reads: Reads): 
   if (found === null) return []
   const rows = found.status === 'in_progress' ? reads.pieces.all(id, position) : []
   const pieces = rows.map(({ entries }) => entries)
-  return [{ organization, id, status: found.status, owned: found.owned === 1, pieces }]
+  return [{ organization, id, status: found.status, pieces }]
 }
 
 type Reads = ReturnType<typeof prepareReads>
@@ -111,9 +111,8 @@ function prepareReads({ sqlite }: Database) {
     count: sqlite.prepare<{ readonly count: number }, [string]>(
       `SELECT count(*) count ${joined} WHERE r.organization_id = ? AND r.status = 'queued'`,
     ),
-    status: sqlite.prepare<{ readonly status: ResponseStatus; readonly owned: number }, [string, string]>(
-      'SELECT r.status, EXISTS (SELECT 1 FROM runs WHERE runs.response_id = r.id) owned ' +
-        'FROM responses r WHERE r.id = ? AND r.organization_id = ? AND r.deletion IS NULL',
+    status: sqlite.prepare<{ readonly status: ResponseStatus }, [string, string]>(
+      'SELECT status FROM responses WHERE id = ? AND organization_id = ? AND deletion IS NULL',
     ),
     pieces: sqlite.prepare<{ readonly entries: string }, [string, number]>(
       `SELECT entries FROM response_log WHERE response_id = ? AND position >= ? ORDER BY position LIMIT ${maxPieces}`,

@@ -56,12 +56,12 @@ test('progress has the pieces of a run from a position on, until it has ended', 
   ])
   // Whose answer was lost.
   expect(await runs.append('own', [piece(1)])).toEqual([run])
-  const state = { ...run, status: 'in_progress', owned: true }
+  const state = { ...run, status: 'in_progress' }
   expect(await runs.progress([{ ...run, position: 1 }])).toEqual([{ ...state, pieces: ['[1]\n'] } as never])
   expect(await runs.progress([{ ...run, organization: other, position: 0 }])).toEqual([])
   await finish(acme, response.id, end)
   expect(await runs.progress([{ ...run, position: 0 }])).toEqual([
-    { ...run, status: 'completed', owned: false, pieces: [] },
+    { ...run, status: 'completed', pieces: [] },
   ])
 })
 

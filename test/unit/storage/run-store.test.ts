@@ -188,7 +188,7 @@ testSharedStores((open) => {
   })
 
   test('progress has the pieces from a position on, until the run has ended', async () => {
-    const { runs, queued, started, append, end, other, removeProcess } = await claimsStore(open)
+    const { runs, queued, started, append, end, other } = await claimsStore(open)
     const [run, waiting] = [await started('p1'), await queued('p2')]
     for (const position of [0, 1, 2]) await append('p1', run, position)
     const read = (position: number) =>
@@ -198,14 +198,13 @@ testSharedStores((open) => {
         { ...run, organization: other, position },
         { ...run, id: 'resp_unknown', position },
       ])
-    const queuedState = { ...waiting, status: 'queued' as const, owned: true, pieces: [] }
+    const queuedState = { ...waiting, status: 'queued' as const, pieces: [] }
     expect(new Set(await read(1))).toEqual(
-      new Set([{ ...run, status: 'in_progress', owned: true, pieces: ['[1]\n', '[2]\n'] }, queuedState]),
+      new Set([{ ...run, status: 'in_progress', pieces: ['[1]\n', '[2]\n'] }, queuedState]),
     )
-    await removeProcess('p1')
-    expect((await read(3)).find(({ id }) => id === run.id)).toMatchObject({ owned: false, pieces: [] })
+    expect((await read(3)).find(({ id }) => id === run.id)).toMatchObject({ pieces: [] })
     await end(run)
-    const ended = { ...run, status: 'completed' as const, owned: false, pieces: [] }
+    const ended = { ...run, status: 'completed' as const, pieces: [] }
     expect(new Set(await read(0))).toEqual(new Set([ended, queuedState]))
   })
 

@@ -161,7 +161,7 @@ export class LeaseRounds {
     for (const leases of this.#active) for (const lease of leasesOf(leases)) lease.abandon(unavailable())
   }
 
-  /** A process that was removed and has entered again has no slots under its new id. */
+  /** A process that was evicted and has registered again has no slots under its new id. */
   #forgetSlotsIfRemoved(): void {
     const process = this.#identity.id()
     if (process === this.#process) return

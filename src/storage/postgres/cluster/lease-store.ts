@@ -17,8 +17,8 @@ import {
 
 /**
  * Executes the renewals of a process in one transaction, which need not be durable: a crash of the server may forget the
- * last of them. The sum of what is granted never exceeds a limit, and the slots of a process that was removed are free.
- * Rejects with 503 if the database is unavailable, or if the process was removed: then nothing has changed. A renewal
+ * last of them. The sum of what is granted never exceeds a limit, and the slots of a process that was evicted are free.
+ * Rejects with 503 if the database is unavailable, or if the process was evicted: then nothing has changed. A renewal
  * that was sent settles when its outcome is known, however long the database is unavailable.
  */
 export type RenewLeases = (process: string, renewals: LeaseRenewals) => Promise<LeaseGrants>

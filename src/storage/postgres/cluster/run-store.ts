@@ -175,7 +175,6 @@ const countQueued = `SELECT count(*) count FROM runs JOIN responses r ON r.id = 
   WHERE r.organization_id = $1 AND r.status = 'queued'`
 
 const progress = `SELECT r.id, r.organization_id organization, r.status,
-    EXISTS (SELECT FROM runs JOIN processes p ON p.id = runs.process_id WHERE runs.response_id = r.id) owned,
     CASE WHEN r.status = 'in_progress' THEN (
       SELECT json_agg(entries ORDER BY position) FROM (
         SELECT position, entries FROM response_log
