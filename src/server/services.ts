@@ -112,7 +112,7 @@ function createResponseServices(
   const { organizations } = managed
   const live = createLiveResponses()
   const followed = createFollowedResponses({ peers, runs, responses, live, log })
-  const parts = { current, peers, runs, responses, ledger, live, followed, limits, keys, organizations, log }
+  const parts = { current, peers, runs, responses, ledger, live, limits, keys, organizations, log }
   return { live, followed, runs: createRuns(parts) }
 }
 

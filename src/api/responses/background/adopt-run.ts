@@ -14,7 +14,7 @@ import type { Run } from './run.ts'
 import { type DamagedRun, parseRun, type StoredRequest, type StoredRun } from './stored-run.ts'
 
 /** Where the queued runs go. */
-export type AdoptedRuns = {
+type AdoptedRuns = {
   add(run: Run): void
   /** Ends a run that is not to be started. */
   drop(run: Run, error: unknown): void

@@ -10,7 +10,7 @@ import { requireRunOwner, type Run } from './run.ts'
 import { readRun } from './stored-run.ts'
 
 /** The signals that end a run from outside. */
-export type RunSignals = {
+type RunSignals = {
   /** Ends the run; its reason is the error of the run. */
   readonly abort: AbortSignal
   /** The process stops: the next process ends the runs whose end could not be stored until then. */

@@ -18,7 +18,7 @@ const retryAfterMs = 1000
 export type ClaimSlot = (organization: Organization) => Promise<QueueClaim>
 
 /** A slot in the queue. */
-export type QueueClaim = {
+type QueueClaim = {
   /** Keeps the slot for a run that is queued: the returned function releases it when the run leaves the queue. */
   keep(): () => void
   /** Releases the slot once the run is queued, or will not be. */

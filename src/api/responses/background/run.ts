@@ -12,7 +12,6 @@ import type { Ledger } from '../../../storage/ports/ledger.ts'
 import type { Peers } from '../../../storage/ports/peers.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import type { RunStore } from '../../../storage/ports/run-store.ts'
-import type { FollowedResponses } from '../live/followed-responses.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { LiveResponses } from '../live/live-responses.ts'
 import type { ToolOptions } from '../request/tools.ts'
@@ -36,7 +35,6 @@ export type RunDependencies = {
   readonly responses: Responses
   readonly ledger: Ledger
   readonly live: LiveResponses
-  readonly followed: FollowedResponses
   readonly limits: RateLimits
   readonly keys: KeyDirectory
   readonly organizations: Pick<Organizations, 'areSeveral'>

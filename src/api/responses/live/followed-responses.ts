@@ -24,7 +24,7 @@ export type FollowedResponses = {
   follow(live: LiveResponse, pieces: number): () => void
 }
 
-export type FollowDependencies = {
+type FollowDependencies = {
   readonly peers: Pick<Peers, 'count'>
   readonly runs: Pick<RunStore, 'progress'>
   readonly responses: Pick<Responses, 'find'>

@@ -6,7 +6,7 @@ import { hasEnded } from './os-process.ts'
 import type { ListedProcess, ProcessBeat, Processes } from './processes.ts'
 
 /** Where and how this process sends its heartbeats. */
-export type HeartbeatDependencies = {
+type HeartbeatDependencies = {
   readonly process: ProcessIdentity
   readonly processes: Processes
   /** Called after each heartbeat that succeeded. */
@@ -14,7 +14,7 @@ export type HeartbeatDependencies = {
   readonly log: Log
 }
 
-export type HeartbeatOptions = {
+type HeartbeatOptions = {
   readonly heartbeatIntervalMs?: number | undefined
   /** A process without a heartbeat for this time is evicted; one that has ended on this machine, at once. */
   readonly evictAfterMs?: number | undefined
@@ -153,7 +153,7 @@ class Member {
 }
 
 /** Judges by their heartbeats whether processes are alive, with the clock of this process. */
-export type HeartbeatWatch = {
+type HeartbeatWatch = {
   now(): number
   /**
    * Notes the counts of a list that was requested at `requestedAt`, and returns the processes without a heartbeat for the
@@ -164,7 +164,7 @@ export type HeartbeatWatch = {
   reset(): void
 }
 
-export type HeartbeatWatchOptions = {
+type HeartbeatWatchOptions = {
   readonly evictAfterMs: number
   /** After a longer time between two observations, this process itself was suspended. */
   readonly maxGapMs: number
