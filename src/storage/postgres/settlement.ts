@@ -2,8 +2,7 @@ import type { Outcome, RequestMetadata } from '../../domain/accounting/request-m
 import { maxNanos } from '../common/store-limits.ts'
 import type { Settlement } from '../ports/ledger.ts'
 import { usage as usageTable } from '../schema/postgres.ts'
-import type { usage } from '../schema/usage.ts'
-import { usageRow, type UsageValue } from '../usage/usage-row.ts'
+import { type UsageColumn, usageRow, type UsageValue } from '../usage/usage-row.ts'
 import { serverTime } from './connection/connections.ts'
 import { columnTypesOf, Parameters, type Statement } from './writer/statement.ts'
 import { writeParts, type WriteRows } from './writes.ts'
@@ -25,17 +24,11 @@ export type SettleJob = {
 /** The row of a request in `usage`. */
 export type UsageRow = Readonly<Record<UsageColumn, UsageValue>>
 
-type UsageColumn = keyof typeof usage.$inferSelect
-
-/** Names every column of the table. */
-const columns: Readonly<Record<UsageColumn, (request: RequestMetadata, outcome: Outcome) => UsageValue>> =
-  usageRow
-
 const columnTypes = columnTypesOf<UsageColumn>(usageTable)
 
 /** Returns the usage row of a finished request. */
 export function toUsageRow(request: RequestMetadata, outcome: Outcome): UsageRow {
-  const values = Object.entries(columns).map(([name, value]) => [name, value(request, outcome)])
+  const values = Object.entries(usageRow).map(([name, value]) => [name, value(request, outcome)])
   return Object.fromEntries(values) as UsageRow
 }
 

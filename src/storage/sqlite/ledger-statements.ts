@@ -7,7 +7,7 @@ import type { Reservation, Settlement } from '../ports/ledger.ts'
 import { ledger, organizations, reservations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { bare, insertInto, select } from '../sql.ts'
-import { usageRow, type UsageValue } from '../usage/usage-row.ts'
+import { type UsageColumn, usageRow } from '../usage/usage-row.ts'
 import type { Database } from './connection/database.ts'
 import { textOf } from './run-script.ts'
 import { prepareTotalsUpkeep } from './usage-totals.ts'
@@ -131,8 +131,8 @@ export function prepareUsageInsert(
   database: Database,
 ): (request: RequestMetadata, outcome: Outcome) => boolean {
   const totals = prepareTotalsUpkeep(database)
-  const values = Object.values(columns)
-  const names = Object.keys(columns) as (keyof typeof columns)[]
+  const values = Object.values(usageRow)
+  const names = Object.keys(usageRow) as UsageColumn[]
   const inserted = sql.join(
     names.map((name) => bare(usage[name])),
     sql`, `,
@@ -151,8 +151,3 @@ export function prepareUsageInsert(
     return isNew
   }
 }
-
-/** Names every column of the table. */
-const columns: Readonly<
-  Record<keyof typeof usage.$inferSelect, (request: RequestMetadata, outcome: Outcome) => UsageValue>
-> = usageRow

@@ -1,11 +1,17 @@
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { clampToColumn } from '../common/store-limits.ts'
+import type { usage } from '../schema/usage.ts'
 
 /** A value of a row of `usage`; booleans are 0 and 1. */
 export type UsageValue = string | number | bigint | null
 
+/** A column of `usage`. */
+export type UsageColumn = keyof typeof usage.$inferSelect
+
 /** The value of each column of the row of a request in the `usage` table. */
-export const usageRow = {
+export const usageRow: Readonly<
+  Record<UsageColumn, (request: RequestMetadata, outcome: Outcome) => UsageValue>
+> = {
   id: ({ id }) => id,
   organization_id: ({ organization }) => organization,
   key_id: ({ key }) => key,
@@ -30,7 +36,7 @@ export const usageRow = {
   user: ({ user = null }) => user,
   tags: ({ tags }) => textOrNull(tags),
   trace: ({ trace }) => textOrNull(trace),
-} satisfies Readonly<Record<string, (request: RequestMetadata, outcome: Outcome) => UsageValue>>
+}
 
 function textOrNull(value: unknown): string | null {
   return value === undefined || value === null ? null : JSON.stringify(value)
