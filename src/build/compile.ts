@@ -76,7 +76,7 @@ function withOutputs(program: Bun.BuildMetafile, page: Bun.BuildMetafile): Bun.B
 type PageEmbedding = {
   /** Replaces the module that would bundle the page when it runs. */
   readonly plugin: Bun.BunPlugin
-  /** What is in the page. */
+  /** The files of the page. */
   readonly metafile: Bun.BuildMetafile
   [Symbol.asyncDispose](): Promise<void>
 }

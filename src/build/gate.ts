@@ -19,7 +19,7 @@ export type GateResult = TestCounts & {
   readonly fileDurations: readonly Duration[]
 }
 
-/** What took how many seconds. */
+/** The seconds that each stage and file took. */
 export type Duration = { readonly name: string; readonly seconds: number }
 
 /** The folder in which the gate runs, and what happens to the output of its stages. */

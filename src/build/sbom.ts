@@ -3,7 +3,7 @@ import manifest from '../../package.json'
 import type { Component } from '../cli/commands/licenses.ts'
 import { projectFolder } from './install.ts'
 
-/** What a bill of materials is made of. */
+/** The sources of a bill of materials. */
 type SbomInput = {
   readonly components: readonly Component[]
   /** The facts of npm packages, by `name@version`. */
@@ -105,7 +105,7 @@ export function bomLicense(license: string): BomLicense {
     : { license: { name: license } }
 }
 
-/** What a bill of materials says of an npm package, in addition to its licence. */
+/** The entry of an npm package in a bill of materials, without its licence. */
 type PackageFacts = {
   /** The hash of its archive, in hexadecimal digits. */
   readonly sha512?: string

@@ -39,7 +39,7 @@ export class Call {
   index = notInSet
   /** The request of the caller, with the provider states of earlier turns once they are restored. */
   generation: Generation
-  /** What was not restored, a sentence each. */
+  /** The states that were not restored, a sentence each. */
   warnings: readonly string[] = noWarnings
   readonly #dependencies: CallDependencies
   #slot: ConcurrencySlot | undefined

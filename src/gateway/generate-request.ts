@@ -14,7 +14,7 @@ import type { Admission, ConcurrencySlot } from './rate-limits/admission.ts'
 export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
   /** The name of the provider that serves the request. */
   readonly provider: string
-  /** What the provider does not support and was ignored, a sentence each. */
+  /** The parameters that the provider does not support and that were ignored, a sentence each. */
   readonly warnings: readonly string[]
   /** The usage up to now. */
   usage(): MeteredUsage
@@ -22,7 +22,7 @@ export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
   cost(): Nanos | undefined
 }
 
-/** What the limits and the billing need to know of a request. */
+/** The properties of a request that limits and billing need. */
 export type ReservationRequest = {
   readonly metadata: RequestMetadata
   readonly billing: BillingMode

@@ -6,7 +6,7 @@ import type { FoundState, ProviderState } from '../storage/ports/provider-state.
 import type { Model, ModelRoute } from './models/model.ts'
 
 /**
- * What a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the
+ * The state that a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the
  * caller's format has no field. Stored by organization and tool-call id.
  */
 export type ProviderStates = {

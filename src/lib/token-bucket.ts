@@ -1,7 +1,7 @@
 /** The time in which an empty bucket fills. */
 const minuteMs = 60_000
 
-/** What a bucket consists of. */
+/** The state of a bucket. */
 export type BucketState = {
   readonly limit: number
   /** In units of the bucket; more than the limit of a minute is a debt. */

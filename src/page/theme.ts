@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** What a person has chosen; `auto` follows the system. */
+/** The chosen theme; `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark'
 
 const storageKey = 'weir.theme'

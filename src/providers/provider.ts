@@ -81,7 +81,7 @@ export type LocalKind = {
   generate(generation: Generation, signal: AbortLike): AsyncGenerator<readonly GenerationEvent[]>
 }
 
-/** What of a provider's configuration the path of a request depends on. */
+/** The part of a provider's configuration on which the path of a request depends. */
 export type Address = {
   readonly baseUrl: string
   /** Azure: the api-version of its older URLs. */

@@ -34,7 +34,7 @@ export type Services = {
   readonly metrics: MetricsPage
   readonly requests: RequestTracker
   readonly adminKey: AdminKey
-  /** What the admin API uses besides. */
+  /** Further dependencies of the admin API. */
   readonly admin: Pick<AdminDependencies, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
   readonly firstEventTimeoutMs: number
   readonly usageTimeoutMs: number | undefined

@@ -7,7 +7,7 @@ export type Value =
 /** The values of a statement as it refers to them. */
 export type Parameters<Values> = { readonly [Name in keyof Values]: SQL<Values[Name]> }
 
-/** What the two databases write differently. */
+/** The fragments of SQL that the two databases write differently. */
 export type Dialect = {
   readonly name: 'sqlite' | 'postgres'
   /** At the end of a select: keeps other transactions from changing its rows until the end of this one. */

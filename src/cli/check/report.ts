@@ -40,7 +40,7 @@ export type ProviderReport = {
   /** Null for a built-in provider. */
   readonly base_url: string | null
   readonly key: boolean
-  /** What must be set before the provider can be used, in a sentence; null if nothing is missing. */
+  /** The missing setting without which the provider cannot be used, in a sentence; null if nothing is missing. */
   readonly missing: string | null
 }
 

@@ -87,7 +87,7 @@ async function copyWithProgress(
   }
 }
 
-/** What a server stores during the copy would be missing in it. */
+/** Rows that a server stores during the copy would be missing in it. */
 async function assertUnused(source: CopySource): Promise<void> {
   if (await hasRunningServers(source))
     throw new CommandError(

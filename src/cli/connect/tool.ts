@@ -12,7 +12,7 @@ export type ConnectModel = {
   readonly images: boolean
 }
 
-/** What the settings of a tool are made from. */
+/** The values from which the settings of a tool are made. */
 export type ConnectInput = {
   /** The address of Weir without a path, such as `http://127.0.0.1:9347`. */
   readonly origin: string
@@ -40,7 +40,7 @@ type ToolFile = {
 /** The language of a file, named as in a fenced block of Markdown. */
 export type FileFormat = 'python' | 'javascript' | 'go' | 'json' | 'yaml' | 'toml'
 
-/** What a user sets, writes and runs to use Weir with a tool. */
+/** The variables, files and commands with which a user connects a tool to Weir. */
 export type ToolSettings = {
   /** The base URL that the tool needs, if it is not that of the OpenAI-compatible API. */
   readonly baseUrl?: string
@@ -60,7 +60,7 @@ export type ConnectTool = {
   readonly name: string
   /** The name that the tool has for its users. */
   readonly title: string
-  /** What it is, in one line. */
+  /** A description in one line. */
   readonly summary: string
   /** The slugs that suit the tool best; the newest one that is enabled is the default. */
   readonly preferredModel?: RegExp

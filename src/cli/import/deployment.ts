@@ -25,7 +25,7 @@ export type Deployment = {
   /** The API of a model that is not for conversations. */
   readonly otherApi?: OtherApi
   readonly facts: ImportedFacts
-  /** What the built-in catalog has about the model. */
+  /** The entry of the built-in catalog for the model. */
   readonly catalogModel?: ModelDetails
   /** `weight`, `rpm` and `tpm` of the deployment, by which LiteLLM distributes requests. */
   readonly weights: readonly (number | undefined)[]
@@ -33,7 +33,7 @@ export type Deployment = {
   readonly order?: number
 }
 
-/** What all entries of `model_list` share. */
+/** The sources that all entries of `model_list` share. */
 type DeploymentContext = {
   readonly notes: Notes
   readonly registry: ProviderRegistry
@@ -130,7 +130,7 @@ function offersResponses(kind: string): boolean {
 /** An API that a model of the source serves instead of conversations. */
 type OtherApi = 'embeddings' | 'completions'
 
-/** What the API of a deployment is read from. */
+/** The fields from which the API of a deployment is derived. */
 type ServedApiInput = {
   readonly translation: Translation
   /** `model_info`. */

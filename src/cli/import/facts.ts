@@ -2,7 +2,7 @@ import type { ModelDetails, Pricing } from '../../config/model-details.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { amountOf, countOf, isFalse, isTrue } from './source.ts'
 
-/** What the source says about a model. */
+/** The details of a model in the source. */
 export type ImportedFacts = Pick<ModelDetails, 'context_window' | 'max_output_tokens' | 'pricing'> & {
   /** `supports_vision` and the like, where they are set. */
   readonly modalities: Readonly<Record<string, boolean>>

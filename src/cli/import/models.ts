@@ -17,7 +17,7 @@ import { escapeText, type Notes, quoted } from './source.ts'
 /** Another name of a model: `model_group_alias`. */
 export type GroupAlias = { readonly alias: string; readonly name: string; readonly path: string }
 
-/** What the models are made of; the providers of the deployments have names. */
+/** The sources of the models; the providers of the deployments have names. */
 type ModelsInput = {
   readonly deployments: readonly Deployment[]
   readonly wildcards: readonly Deployment[]

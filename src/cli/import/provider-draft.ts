@@ -154,7 +154,7 @@ function noteOtherVariables(kind: RemoteKind, { path, notes }: Part): void {
     notes.add(`${path}.api_key`, 'There is no key: Weir sends none, and no OPENAI_API_KEY, to this address.')
 }
 
-/** What people write where a server needs no key. */
+/** Placeholders for the key of a server that needs none. */
 function isNoKey(text: string): boolean {
   return /^(none|null|empty|dummy|fake|anything|na|n\/a|no-?key|not-?needed|not-?required|sk-no-key-required|x+)$/i.test(
     text,

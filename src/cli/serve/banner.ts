@@ -8,7 +8,7 @@ import { databaseLocation, locationLabel } from '../../storage/database-location
 import { commandPrefix, locationFlags } from '../invocation.ts'
 import type { ServeInput } from './output.ts'
 
-/** What a server that has started shows. */
+/** The text that a server shows once it has started. */
 type Started = {
   readonly facts: BannerFacts
   readonly firstKey: NewKey | undefined
@@ -51,7 +51,7 @@ type BannerCommands = {
   readonly connect: string
 }
 
-/** What the banner shows of the configuration; plain data, which a worker sends to its supervisor. */
+/** The part of the configuration that the banner shows; plain data, which a worker sends to its supervisor. */
 export type BannerFacts = {
   readonly providers: readonly string[]
   readonly enabledModels: number

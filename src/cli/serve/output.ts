@@ -16,7 +16,7 @@ export type ServeOutput = {
   flush(): Promise<void>
 }
 
-/** What `weir serve` was started with. */
+/** The options with which `weir serve` was started. */
 export type ServeInput = {
   readonly loaded: LoadedSettings
   /** Loads the settings again. */

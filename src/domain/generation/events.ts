@@ -82,7 +82,7 @@ export type Finish = {
   readonly providerReason?: string
   /** The stop sequence that ended the choice, where the provider names it. */
   readonly stopSequence?: string
-  /** What else the provider says about the end of its response. */
+  /** Further fields of the provider about the end of its response. */
   readonly providerFields?: ProviderFields
 }
 
@@ -96,7 +96,7 @@ export type ToolCallBegin = {
   readonly index: number
   readonly id: string
   readonly name: string
-  /** What else the provider says about the call, and wants back with it. */
+  /** Further fields of the provider about the call, which it wants back with it. */
   readonly providerFields?: ProviderFields
 }
 

@@ -108,7 +108,7 @@ export type Format =
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
-/** What a request asks of a model other than to continue a conversation: to continue a text, or to embed texts. */
+/** The task of a request that does not continue a conversation: to continue a text, or to embed texts. */
 export type Operation = 'completion' | 'embedding'
 
 /**

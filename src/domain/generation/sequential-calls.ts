@@ -7,7 +7,7 @@ import type { GenerationEvent } from './events.ts'
 export class SequentialCalls {
   /** The index of the open call. */
   #open: number | undefined
-  /** What is held, in the order in which it began, and its calls by their index. */
+  /** The events that are held, in the order in which they began, and the calls by their index. */
   #held: HeldEvents[] = []
   #calls = new Map<number, HeldEvents>()
 

@@ -104,7 +104,7 @@ function mayUseLongCache(generation: Generation): boolean {
   return (operation === undefined && source !== undefined) || requestsLongCache(generation)
 }
 
-/** What metering needs to know of a model. */
+/** The properties of a model that metering needs. */
 type MeteredModel = PromptModel & Pick<Model, 'maxOutputTokens' | 'reasoning'>
 
 /** The request whose tokens are counted. */

@@ -2,7 +2,7 @@ import type { Generation, Input, Message, Part, PastToolCall } from '../../domai
 
 /** Characters per token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4
-/** What the chat template adds to the text of a message. */
+/** The tokens that the chat template adds to the text of a message. */
 const tokensPerMessage = 4
 /** A medium size: providers count from 85 to some thousand for an image. */
 const tokensPerImage = 800

@@ -120,7 +120,7 @@ export class Meter {
   }
 
   /**
-   * What the provider counted, else an estimate. A caller who has cancelled also pays for what the provider
+   * The count of the provider, else an estimate. A caller who has cancelled also pays for what the provider
    * may have generated up to now.
    */
   usage(cancelled = false): MeteredUsage {

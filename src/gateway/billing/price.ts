@@ -21,7 +21,7 @@ export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
   return (millionths + 500_000n) / 1_000_000n + fixedCost(prices, images)
 }
 
-/** What the call costs whatever its tokens are: almost no model has such a price. */
+/** The cost of the call whatever its tokens are: almost no model has such a price. */
 function fixedCost({ request = 0, image = 0 }: Pricing, images: number): bigint {
   return request === 0 && image === 0 ? 0n : toNanos(request) + toNanos(image) * BigInt(images)
 }
@@ -57,7 +57,7 @@ function toNanos(dollars: number): bigint {
   return BigInt(Math.round(dollars * 1e9))
 }
 
-/** What the price of a call depends on. */
+/** The properties of a call on which its price depends. */
 export type PricedCall = { readonly model: Model; readonly generation: Generation }
 
 /**

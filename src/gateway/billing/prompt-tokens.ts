@@ -15,7 +15,7 @@ import { parseBounded } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
 import { conservativeTokens } from './estimate.ts'
 
-/** What the token count of a prompt needs to know of the model. */
+/** The properties of a model on which the token count of a prompt depends. */
 export type PromptModel = Pick<Model, 'contextWindow' | 'routes'>
 
 /** The largest context window of today's models, for a model whose own is unknown. */
@@ -127,7 +127,7 @@ function joinedText({ parts }: ToolMessage): string {
 }
 
 /**
- * What a text is longer if a protocol takes it as JSON and not as text, because numbers are then written without an
+ * The growth of a text that a protocol takes as JSON and not as text, because numbers are then written without an
  * exponent: `1e20` has 21 digits. Nothing else gets longer when it is parsed and written again.
  */
 function countGrowth(text: string, weights: TokenWeights): number {

@@ -14,7 +14,7 @@ const silenceMs = 200
 const minFlowTokens = 64
 const minFlowMs = 500
 
-/** What was generated up to some moment. */
+/** The part of an answer that was generated up to some moment. */
 type Progress = {
   /** Tokens that may have been generated between chunks that follow one another, beyond those received. */
   readonly excess: number
@@ -44,7 +44,7 @@ export class UnfinishedAnswer {
   #received = 0
   #excess = 0
   #silentMs = 0
-  /** What was received while the answer was flowing, and how long that took. */
+  /** The characters that were received while the answer was flowing, and how long that took. */
   #flowTokens = 0
   #flowMs = 0
   /** The last count of the provider, and the own count at that time. */

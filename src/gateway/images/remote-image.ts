@@ -36,7 +36,7 @@ function rejectOversized({ messages }: Generation, images: ReadonlyMap<string, s
   }
 }
 
-/** What all data URLs may add to the bytes. */
+/** The bytes that all data URLs together may add. */
 const maxDataUrlOverhead = 1024 * 1024
 
 /** The URLs, each with the path of its first occurrence. */

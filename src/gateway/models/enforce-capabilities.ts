@@ -6,7 +6,7 @@ import type { Model } from './model.ts'
 import type { Models } from './models.ts'
 
 export type CapabilityOptions = {
-  /** What happens to a parameter that the model does not support. */
+  /** The treatment of a parameter that the model does not support. */
   readonly unsupported: 'reject' | 'drop'
   /** The API's own names of parameters, where they differ. */
   readonly names: Partial<Record<Parameter, string>>

@@ -3,7 +3,7 @@ import { efforts } from '../../domain/generation/request.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { ListedModel, Provider } from '../../providers/provider.ts'
 
-/** What all sources together know of a model. */
+/** The details of a model from all sources together. */
 export type KnownModel = {
   readonly details: ModelDetails
   /** Known only from a provider's list. */

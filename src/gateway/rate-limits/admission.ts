@@ -3,7 +3,7 @@ import { rateLimited } from '../../lib/errors/http-errors.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { OrganizationLimiter, RateLimitStatus } from '../../storage/ports/limits.ts'
 
-/** What all admissions take from. */
+/** The resources that all admissions share. */
 export type AdmissionResources = {
   /** Called each time, because an idle limiter may be evicted while a body is read. */
   limiterOf(organization: Organization): OrganizationLimiter

@@ -5,7 +5,7 @@ export type ErrorCodeDetails = {
   readonly type: readonly string[]
   /** Why the request fails. */
   readonly cause: string
-  /** What the caller or the operator can do. */
+  /** The remedy for the caller or the operator. */
   readonly remedy: string
   /** True if the official SDKs send the request again by themselves. */
   readonly retried: boolean

@@ -44,7 +44,7 @@ export class ApiError extends Error {
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly log: RejectionDetails
-  /** What the Messages API says beside the message, for programs. */
+  /** Further details of the error in the Messages API, for programs. */
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(status: number, message: string, options: ApiErrorOptions = {}) {

@@ -4,7 +4,7 @@ import type { Path } from './problem.ts'
 const quote = 34
 const backslash = 92
 
-/** What a JSON text may have. Absent: any number. */
+/** The bounds of a JSON text. Absent: any number. */
 export type JsonLimits = {
   /** Levels of arrays and objects. */
   readonly maxDepth?: number
@@ -21,7 +21,7 @@ export type JsonMeasure = {
   readonly path?: Path
 }
 
-/** What the values of a parsed text take beside their text. Distinct objects take a little more, alike ones less. */
+/** The bytes that the values of a parsed text take beside their text. Distinct objects take a little more, alike ones less. */
 export const weights = { container: 16, string: 4, value: 1 } as const
 
 /** The memory of one unit of weight: an element of an array, such as a number. */
@@ -142,7 +142,7 @@ const noKey = -1
 /** Longer paths are cut: this many steps identify a field well enough. */
 const maxPathSteps = 8
 
-/** What a text has up to a position of its scan. */
+/** The counts of a text up to a position of its scan. */
 class StructureScan {
   /** The innermost open array or object; -1 outside of all. */
   depth = -1

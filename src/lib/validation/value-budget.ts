@@ -7,7 +7,7 @@ import { type JsonLimits, type JsonMeasure, measureJson } from './json-bounds.ts
  */
 export const maxWeight = 1_048_576
 
-/** What the JSON in the strings of one request may have together, as much as the request itself. */
+/** The bound of the JSON in the strings of one request together: as much as the request itself may have. */
 export class ValueBudget {
   readonly #field: string
   #remaining = maxWeight

@@ -14,7 +14,7 @@ export type AnswerToolCall = { readonly name: string; readonly arguments: string
 
 type ToolCallDelta = Partial<AnswerToolCall> & { readonly index: number }
 
-/** What a part of a stream adds to an answer. */
+/** The addition of a part of a stream to an answer. */
 export type AnswerDelta = {
   readonly text?: string
   readonly reasoning?: string

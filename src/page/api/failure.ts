@@ -19,7 +19,7 @@ export class ApiFailure extends Error {
     this.retryAfter = details.retryAfter ?? null
   }
 
-  /** What a person can do about it; undefined where the message says it already. */
+  /** The remedy; undefined where the message says it already. */
   get advice(): string | undefined {
     if (this.status === 0) return 'Check that the gateway is running and that this machine can reach it.'
     if (this.status === 401) return 'Enter another key: use “Keys” in the navigation.'

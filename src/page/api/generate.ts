@@ -13,7 +13,7 @@ export type PlaygroundMessage = {
   readonly images?: readonly string[]
 }
 
-/** What a person has set for the next request; an empty text is not sent. */
+/** The settings of the next request; an empty text is not sent. */
 export type Parameters = {
   readonly api: GenerationApi
   readonly system: string

@@ -7,7 +7,7 @@ import { Table } from './table.tsx'
 /** A line or a row of bars: a value for each of the times, or null. */
 export type Series = { readonly label: string; readonly values: readonly (number | null)[] }
 
-/** What a chart shows. */
+/** The content of a chart. */
 type ChartProps = {
   readonly title: string
   /** Unix seconds, ascending. */

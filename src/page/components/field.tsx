@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { useShortcut } from '../shortcuts.tsx'
 
-/** What a control inside of a field needs to be connected to its label, hint and error. */
+/** The attributes that connect a control to the label, hint and error of its field. */
 type FieldControl = {
   readonly id: string
   readonly 'aria-describedby'?: string

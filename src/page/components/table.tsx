@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Column, sortedRows, type SortOrder } from './table-columns.tsx'
 
 type TableProps<Row> = {
-  /** What the table shows, for assistive technology. */
+  /** The caption of the table, for assistive technology. */
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
@@ -11,7 +11,7 @@ type TableProps<Row> = {
   readonly initialSort?: SortOrder
   /** Makes a row the link to a place: the first cell has the link. */
   readonly rowHref?: (row: Row) => string
-  /** What is shown instead of no rows. */
+  /** The content that is shown instead of no rows. */
   readonly empty?: ComponentChildren
   /** Called when the end comes into sight, for lists that are loaded in pages. */
   readonly onNearEnd?: (() => void) | undefined

@@ -25,7 +25,7 @@ export function ViewHeader(props: {
   )
 }
 
-/** What a view shows where it has nothing to show yet: why, and what to do. */
+/** The text of a view that has nothing to show yet: why, and what to do. */
 export function Empty(props: {
   readonly title: string
   readonly text?: ComponentChildren

@@ -44,7 +44,7 @@ export function formatPrice(price: number | string | null | undefined): string |
   return nanos === undefined ? undefined : `$${formatUsd(nanos)}`
 }
 
-/** What a model can do beyond text, as short words. */
+/** The abilities of a model beyond text, as short words. */
 export function capabilitiesOf(model: Model): readonly string[] {
   const { input_modalities, output_modalities, supported_parameters, reasoning } = model
   return [

@@ -17,7 +17,7 @@ export function Models({ path, query }: PageRoute) {
   return slug === '' ? <ModelList query={query} /> : <ModelDetail key={slug} slug={slug} />
 }
 
-/** What the list is filtered by, as in the address; an empty text does not filter. */
+/** The filters of the list, as in the address; an empty text does not filter. */
 type Filter = {
   readonly search: string
   readonly provider: string

@@ -49,7 +49,7 @@ export type Step<State> = {
   readonly done?: boolean
 }
 
-/** What a protocol needs to know of the model that receives the request. */
+/** The properties of the receiving model that a protocol needs. */
 export type Target = {
   /** The provider's name of the model. */
   readonly model: string

@@ -1,4 +1,4 @@
-/** What is erased later, because another process may still need it. */
+/** Responses that are erased later, because another process may still need them. */
 export type DelayedErasure = {
   /** Whether anything is due, now or later. */
   hasDueLater(): Promise<boolean>

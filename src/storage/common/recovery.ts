@@ -12,7 +12,7 @@ import type { ScriptRunner, Statement } from '../statement.ts'
 /** A request whose process died, and the outcome that it is settled with. */
 export type InterruptedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }
 
-/** What a recovery reads of an open reservation. */
+/** The columns of an open reservation that a recovery reads. */
 export const openReservationFields = {
   id: reservations.request_id,
   organization: reservations.organization_id,

@@ -5,7 +5,7 @@ import * as postgres from '../schema/postgres.ts'
 import { completions, provider_state, response_log, responses, runs } from '../schema/stored.ts'
 import { usage } from '../schema/usage.ts'
 
-/** What a store has and the other one does not: it is computed from the columns that are copied. */
+/** The columns that only one of the databases has: they are computed from the columns that are copied. */
 export const derivedColumns: readonly string[] = [
   // The order of creation, which is the order in which the rows are inserted.
   'api_keys.position',

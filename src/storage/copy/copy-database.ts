@@ -10,7 +10,7 @@ import type {
 import { copiedTables } from './copied-tables.ts'
 import { toStorable } from './storable-rows.ts'
 
-/** What was copied, after it was verified. */
+/** The result of a copy that was verified. */
 export type CopyResult = {
   /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>

@@ -28,7 +28,7 @@ export type LargeTexts = Readonly<Record<string, AsyncIterable<string>>>
 
 export type CopiedValue = string | number | boolean | Uint8Array | null
 
-/** What must be equal in both databases after a copy; sums of nano-dollars. */
+/** The sums that must be equal in both databases after a copy, in nano-dollars. */
 export type CopySums = { readonly balance: bigint; readonly reserved: bigint; readonly ledger: bigint }
 
 /** An organization whose balance is not the sum of its ledger; amounts in nano-dollars. */

@@ -66,7 +66,7 @@ export type Ledger = {
 }
 
 /**
- * What is written in the same transaction as a reservation or a settlement. Writes are data, so that no function of the
+ * A row that is written in the same transaction as a reservation or a settlement. Writes are data, so that no function of the
  * gateway or of an API runs inside a transaction, and any store can execute them.
  */
 export type Write =

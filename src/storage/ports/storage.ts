@@ -12,7 +12,7 @@ import type { UsageBuckets } from './usage.ts'
 /** The store of a serving gateway. */
 export type Storage = {
   readonly keys: KeyDirectory
-  /** What the operator manages. */
+  /** The organizations and keys, for the operator. */
   readonly managed: ManagedStores
   readonly providerState: ProviderState
   readonly ledger: Ledger

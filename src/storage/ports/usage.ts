@@ -6,7 +6,7 @@ export type Timing = { readonly p50: number; readonly p95: number }
 /** The timings of a group; null if none of its requests has a time. */
 export type Timings = { readonly latency: Timing | null; readonly firstToken: Timing | null }
 
-/** What requests can be grouped by; a day is a UTC day. */
+/** The properties that requests can be grouped by; a day is a UTC day. */
 export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day', 'error'] as const
 
 export type UsageGrouping = (typeof usageGroupings)[number]
@@ -58,7 +58,7 @@ export type UsageReport = {
 }
 
 /**
- * What the requests of a report can be grouped by. `user` and `tag` are labels that clients choose; one label or `error` is
+ * The properties that the requests of a report can be grouped by. `user` and `tag` are labels of clients; one label or `error` is
  * possible at a time.
  */
 export const usageDimensions = [

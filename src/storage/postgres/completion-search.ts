@@ -46,7 +46,7 @@ function* findCompletions(query: CompletionQuery, limit: number): Script<readonl
 }
 
 type Page = {
-  /** What all rows of the list fulfil, but for the terms. */
+  /** The condition of the list without the terms. */
   readonly condition: SQL | undefined
   /** The terms of the metadata and of the model, if there is metadata. */
   readonly terms: SQL | undefined

@@ -14,7 +14,7 @@ export const processes = pgTable('processes', {
   os_process: text(),
 })
 
-/** What an organization has spent of a rate limit, in the units of the token bucket. */
+/** The amount of a rate limit that an organization has spent, in the units of the token bucket. */
 export const rate_limit_buckets = pgTable(
   'rate_limit_buckets',
   {
@@ -47,7 +47,7 @@ export const transactions = pgTable(
   'transactions',
   {
     id: text().primaryKey(),
-    /** What its statement returned, as JSON. */
+    /** The result of its statement, as JSON. */
     results: text().notNull(),
     created_at: number().notNull(),
   },

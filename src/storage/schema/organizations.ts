@@ -87,7 +87,7 @@ export const ledger = sqliteTable(
     organization_id: ownerId(),
     created_at: integer().notNull(),
     kind: text().$type<EntryKind>().notNull(),
-    /** What it adds to the balance. */
+    /** The change of the balance. */
     amount: integer().notNull(),
     request_id: text(),
     note: text(),

@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-/** What a table of PostgreSQL has otherwise than that of SQLite. */
+/** The differences of a table of PostgreSQL from that of SQLite. */
 export type Differences = {
   /** Columns that are missing in SQLite, or have another type there. */
   readonly columns?: Readonly<Record<string, PgColumnBuilderBase>>

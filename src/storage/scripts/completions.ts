@@ -93,7 +93,7 @@ const deleteOne = statement((values: Parameters<OneKey>) =>
   returning({ id: completions.id }, sql`delete from ${completions} ${ofKey(values)}`),
 )
 
-/** What is read and checked of completions in one turn of the event loop. */
+/** The bytes of completions that are read and checked in one turn of the event loop. */
 const slice = { maxRows: Infinity, maxBytes: 2 * 1024 * 1024 }
 
 /** Omits damaged completions, and those that are deleted meanwhile. */

@@ -67,7 +67,7 @@ const pieceCount = sql<number>`case when ${inProgress} then (select count(*) ${o
 const pieceBytes = sql`case when ${inProgress} then coalesce((
   select sum(octet_length(${response_log.entries})) ${ofPieces}), 0) else 0 end`
 
-/** What is read to show a response, in bytes. */
+/** The bytes that are read to show a response. */
 const shownBytes = sql<number>`octet_length(${responses.head}) + octet_length(${responses.log}) + ${pieceBytes}`
 
 const selectSizes = statement((values: Parameters<ResponseKey>) =>
@@ -100,7 +100,7 @@ function toResponse(row: RowOf<typeof storedFields>): StoredResponse {
   return { ...row, head: parseStored(`response ${row.id}`, row.head) }
 }
 
-/** What is read of responses in one turn of the event loop. */
+/** The bytes of responses that are read in one turn of the event loop. */
 const slice = { maxRows: Infinity, maxBytes: 2 * 1024 ** 2 }
 
 async function listResponses(

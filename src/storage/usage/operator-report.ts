@@ -13,7 +13,7 @@ import type {
   UsageTotals,
 } from '../ports/usage.ts'
 
-/** What a report of the command line is made of. */
+/** The sources of a report of the command line. */
 export type OperatorReportSources = {
   readonly usage: UsageBuckets
   readonly organizations: Pick<Organizations, 'find' | 'list'>

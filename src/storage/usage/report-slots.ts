@@ -1,7 +1,7 @@
 import { badRequest, serviceUnavailable } from '../../lib/errors/errors.ts'
 import { nextTurn, wait } from '../../lib/time.ts'
 
-/** What bounds the reports of usage. */
+/** The bounds of the reports of usage. */
 export type ReportLimits = {
   /** The most groups of one report. */
   readonly maxGroups: number

@@ -54,7 +54,7 @@ function readingOf(query: UsageBucketQuery): UsageReading {
 /** A range of times; `to` is exclusive. */
 export type TimeRange = { readonly from: number; readonly to: number }
 
-/** What a report reads, so that each request counts once. */
+/** The ranges that a report reads, so that each request counts once. */
 export type UsageRanges = {
   readonly totals: readonly (TimeRange & { readonly width: TotalsWidth })[]
   /** The range of all totals: of the rows in it, those are read that are not part of the totals. */

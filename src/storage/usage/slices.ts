@@ -3,7 +3,7 @@ import type { UsageBucketQuery, UsageDimension } from '../ports/usage.ts'
 /** The lengths of the periods of `usage_totals`. */
 export type TotalsWidth = 'hour' | 'day'
 
-/** What is read from the rows of requests only: totals have no such properties. */
+/** The properties that only the rows of requests have, and totals do not. */
 export type UsageLabel = Extract<UsageDimension, 'user' | 'tag' | 'error'>
 
 /** Returns the label of a report, which has one at most: see `usageDimensions`. */

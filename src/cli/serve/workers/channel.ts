@@ -4,7 +4,7 @@ import { withTimeout } from '../../../lib/time.ts'
 /** The procedures that one process offers to another, by name. Inputs and results are JSON. */
 export type Procedures = Readonly<Record<string, (input: never) => unknown>>
 
-/** What one process sends to the other: a call, or the result of one. */
+/** A message from one process to the other: a call, or the result of one. */
 type Envelope =
   | { readonly type: 'call'; readonly id: number; readonly name: string; readonly input: unknown }
   | { readonly type: 'result'; readonly id: number; readonly value: unknown }

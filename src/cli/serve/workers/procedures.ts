@@ -4,7 +4,7 @@ import type { MetricSnapshot } from '../../../observability/metrics/snapshot.ts'
 import type { BannerFacts } from '../banner.ts'
 import type { OutputFormat } from './worker-output.ts'
 
-/** What a worker needs to serve. The settings may have secrets, which no argument or file would keep. */
+/** The input of a worker. The settings may have secrets, which no argument or file would keep. */
 export type WorkerInput = {
   /** Counts from 1. */
   readonly number: number
@@ -14,7 +14,7 @@ export type WorkerInput = {
   readonly format: OutputFormat
 }
 
-/** What a worker reports when it serves. */
+/** The report of a worker that has begun to serve. */
 export type StartedWorker = {
   readonly facts: BannerFacts
   /** Its id in the database. */

@@ -3,7 +3,7 @@ import { createLineWriter } from '../../../observability/request-log/line-writer
 import { droppedLogLine, type ServeOutput } from '../output.ts'
 import type { WorkerListener, WorkerProcess } from './worker-process.ts'
 
-/** What all workers write, as one output and one log of whole lines. */
+/** The output of all workers: one stream and one log of whole lines. */
 export type WorkerLines = {
   /** Starts a worker with a listener that relays its lines; those of its standard output follow the banner. */
   relay(

@@ -7,7 +7,7 @@ import { CallRejected } from './channel.ts'
 import type { WorkerInput } from './procedures.ts'
 import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
 
-/** What a pool needs of its supervisor. */
+/** The dependencies of a pool of workers. */
 export type PoolOptions = {
   readonly count: number
   spawn(): WorkerProcess

@@ -1,6 +1,6 @@
 import type { SseEvent } from '../../../lib/sse.ts'
 
-/** What every event of `GET /admin/requests` says of its request. */
+/** The fields that every event of `GET /admin/requests` has. */
 type RequestNames = {
   readonly request: string
   readonly organization: string | null

@@ -10,7 +10,7 @@ export type LiveConnection =
   | { readonly type: 'waiting'; readonly seconds: number; readonly failure: ApiFailure }
   | { readonly type: 'failed'; readonly failure: ApiFailure }
 
-/** What is shown of the live requests. */
+/** The live requests that are shown. */
 export type LiveView = {
   readonly connection: LiveConnection
   readonly rows: readonly LiveRequest[]

@@ -45,7 +45,7 @@ export function loadKeys(client: ApiClient, signal?: AbortSignal): Promise<reado
   return loadAll(client, '/admin/keys', signal)
 }
 
-/** What a person can do with a key of the list. */
+/** The actions on a key of the list. */
 export type KeyActions = {
   readonly onRotate: (key: ApiKey) => void
   readonly onRevoke: (key: ApiKey) => void

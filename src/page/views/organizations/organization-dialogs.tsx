@@ -182,7 +182,7 @@ function useOrganizationForm(edited?: Organization) {
     texts,
     setBilling,
     setLimit: (field: LimitField, text: string) => setTexts({ ...texts, [field]: text }),
-    /** What is wrong with a limit. */
+    /** The problem of a limit. */
     problem: (field: LimitField) =>
       isValid(field) ? undefined : 'Enter a whole number above 0, or nothing.',
     /** The fields of a request that changes them; undefined if one is invalid. */

@@ -19,7 +19,7 @@ import { type Snippet, snippetsOf } from './snippets.ts'
 import { TurnView } from './turn-view.tsx'
 import { history, type Turn, useConversation, useFollowEnd } from './use-conversation.ts'
 
-/** What the playground uses of a model. */
+/** The fields of a model that the playground uses. */
 type PlaygroundModel = {
   readonly id: string
   readonly pricing: ModelPrices | null

@@ -104,7 +104,7 @@ export async function loadEvents(
   return { events, complete }
 }
 
-/** What an event adds; the others take as long as one character. */
+/** The characters that an event adds; the others take as long as one character. */
 function lengthOf(name: string, data: string): number {
   if (!name.endsWith('.delta')) return 1
   const { delta } = JSON.parse(data) as { readonly delta?: unknown }

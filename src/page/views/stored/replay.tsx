@@ -79,7 +79,7 @@ function usePlayer({ events }: LoadedEvents, durationMs: number) {
   return { player, restart: () => setAttempt((count) => count + 1) }
 }
 
-/** What the events that have been played add up to. */
+/** The text of the events that have been played. */
 function ReplayOutput({ answer }: { readonly answer: Answer }) {
   const { reasoning, text, toolCalls, failure } = answer
   return (

@@ -9,7 +9,7 @@ import { replaceQuery } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import type { StoredKind } from './summary.ts'
 
-/** What a list is filtered by, as in the address. */
+/** The filters of a list, as in the address. */
 export type StoredFilter = {
   readonly model: string
   readonly status: string

@@ -168,12 +168,12 @@ export function DetailTabs(props: {
   )
 }
 
-/** What was sent to the model, loaded page by page. */
+/** The input of the model, loaded page by page. */
 export function StoredInput(props: {
   /** The address of the list in the API. */
   readonly path: string
   readonly entriesOf: (item: unknown) => readonly Entry[]
-  /** What comes before the list. */
+  /** The content before the list. */
   readonly first?: readonly Entry[]
   /** The label of the button that loads the next page. */
   readonly more: string

@@ -75,7 +75,7 @@ const lists = {
 /** Objects of one page. */
 const pageLimit = 50
 
-/** What is stored, loaded page by page while one scrolls. */
+/** The stored objects, loaded page by page while one scrolls. */
 function StoredTable({ kind, filter }: { readonly kind: StoredKind; readonly filter: StoredFilter }) {
   const api = useApi()
   const pages = usePages(

@@ -1,10 +1,10 @@
-/** What is stored. */
+/** A stored object. */
 export type StoredKind = 'completions' | 'responses'
 
 /** The metadata of a stored object; the API compares a value that is not text as its JSON. */
 export type Metadata = Readonly<Record<string, unknown>>
 
-/** What a list shows of a stored object: the whole of it may be large, and is not kept. */
+/** The summary of a stored object for a list: the whole of it may be large, and is not kept. */
 export type Summary = {
   readonly id: string
   readonly model: string

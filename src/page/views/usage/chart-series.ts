@@ -5,7 +5,7 @@ import type { Bucket, Figures, Report, Timing, UsageResult } from './report.ts'
 /** The label of requests that have no value of the grouping. */
 export const noValueLabel = '(none)'
 
-/** What a chart shows. */
+/** The content of a chart. */
 export type ChartData = {
   readonly title: string
   readonly unit: 'count' | 'usd' | 'duration'

@@ -2,7 +2,7 @@ import { Button, FilterChip } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { replaceQuery } from '../../route.ts'
 
-/** What the view shows, as in the address. */
+/** The query of the view, as in the address. */
 export type UsageQuery = {
   readonly range: RangeName
   readonly by: Grouping
@@ -34,7 +34,7 @@ export const ranges = {
 /** The name of a range in the address. */
 export type RangeName = keyof typeof ranges
 
-/** What usage can be grouped by: its name in the API, and for people. */
+/** A property to group usage by: its name in the API, and for people. */
 export const groupings = {
   none: 'Nothing',
   model: 'Model',

@@ -153,7 +153,7 @@ function GroupTable({ report, shown }: { readonly report: Report; readonly shown
   )
 }
 
-/** What a row leads to. */
+/** The address that a row leads to. */
 const filters: Readonly<Record<string, (value: string | undefined) => Partial<UsageQuery>>> = {
   model: (model) => ({ model, by: 'api_key_id' }),
   api_key_id: (key) => ({ key, by: 'model' }),

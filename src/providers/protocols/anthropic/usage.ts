@@ -52,7 +52,7 @@ const countFields = [
   'cache_creation',
 ]
 
-/** What no common field expresses: the container of the tools, and how often the provider ran them. */
+/** The fields without a common one: the container of the tools, and how often the provider ran them. */
 function providerFieldsOf(ending: Fields, counts: Fields): ProviderFields | undefined {
   const withCounts = compactionsOf(counts).length > 0
   const usage = selected(withCounts ? [...usageFields, ...countFields] : usageFields, counts)

@@ -4,20 +4,20 @@ import { type BucketState, TokenBucket } from '../../../lib/token-bucket.ts'
 export type BucketKind = 'requests' | 'tokens'
 export type SlotKind = 'concurrent' | 'queued'
 
-/** What a process takes from a bucket or returns to it. */
+/** The tokens that a process takes from a bucket or returns to it. */
 export type BucketRenewal = {
   readonly organization: string
   readonly kind: BucketKind
   /** The amount of a minute. */
   readonly limit: number
   /**
-   * What requests need, each granted whole or not at all, in this order. An amount above the limit is granted by a full
+   * The needs of requests, each granted whole or not at all, in this order. An amount above the limit is granted by a full
    * bucket, and leaves a debt of one minute at most.
    */
   readonly needs: readonly number[]
   /** An integer amount for requests to come, granted as far as it is there, and not at all if a need was not granted. */
   readonly spare: number
-  /** What is used beyond earlier grants; negative for what is returned. It is charged first. */
+  /** The amount used beyond earlier grants; negative if some is returned. It is charged first. */
   readonly correction: number
 }
 
@@ -25,11 +25,11 @@ export type BucketGrant = {
   /** For each need, whether it was granted. */
   readonly granted: readonly boolean[]
   readonly spare: number
-  /** What is taken from the bucket by all processes, in the units of `TokenBucket`. */
+  /** The amount that all processes have taken from the bucket, in the units of `TokenBucket`. */
   readonly spent: number
 }
 
-/** What a process takes from the slots of an organization or returns to them. */
+/** The slots of an organization that a process takes or returns. */
 export type SlotRenewal = {
   readonly organization: string
   readonly kind: SlotKind

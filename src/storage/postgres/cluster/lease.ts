@@ -15,7 +15,7 @@ export type RunningRenewal<Renewal, Answer> = {
   readonly sent: readonly WaitingRequest<Answer>[]
 }
 
-/** What this process has taken from a limit in the database, and the requests that wait for more. */
+/** The share of a limit that this process has taken, and the requests that wait for more. */
 export abstract class Lease<Renewal, Grant, Answer> {
   readonly arrivals = new Arrivals()
   protected waiting: WaitingRequest<Answer>[] = []

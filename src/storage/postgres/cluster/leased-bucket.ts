@@ -12,7 +12,7 @@ export class LeasedBucket extends Lease<BucketRenewal, BucketGrant, number> {
   readonly #organization: string
   readonly #now: () => number
   #quantum: number
-  /** What can be taken without a renewal; negative for what was used beyond that. */
+  /** The amount that can be taken without a renewal; negative if more was used. */
   #balance = 0
   /** The last amount that was taken: an arriving request needs about as much. */
   #lastAmount = 1000
@@ -130,7 +130,7 @@ export class LeasedBucket extends Lease<BucketRenewal, BucketGrant, number> {
     this.#serveWaiting()
   }
 
-  /** What was owed is still owed, and what was to be returned is still held. */
+  /** A debt is still owed, and an amount to be returned is still held. */
   protected revert({ correction }: BucketRenewal): void {
     this.#balance -= correction
   }
@@ -162,7 +162,7 @@ export class LeasedBucket extends Lease<BucketRenewal, BucketGrant, number> {
   }
 }
 
-/** What refills in a fifth of a second. A lower limit than 600 a minute has none: it is exact to the request. */
+/** The amount that refills in a fifth of a second. A lower limit than 600 a minute has none: it is exact to the request. */
 function quantumOf(limit: number): number {
   return limit < 600 ? 0 : Math.floor(limit / 300)
 }

@@ -33,7 +33,7 @@ export function createLeasedLimits(
   }
 }
 
-/** What this process holds of the limits of one organization. Nothing is waited for where it holds enough. */
+/** The share of this process of the limits of one organization. Nothing is waited for where it is enough. */
 class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
   readonly buckets: readonly LeasedBucket[]
   readonly slots: readonly LeasedSlots[]

@@ -132,7 +132,7 @@ export class LeasedSlots extends Lease<SlotRenewal, SlotGrant, boolean> {
     return true
   }
 
-  /** What was not used in the period is returned: all that is free if none was taken, else what exceeds the quantum. */
+  /** Slots that were not used in the period are returned: all free ones if none was taken, else those beyond the quantum. */
   #endPeriod(): void {
     this.#surplus = this.#taken ? Math.max(0, this.#unused - this.#quantum()) : this.#free()
     this.#unused = this.#free() - this.#surplus

@@ -4,7 +4,7 @@ import { type Connection, type Connections, type Query, serverTime } from '../co
 const searchTimeoutMs = 15_000
 const searchIntervalMs = 250
 
-/** What a statement of a committed transaction returned, as JSON, by its id. */
+/** The results of the statements of a committed transaction, as JSON, by their ids. */
 export type Outcome = ReadonlyMap<string, string>
 
 export type SearchOptions = {

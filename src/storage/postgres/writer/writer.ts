@@ -177,7 +177,7 @@ class GroupWriter implements Writer {
     }
   }
 
-  /** What was committed in spite of the rejection is undone when the database can be reached again. */
+  /** Undoes jobs that were committed in spite of the rejection, when the database can be reached again. */
   async #undoLater(taken: readonly Waiting[], batch: Batch): Promise<void> {
     while (!this.#closed) {
       try {
