@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { LoadedSettings } from '../config/load.ts'
 import { Secret } from '../lib/secret.ts'
-import { databaseLabel } from './postgres/connection/database.ts'
 
 /** Where the data is: the path of a SQLite file, `:memory:`, or the URL of a PostgreSQL database, which has a password. */
 export type DatabaseLocation = string | Secret
@@ -26,4 +25,18 @@ export function databaseLocation({
  */
 export function locationLabel(location: DatabaseLocation): string {
   return typeof location === 'string' ? location : databaseLabel(location)
+}
+
+/**
+ * Returns the host and the name of a database, without the user, the password and the options of its URL. Throws an error
+ * for the operator, which does not show the URL, if that is not valid.
+ */
+export function databaseLabel(url: Secret): string {
+  const parsed = URL.parse(url.reveal())
+  if (parsed === null)
+    throw new Error(
+      'The URL of the database is not valid. Special characters in a password are written as in %23 for #, or %2F for /.',
+    )
+  const { host, pathname, searchParams } = parsed
+  return `${host || searchParams.get('host') || 'localhost'}${pathname}`
 }

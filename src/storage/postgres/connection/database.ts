@@ -1,6 +1,7 @@
 import { createLog, type Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
+import { databaseLabel } from '../../database-location.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
 import { releaseReservations } from '../reservations.ts'
 import { createHealth, type Health } from '../health.ts'
@@ -138,18 +139,4 @@ export async function assertNoEarlierServer({
   throw new Error(
     `The database ${label} is in use by a weir server of an earlier version, which cannot share it. Stop that server first.`,
   )
-}
-
-/**
- * Returns the host and the name of a database, without the user, the password and the options of its URL. Throws an error
- * for the operator, which does not show the URL, if that is not valid.
- */
-export function databaseLabel(url: Secret): string {
-  const parsed = URL.parse(url.reveal())
-  if (parsed === null)
-    throw new Error(
-      'The URL of the database is not valid. Special characters in a password are written as in %23 for #, or %2F for /.',
-    )
-  const { host, pathname, searchParams } = parsed
-  return `${host || searchParams.get('host') || 'localhost'}${pathname}`
 }
