@@ -1,14 +1,17 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
-import { isAnthropicRequest } from './anthropic-request.ts'
+import { hash, timingSafeEqual } from 'node:crypto'
 import {
   type ApiKey,
+  type Organization,
   parseApiKey,
   verifySecret,
-  type Organization,
 } from '../domain/accounting/organization.ts'
-import { missingKey, invalidKey, noOrganization } from '../lib/errors/http-errors.ts'
+import { ApiError } from '../lib/errors/errors.ts'
+import { adminKeyRequired, invalidKey, missingKey, noOrganization } from '../lib/errors/http-errors.ts'
+import { nextTurn, repeatEvery } from '../lib/time.ts'
 import type { KeyDirectory, KnownKey } from '../storage/ports/accounts.ts'
+import { isAnthropicRequest } from './anthropic-error.ts'
 
 /** The organization and the key that a request authenticates as. */
 export type Caller = Pick<KnownKey, 'hasCredit'> & {
@@ -40,9 +43,14 @@ function withCaller(caller: Caller | Promise<Caller>) {
  */
 function tokenFrom(header: string, pluginToken: string | undefined): string {
   if (header.startsWith('Bearer ') && pluginToken !== undefined) return pluginToken.trim()
-  const [, token] = /^bearer +(.*)$/i.exec(header) ?? []
+  const token = bearerToken(header)
   if (token === undefined) throw missingKey()
-  return token.trim()
+  return token
+}
+
+/** The token of an `authorization` header whose scheme is `Bearer`, in any case. */
+function bearerToken(header: string | null): string | undefined {
+  return /^bearer +(.*)$/i.exec(header ?? '')?.[1]?.trim()
 }
 
 /**
@@ -67,8 +75,8 @@ export function authenticateHeaders(
 
 /** The public id of the key that a request sends, valid or not; undefined without a key in the format of Weir. */
 export function claimedKey(headers: Headers): string | undefined {
-  const [, token = ''] = /^bearer +(.*)$/i.exec(headers.get('authorization') ?? '') ?? []
-  return (parseApiKey(token.trim()) ?? parseApiKey(headers.get('x-api-key')?.trim() ?? ''))?.publicId
+  const token = bearerToken(headers.get('authorization')) ?? ''
+  return (parseApiKey(token) ?? parseApiKey(headers.get('x-api-key')?.trim() ?? ''))?.publicId
 }
 
 function identify(keys: KeyDirectory, token: string, now: () => number): Caller | Promise<Caller> {
@@ -92,4 +100,91 @@ export function requireValid(key: KnownKey | undefined, publicId: string, now: n
   if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
   if (key.organization === null) throw noOrganization(publicId)
   return { organization: key.organization, keyId: publicId, hasCredit: key.hasCredit }
+}
+
+/** The key of the operator, WEIR_ADMIN_KEY. */
+export type AdminKey = {
+  /** Whether the bearer token of a request is the key; false for every token if there is no key. */
+  accepts(headers: Headers): boolean
+  /** Throws 401 for any other token. */
+  require(headers: Headers): void
+}
+
+/** Only the digest of the key is kept; it is compared in constant time. */
+export function createAdminKey(key: string | undefined): AdminKey {
+  const expected = key ? digest(key) : undefined
+
+  function accepts(headers: Headers): boolean {
+    const token = bearerToken(headers.get('authorization'))
+    return expected !== undefined && token !== undefined && timingSafeEqual(digest(token), expected)
+  }
+
+  return {
+    accepts,
+    require(headers) {
+      if (!accepts(headers)) throw adminKeyRequired(expected !== undefined)
+    },
+  }
+}
+
+/** Digests have one length, which `timingSafeEqual` requires. */
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
+
+/** Milliseconds. With the age of a cached key, a stream ends at most three seconds after its key. */
+const intervalMs = 2000
+
+/** Keys that are looked up at once; a database may have a connection for each. */
+const maxLookups = 16
+
+/** Ends an open stream with this error. */
+export type EndStream = (error: ApiError) => void
+
+/** Ends the open streams of keys that expire or are revoked, and of organizations that are deleted. */
+export class KeyWatch {
+  readonly #keys: Pick<KeyDirectory, 'find'>
+  readonly #now: () => number
+  /** By the public id of their key. */
+  readonly #streams = new Map<string, Set<EndStream>>()
+
+  /** `now` is milliseconds since 1970. */
+  constructor(keys: Pick<KeyDirectory, 'find'>, now: () => number = Date.now) {
+    this.#keys = keys
+    this.#now = now
+  }
+
+  /** Watches the key of a stream; returns a function that ends the watch. */
+  watch(keyId: string, end: EndStream): () => void {
+    const streams = this.#streams.get(keyId) ?? new Set()
+    this.#streams.set(keyId, streams.add(end))
+    return () => {
+      streams.delete(end)
+      if (streams.size === 0 && this.#streams.get(keyId) === streams) this.#streams.delete(keyId)
+    }
+  }
+
+  /** Looks up each key that has open streams, once for all of them. */
+  async check(): Promise<void> {
+    const keyIds = [...this.#streams.keys()]
+    for (let start = 0; start < keyIds.length; start += maxLookups) {
+      await Promise.all(keyIds.slice(start, start + maxLookups).map((id) => this.#checkKey(id)))
+      await nextTurn()
+    }
+  }
+
+  /** Checks the keys until it is stopped. */
+  start(onError: (error: unknown) => void): { stop(): void } {
+    return repeatEvery(intervalMs, () => this.check(), onError)
+  }
+
+  async #checkKey(keyId: string): Promise<void> {
+    try {
+      requireValid(await this.#keys.find(keyId), keyId, this.#now())
+    } catch (error) {
+      // While the database is unavailable, streams go on.
+      if (!(error instanceof ApiError) || error.status >= 500) return
+      for (const end of this.#streams.get(keyId) ?? []) end(error)
+    }
+  }
 }

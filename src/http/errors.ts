@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
-import { ApiError, internalError } from '../lib/errors/errors.ts'
+import type { Api } from '../domain/accounting/request-metadata.ts'
+import type { Gateway } from '../gateway/gateway.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
+import { ApiError, internalError } from '../lib/errors/errors.ts'
 import { methodNotImplemented, routeNotFound } from '../lib/errors/http-errors.ts'
+import { timeOf } from '../lib/id.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { RejectedClient, RequestRecord } from '../observability/request-record.ts'
-import { anthropicErrorHeaders, toAnthropicBody } from './anthropic-error.ts'
-import { isAnthropicRequest } from './anthropic-request.ts'
+import { anthropicErrorHeaders, isAnthropicRequest, toAnthropicBody } from './anthropic-error.ts'
 import { type Caller, claimedKey } from './authentication.ts'
-import { isHttpMethod } from './methods.ts'
-import { requestPath } from './request-path.ts'
-import { type Route, routeHint } from './route-hint.ts'
+import { isHttpMethod, requestPath, type Route, routeHint } from './routing.ts'
 
 /** A request that ended with an error; once the guard has admitted it, it has a caller and an admission. */
 export type FailedRequest = {
@@ -84,4 +84,21 @@ export function logError(log: Log, error: ApiError, requestId: string): void {
   const fields = { request: requestId, status: error.status, code: error.code, client_message: error.message }
   const cause = error.cause === undefined ? undefined : causeOf(error.cause)
   log.error('A request failed.', { ...fields, cause })
+}
+
+/** The paths of `POST` requests that generate, and the API of each. */
+export type GenerationPaths = ReadonlyMap<string, Api>
+
+/**
+ * Records an admitted request that was rejected for its body, before it reached its service. A request that reached it is
+ * recorded there, with its cost; an existing record is never overwritten.
+ */
+export function recordRejected(gateway: Gateway, paths: GenerationPaths, failed: FailedRequest): void {
+  const { caller, admission, method, path, requestId: id, error } = failed
+  // For Elysia, a path with a trailing slash is the same.
+  const api = method === 'POST' ? paths.get(path.replace(/\/$/, '')) : undefined
+  if (api === undefined || caller === undefined || admission === undefined || admission.isRecorded()) return
+  const { organization, keyId: key } = caller
+  const metadata = { id, organization: organization.id, key, createdAt: timeOf(id), api, stream: false }
+  void gateway.recordRejected(metadata, error)
 }

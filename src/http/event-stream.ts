@@ -1,8 +1,8 @@
-import { clientGone } from '../lib/errors/errors.ts'
+import { type ApiError, clientGone } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
-import { withTimeout, Watchdog } from '../lib/time.ts'
-import type { EndStream } from './key-watch.ts'
-import { directReply, type Sink, stallTimeoutMs } from './direct-stream.ts'
+import { Watchdog, withTimeout } from '../lib/time.ts'
+import type { EndStream } from './authentication.ts'
+import { directReply, type Sink, stallTimeoutMs } from './reply.ts'
 
 /** Milliseconds. Proxies and clients close a connection that is idle for a minute, some after less. */
 const keepAliveIntervalMs = 15_000
@@ -125,4 +125,12 @@ class EventStreamWriter<Item> {
     written.catch(() => {})
     return written
   }
+}
+
+/** The frame that marks a stream of chunks as complete. */
+export const doneFrame = 'data: [DONE]\n\n'
+
+/** The frame of an error in the middle of a stream. It is the last one, so that a broken stream never looks complete. */
+export function errorFrame(error: ApiError): string {
+  return `data: ${JSON.stringify(error.toBody())}\n\n`
 }

@@ -1,11 +1,10 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { KeyDirectory } from '../storage/ports/accounts.ts'
-import { authentication } from './authentication.ts'
+import { authentication, type EndStream, type KeyWatch } from './authentication.ts'
 import { type BodyReaderDependencies, jsonBody } from './json-body.ts'
 import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'
-import type { EndStream, KeyWatch } from './key-watch.ts'
-import { decodablePath } from './request-path.ts'
+import { decodablePath } from './routing.ts'
 
 /** The checks in front of every API route: first the key, then the rate limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>

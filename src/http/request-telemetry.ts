@@ -7,9 +7,9 @@ import {
   type RequestRecord,
 } from '../observability/request-record.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
-import { isAnthropicRequest } from './anthropic-request.ts'
+import { isAnthropicRequest } from './anthropic-error.ts'
 import type { Caller } from './authentication.ts'
-import { requestPath } from './request-path.ts'
+import { requestPath } from './routing.ts'
 
 /**
  * Sets the headers that every reply has, errors included: `x-request-id`, and the header of the same meaning in Anthropic's

@@ -1,7 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import type { AdminDependencies } from '../api/admin/routes.ts'
-import { KeyWatch } from '../http/key-watch.ts'
-import { type AdminKey, createAdminKey } from '../http/admin-key.ts'
+import { type AdminKey, createAdminKey, KeyWatch } from '../http/authentication.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'

@@ -53,7 +53,7 @@ export const httpFaults: readonly Fault[] = [
   },
   {
     name: 'the OpenAPI document omits a route',
-    file: 'src/http/openapi/openapi.ts',
+    file: 'src/http/openapi.ts',
     original: '[...routes, ...plugin.routes]',
     replacement: '[...routes]',
     tests: ['test/api/http/openapi.test.ts'],

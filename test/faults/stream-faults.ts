@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts'
 export const streamFaults: readonly Fault[] = [
   {
     name: 'a stream that breaks ends with [DONE]',
-    file: 'src/http/data-frames.ts',
+    file: 'src/http/event-stream.ts',
     original: 'return `data: ${JSON.stringify(error.toBody())}\\n\\n`',
     replacement: 'return `data: ${JSON.stringify(error.toBody())}\\n\\n${doneFrame}`',
     tests: ['test/api/chat/broken-streams.test.ts'],

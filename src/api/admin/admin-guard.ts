@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
-import type { AdminKey } from '../../http/admin-key.ts'
+import type { AdminKey } from '../../http/authentication.ts'
 import { createBodyReader } from '../../http/json-body.ts'
-import { decodablePath } from '../../http/request-path.ts'
-import { requireOwnOrigin } from '../../http/same-origin.ts'
+import { decodablePath } from '../../http/routing.ts'
+import { requireOwnOrigin } from '../../http/cors.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Validator } from '../../lib/validation/validator.ts'
 

@@ -1,4 +1,4 @@
-import { bodyErrors, type ErrorStatus, guardErrors } from '../../http/openapi/describe.ts'
+import { bodyErrors, type ErrorStatus, guardErrors } from '../../http/describe.ts'
 
 const isPossible = (status: ErrorStatus) => status !== 429
 

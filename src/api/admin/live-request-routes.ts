@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { eventStream } from '../../http/event-stream.ts'
-import { describe } from '../../http/openapi/describe.ts'
+import { describe } from '../../http/describe.ts'
 import type { LiveEvent } from '../../observability/live-event.ts'
 import type { LiveRequests } from '../../observability/live-requests.ts'
 import type { RequestTracker } from '../../observability/request-tracker.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { describe } from '../../http/openapi/describe.ts'
+import { describe } from '../../http/describe.ts'
 import { stringEnum } from '../../http/schema.ts'
 import type { AdminGuard } from './admin-guard.ts'
 import { listProviders, type ProviderListDependencies } from './providers.ts'

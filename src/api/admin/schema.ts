@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { billingModes } from '../../domain/accounting/organization.ts'
-import { listSchema } from '../../http/list-envelope.ts'
+import { listSchema } from '../../http/paging.ts'
 import { nullish, stringEnum, storableText } from '../../http/schema.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 

@@ -1,4 +1,4 @@
-import type { Examples } from '../../http/openapi/describe.ts'
+import type { Examples } from '../../http/describe.ts'
 
 const messages = [
   { role: 'system', content: 'Answer in one sentence.' },

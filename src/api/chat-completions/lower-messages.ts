@@ -1,5 +1,5 @@
 import type { Message, Part, PastToolCall } from '../../domain/generation/request.ts'
-import { rejectFileId } from '../../http/file-ids.ts'
+import { rejectFileId } from '../../http/inputs.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'

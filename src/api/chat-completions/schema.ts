@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../domain/generation/request.ts'
-import { checkMetadata, Metadata, metadataLimits } from '../../http/metadata.ts'
-import { FreeObject, Tags, TraceContext, nullish, stringEnum, storableText } from '../../http/schema.ts'
+import {
+  checkMetadata,
+  FreeObject,
+  Metadata,
+  metadataLimits,
+  nullish,
+  storableText,
+  stringEnum,
+  Tags,
+  TraceContext,
+} from '../../http/schema.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 import { ChatMessage } from './message-schema.ts'

@@ -8,9 +8,8 @@ import {
   requestedModel,
 } from '../../gateway/models/prepare-generation.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
-import { doneFrame } from '../../http/data-frames.ts'
+import { doneFrame, type FrameSource } from '../../http/event-stream.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import type { FrameSource } from '../../http/event-stream.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, type StartedGeneration, startGeneration } from '../generate.ts'
 import { type CompletionRecorder, createCompletionRecorder } from './store-completion.ts'

@@ -6,8 +6,7 @@ import {
   prepareGeneration,
   requestedModel,
 } from '../../gateway/models/prepare-generation.ts'
-import { doneFrame } from '../../http/data-frames.ts'
-import type { FrameSource } from '../../http/event-stream.ts'
+import { doneFrame, type FrameSource } from '../../http/event-stream.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, startGeneration } from '../generate.ts'

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
 import type { Guard } from '../../http/guard.ts'
-import { jsonReply } from '../../http/json-reply.ts'
-import { bodyErrors, describe, type Examples } from '../../http/openapi/describe.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
 import { EmbeddingList, embeddingRequest } from './schema.ts'
 import type { EmbeddingService } from './service.ts'
 

@@ -4,7 +4,7 @@ import { AnthropicErrorBody, toAnthropicBody } from '../../http/anthropic-error.
 import { streamError } from '../../http/errors.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
-import { bodyErrors, describe } from '../../http/openapi/describe.ts'
+import { bodyErrors, describe } from '../../http/describe.ts'
 import type { Log } from '../../lib/log.ts'
 import type { TokenCounter } from './count-tokens.ts'
 import { countTokensExamples, messageExamples } from './examples.ts'

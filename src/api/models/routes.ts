@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { isAnthropicRequest } from '../../http/anthropic-request.ts'
+import { isAnthropicRequest } from '../../http/anthropic-error.ts'
 import type { Models } from '../../gateway/models/models.ts'
-import { describe, guardErrors } from '../../http/openapi/describe.ts'
+import { describe, guardErrors } from '../../http/describe.ts'
 import type { Guard } from '../../http/guard.ts'
 import { requireModel } from '../../gateway/models/require-model.ts'
 import {

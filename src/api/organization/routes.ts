@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { jsonText } from '../../http/json-text.ts'
-import { describe, guardErrors } from '../../http/openapi/describe.ts'
+import { jsonText } from '../../http/reply.ts'
+import { describe, guardErrors } from '../../http/describe.ts'
 import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
 import type { UsageGuard } from './usage-guard.ts'

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
-import type { AdminKey } from '../../http/admin-key.ts'
-import { authenticateHeaders } from '../../http/authentication.ts'
+import { type AdminKey, authenticateHeaders } from '../../http/authentication.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
 import type { KeyDirectory } from '../../storage/ports/accounts.ts'
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { requestPath } from '../../http/request-path.ts'
+import { requestPath } from '../../http/routing.ts'
 import { routeNotFound } from '../../lib/errors/http-errors.ts'
 import type { Encoding, PageFile } from './page-file.ts'
 import { pageFiles } from './page-files.ts'

@@ -1,4 +1,4 @@
-import type { Examples } from '../../http/openapi/describe.ts'
+import type { Examples } from '../../http/describe.ts'
 
 const text = { summary: 'A text', value: { model: 'weir/echo', input: 'What is a weir?' } }
 

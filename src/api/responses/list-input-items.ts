@@ -1,5 +1,4 @@
-import { renderSlice } from '../../http/list-envelope.ts'
-import { invalidCursor, type Page, slicePage } from '../../http/paging.ts'
+import { invalidCursor, type Page, renderSlice, slicePage } from '../../http/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { type ResponseStores, responseNotFound } from './find-response.ts'

@@ -1,6 +1,5 @@
 import type { Models } from '../../gateway/models/models.ts'
-import { renderList } from '../../http/list-envelope.ts'
-import { invalidCursor, pageParameters, toPage } from '../../http/paging.ts'
+import { invalidCursor, pageParameters, renderList, toPage } from '../../http/paging.ts'
 import { defineQuery, readPairs } from '../../http/query.ts'
 import { stringEnum } from '../../http/schema.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'

@@ -1,4 +1,4 @@
-import { createAdminKey } from '../../http/admin-key.ts'
+import { createAdminKey } from '../../http/authentication.ts'
 import { metricsForbidden } from '../../lib/errors/http-errors.ts'
 
 /** The metrics page, with its access check. */

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { describe } from '../../http/openapi/describe.ts'
+import { describe } from '../../http/describe.ts'
 import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import type { MetricsPage } from './metrics-page.ts'
 

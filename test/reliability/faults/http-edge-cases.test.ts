@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SseParser } from '../../../src/lib/sse.ts'
 import { Meter } from '../../../src/gateway/billing/meter.ts'
-import { requestPath } from '../../../src/http/request-path.ts'
+import { requestPath } from '../../../src/http/routing.ts'
 import { type App, firstKey, startApp } from '../../support/app.ts'
 import { openConnection } from '../../support/connection.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'

@@ -1,5 +1,4 @@
-import { renderList, renderSlice } from '../../../http/list-envelope.ts'
-import { invalidCursor, type Page, slicePage } from '../../../http/paging.ts'
+import { invalidCursor, type Page, renderList, renderSlice, slicePage } from '../../../http/paging.ts'
 import type { CompletionPage, StoredCompletion } from '../../../storage/ports/completions.ts'
 import type { ChatMessage } from '../message-schema.ts'
 import type { StoredMessage } from './schema.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { listSchema } from '../../../http/list-envelope.ts'
+import { listSchema } from '../../../http/paging.ts'
 import { FreeObject } from '../../../http/schema.ts'
 
 const text = Type.String()

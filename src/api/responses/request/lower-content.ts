@@ -1,5 +1,5 @@
 import type { Part } from '../../../domain/generation/request.ts'
-import { rejectFileId } from '../../../http/file-ids.ts'
+import { rejectFileId } from '../../../http/inputs.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import type { Warn } from './lower-extras.ts'
 

@@ -1,7 +1,15 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../../domain/generation/request.ts'
-import { checkMetadata, Metadata, metadataLimits } from '../../../http/metadata.ts'
-import { Tags, TraceContext, nullish, stringEnum, storableText } from '../../../http/schema.ts'
+import {
+  checkMetadata,
+  Metadata,
+  metadataLimits,
+  nullish,
+  storableText,
+  stringEnum,
+  Tags,
+  TraceContext,
+} from '../../../http/schema.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 
 const maxInteger = Number.MAX_SAFE_INTEGER

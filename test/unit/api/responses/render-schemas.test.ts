@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ChatCompletion, ChatCompletionChunk } from '../../../../src/api/chat-completions/reply-schema.ts'
-import { createComponents } from '../../../../src/http/openapi/components.ts'
+import { createComponents } from '../../../../src/http/openapi.ts'
 import { ErrorBody } from '../../../../src/http/schema.ts'
 import type { Json } from '../../../../src/lib/json/json.ts'
 import { ResponseStreamEvent } from '../../../../src/api/responses/render/event-schema.ts'

@@ -1,8 +1,85 @@
-import type { RouteRejection } from '../lib/errors/http-errors.ts'
+import { Elysia } from 'elysia'
+import {
+  methodNotAllowed,
+  methodNotImplemented,
+  routeNotFound,
+  type RouteRejection,
+} from '../lib/errors/http-errors.ts'
+import { fieldsOf } from '../lib/json/json.ts'
 import { nearMatch } from '../lib/near-match.ts'
 
 /** A route as the application lists it: `/v1/models/*`, `/v1/responses/:id`. */
 export type Route = { readonly method: string; readonly path: string }
+
+/**
+ * The path of a request as it was sent; `/` where it is empty. The URL is not parsed: its host comes from the client, and
+ * may be invalid.
+ */
+export function requestPath({ url }: Request): string {
+  const host = url.indexOf('://')
+  const start = url.indexOf('/', host < 0 ? 0 : host + 3)
+  if (start < 0) return '/'
+  const path = url.slice(start)
+  const end = path.search(/[?#]/)
+  return end < 0 ? path : path.slice(0, end) || '/'
+}
+
+/** The HTTP methods in the registry of IANA. */
+const registeredMethods: ReadonlySet<string> = new Set(
+  (
+    'ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR ' +
+    'MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT ' +
+    'SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL'
+  ).split(' '),
+)
+
+/** Whether the method is a registered one; any other is rejected with 501 on every path. */
+export function isHttpMethod(method: string): boolean {
+  return registeredMethods.has(method)
+}
+
+/** Rejects, with 405, the methods that a known path does not have. Added after all routes, from their list. */
+export function rejectOtherMethods(routes: readonly Route[]) {
+  const methodsByPath = new Map<string, Set<string>>()
+  for (const { method, path } of routes) {
+    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
+  }
+  const plugin = new Elysia({ name: 'other-methods' })
+  for (const [path, allowed] of methodsByPath) {
+    const reject = ({ request }: { readonly request: Request }) => {
+      if (!isHttpMethod(request.method)) throw methodNotImplemented(request.method)
+      throw methodNotAllowed(request.method, requestPath(request), [...allowed].toSorted())
+    }
+    // These requests are not authenticated: their bodies are not read.
+    plugin.all(path, reject, { parse: 'none' })
+  }
+  return plugin
+}
+
+const noHint = { sentence: '', reason: 'unknown_path' } as const
+
+/** Rejects a path whose parameters cannot be decoded, with 404: no resource has such an id. Routes receive strings. */
+export function decodablePath() {
+  return new Elysia({ name: 'decodable-path' }).onTransform(
+    { as: 'scoped' },
+    function rejectUndecodable({ params, request }) {
+      // Elysia sets a parameter that it cannot decode to null, and leaves `params` out where there are none; its types
+      // declare neither.
+      const values = Object.values(fieldsOf(params))
+      if (values.includes(null)) throw routeNotFound(request.method, requestPath(request), noHint)
+    },
+  )
+}
+
+/**
+ * Replies to `HEAD /`, by which clients of Anthropic's API check that the address is reachable. No key is needed.
+ * Added before the telemetry, which would wait for the end of a request that it has seen begin.
+ */
+export function reachability() {
+  return new Elysia({ name: 'reachability' }).onRequest(function confirm({ request }) {
+    return request.method === 'HEAD' && requestPath(request) === '/' ? new Response(null) : undefined
+  })
+}
 
 /** The hint of a 404 for an unknown path, and the reason that the log has. */
 export type RouteHint = { readonly sentence: string; readonly reason: RouteRejection }

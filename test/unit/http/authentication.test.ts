@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { KeyWatch } from '../../../src/http/key-watch.ts'
+import { KeyWatch } from '../../../src/http/authentication.ts'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { nextTurn } from '../../../src/lib/time.ts'
 import type { KnownKey } from '../../../src/storage/ports/accounts.ts'

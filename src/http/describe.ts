@@ -1,8 +1,8 @@
 import type { DocumentDecoration } from 'elysia'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import type { Validator } from '../../lib/validation/validator.ts'
-import { fieldsOf, type JsonObject } from '../../lib/json/json.ts'
-import { ErrorBody } from '../schema.ts'
+import { fieldsOf, type JsonObject } from '../lib/json/json.ts'
+import type { Validator } from '../lib/validation/validator.ts'
+import { ErrorBody } from './schema.ts'
 
 /** The description of a route in the OpenAPI document. */
 export type Description = {

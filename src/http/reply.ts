@@ -2,7 +2,6 @@ import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { clientGone } from '../lib/errors/errors.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
 import { withTimeout } from '../lib/time.ts'
-import { directReply, type Sink, stallTimeoutMs } from './direct-stream.ts'
 
 /** In characters. A shorter reply is sent in one piece, and its bytes are not accounted for while it is. */
 const maxBufferedLength = 64 * 1024
@@ -21,10 +20,14 @@ export type RepliedRequest = { readonly request: Request; readonly admission: Ad
 export function jsonReply(parts: readonly string[], { request, admission }: RepliedRequest): Response {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   // The reply to HEAD has the length of the body alone.
-  if (length <= maxBufferedLength || request.method === 'HEAD')
-    return new Response(parts.join(''), { headers })
+  if (length <= maxBufferedLength || request.method === 'HEAD') return jsonText(parts)
   const memory = admission.acquireReply(length)
   return directReply({ pull: (sink) => writeAll(parts, sink, memory), cancel: memory.release }, headers)
+}
+
+/** A response with JSON in parts, in one piece. */
+export function jsonText(parts: readonly string[]): Response {
+  return new Response(parts.join(''), { headers })
 }
 
 async function writeAll(parts: readonly string[], sink: Sink, memory: MemoryLease): Promise<void> {
@@ -49,4 +52,28 @@ async function writeAll(parts: readonly string[], sink: Sink, memory: MemoryLeas
 function cutBefore(text: string, end: number): number {
   const code = end < text.length ? text.charCodeAt(end - 1) : 0
   return code >= 0xd800 && code < 0xdc00 ? end - 1 : Math.min(end, text.length)
+}
+
+/**
+ * The source of a direct stream of Bun, which has no queue: it is pulled once, and writes to the socket itself. Bun calls
+ * `cancel` when the client leaves, also before the pull.
+ */
+export type DirectStream = { pull(sink: Sink): Promise<void>; cancel(): void }
+
+export type Sink = {
+  /** Returns a promise where the client does not keep up: it resolves when the buffer has room, or the client has left. */
+  write(text: string): number | Promise<number>
+  flush(): void
+  close(): void
+}
+
+/** Milliseconds. A client that reads nothing for this long counts as gone: it would keep a provider or memory busy. */
+export const stallTimeoutMs = 60_000
+
+/** Creates a response whose body the stream writes. */
+export function directReply(stream: DirectStream, headers: Readonly<Record<string, string>>): Response {
+  const source = { type: 'direct', ...stream }
+  // The types of the platform do not declare direct streams.
+  const body = source as unknown as ConstructorParameters<typeof ReadableStream>[0]
+  return new Response(new ReadableStream(body), { headers })
 }
