@@ -42,6 +42,14 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
   /** The requests with a reservation of this process. */
   const reserving = new WeakSet<RequestMetadata>()
 
+  /**
+   * What other processes have settled must fail a successful answer. Where there are none, the answer was stored by an
+   * attempt that seemed to have failed, or its organization was deleted meanwhile.
+   */
+  function confirm({ error }: Outcome, settled: Promise<Settlement>): Promise<unknown> {
+    return ledger.isShared && error === undefined ? settled.then(requireRecorded) : settled
+  }
+
   async function reserveCost(
     request: RequestMetadata,
     bound: CostBound | undefined,
@@ -92,11 +100,6 @@ function orLater(settled: Promise<Settlement>): Promise<Settlement> {
     if (!isUnavailable(error)) throw error
     return { recorded: true, charged: 0n }
   })
-}
-
-/** A duplicate settlement must fail a successful answer; for a failed one it is harmless. */
-function confirm({ error }: Outcome, settled: Promise<Settlement>): Promise<unknown> {
-  return error === undefined ? settled.then(requireRecorded) : settled
 }
 
 function requireRecorded({ recorded }: Settlement): void {

@@ -31,6 +31,8 @@ export type SettleOptions = {
  * durable.
  */
 export type Ledger = {
+  /** Whether other processes settle what this one has left open, should they evict it. */
+  readonly isShared: boolean
   /**
    * Reserves money for a request that is about to start, and executes `writes` in the same transaction. Resolves with
    * false, and writes nothing, if the balance is too low. Rejects with 503 if this process was evicted by the others.

@@ -35,6 +35,7 @@ export function createLedger(database: Database): Ledger {
   }
 
   return {
+    isShared: true,
     reserve: (reservation, writes) => reserve(database, reservation, writes, closing.signal),
     write: (writes) => executeWrites(database, writes),
     settle: (request, outcome, options) => inTime(settle(request, outcome, options), options),

@@ -59,6 +59,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
     retryWhileUnavailable(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
 
   return {
+    isShared: false,
     reserve: createReserve(reservedMoney, execute, writer),
     write: (writes) => writer.write(() => execute(writes)),
     settle,
