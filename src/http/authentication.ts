@@ -94,7 +94,7 @@ function toCaller(key: KnownKey | undefined, { publicId, secret }: ApiKey, now: 
 }
 
 /** The caller of a key whose secret is verified; throws the 401 or 403 of a key that is not valid any more. */
-export function requireValid(key: KnownKey | undefined, publicId: string, now: number): Caller {
+function requireValid(key: KnownKey | undefined, publicId: string, now: number): Caller {
   if (key === undefined) throw invalidKey('unknown_key')
   if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
   if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)

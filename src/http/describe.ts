@@ -10,7 +10,7 @@ export type Description = {
   /** The operation id, which generated clients use as a name. */
   readonly id: string
   readonly summary: string
-  /** What the operation does, in sentences. */
+  /** The operation in sentences. */
   readonly description: string
   /** The contract of the request body. */
   readonly body?: Validator<unknown>

@@ -12,7 +12,7 @@ import { type Caller, claimedKey } from './authentication.ts'
 import { isHttpMethod, requestPath, type Route, routeHint } from './routing.ts'
 
 /** A request that ended with an error; once the guard has admitted it, it has a caller and an admission. */
-export type FailedRequest = {
+type FailedRequest = {
   readonly error: ApiError
   readonly method: string
   readonly path: string

@@ -4,7 +4,7 @@ import { type ApiError, badRequest, unsupportedParameter } from '../lib/errors/e
 import { type Fields, fieldsOf } from '../lib/json/json.ts'
 
 /** One input or several: texts, or lists of token ids. */
-export type InputField = string | readonly string[] | readonly number[] | readonly (readonly number[])[]
+type InputField = string | readonly string[] | readonly number[] | readonly (readonly number[])[]
 
 /** The schema of such a field; a text has at least `minLength` characters. `toInputs` checks what it cannot express. */
 export function inputField(minLength: 0 | 1, options: TSchemaOptions) {

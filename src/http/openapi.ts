@@ -99,7 +99,7 @@ function tagsOf(paths: Readonly<Record<string, JsonObject>>): Json[] {
 }
 
 /** The schemas of the document that have a title. */
-export type Components = {
+type Components = {
   /** Returns the value with references in place of the schemas that have a title, and keeps those. */
   hoist(value: Json): Json
   /** The schemas by title, in alphabetical order. */

@@ -3,7 +3,7 @@ import { badRequest } from '../lib/errors/errors.ts'
 import { maxPageBytes } from '../lib/page-bytes.ts'
 
 /** The direction of a list in time. */
-export type Order = 'asc' | 'desc'
+type Order = 'asc' | 'desc'
 
 /** Which part of a list a request selects. */
 export type Page = {
@@ -48,7 +48,7 @@ export function toPage(query: Partial<Page>, order: Order = 'asc'): Page {
 }
 
 /** The items of one page in its order, and whether more items follow. */
-export type PageSlice<Item> = { readonly items: readonly Item[]; readonly hasMore: boolean }
+type PageSlice<Item> = { readonly items: readonly Item[]; readonly hasMore: boolean }
 
 /**
  * The slice of a whole list, sorted from old to new, that the page selects. `indexOf` returns the index of the cursor

@@ -4,7 +4,7 @@ import { badRequest } from '../lib/errors/errors.ts'
 import { fieldsOf } from '../lib/json/json.ts'
 
 /** The query parameters of a route; each schema has a `description`. */
-export type Query<Parameters extends TProperties> = {
+type Query<Parameters extends TProperties> = {
   readonly parameters: Parameters
   /** Returns their values; throws 400 for an invalid one. Other parameters are ignored. */
   read(request: Request): Static<TObject<Parameters>>

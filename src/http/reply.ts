@@ -11,7 +11,7 @@ const writeLength = 256 * 1024
 const headers = { 'content-type': 'application/json' }
 
 /** The request that a reply answers. */
-export type RepliedRequest = { readonly request: Request; readonly admission: Admission }
+type RepliedRequest = { readonly request: Request; readonly admission: Admission }
 
 /**
  * Creates a response from JSON in parts. A long one is written at the pace of its client, and holds the bytes of the
@@ -58,7 +58,7 @@ function cutBefore(text: string, end: number): number {
  * The source of a direct stream of Bun, which has no queue: it is pulled once, and writes to the socket itself. Bun calls
  * `cancel` when the client leaves, also before the pull.
  */
-export type DirectStream = { pull(sink: Sink): Promise<void>; cancel(): void }
+type DirectStream = { pull(sink: Sink): Promise<void>; cancel(): void }
 
 export type Sink = {
   /** Returns a promise where the client does not keep up: it resolves when the buffer has room, or the client has left. */

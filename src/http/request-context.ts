@@ -10,7 +10,7 @@ import {
 } from '../domain/accounting/request-metadata.ts'
 import type { TraceContext } from './schema.ts'
 
-/** What a service needs of a request beside its body: who sent it, its admission, and a signal that the client has left. */
+/** The context of a request beside its body: who sent it, its admission, and a signal that the client has left. */
 export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization

@@ -82,7 +82,7 @@ export function reachability() {
 }
 
 /** The hint of a 404 for an unknown path, and the reason that the log has. */
-export type RouteHint = { readonly sentence: string; readonly reason: RouteRejection }
+type RouteHint = { readonly sentence: string; readonly reason: RouteRejection }
 
 /** A longer path, in characters or in segments, is not a typing error. */
 const maxLength = 200

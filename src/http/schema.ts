@@ -67,6 +67,21 @@ export const TraceContext = Type.Object(
   { additionalProperties: false, title: 'TraceContext' },
 )
 
+/** The properties of a request by which its usage is reported. */
+export const labelFields = {
+  tags: nullish(Tags, {
+    description: 'Labels for usage reports. At most 32 tags, each with at most 128 characters.',
+  }),
+  trace: nullish(TraceContext, {
+    description: 'The position of the request in a trace of your application.',
+  }),
+}
+
+/** The model of a request, for the APIs that accept its name without the author. */
+export const modelField = Type.String({
+  description: 'The model: its slug, an alias, or its name without the author where that is unambiguous.',
+})
+
 /** The body of every error. */
 export const ErrorBody = Type.Object(
   {

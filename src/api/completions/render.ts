@@ -9,7 +9,7 @@ import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/
 import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { type Fields, isObject, type Json } from '../../lib/json/json.ts'
-import type { Completion } from './reply-schema.ts'
+import type { Completion } from './schema.ts'
 
 /** The properties that a completion and each chunk of its stream have in common. */
 export type ReplyMetadata = {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { inputField } from '../../http/inputs.ts'
-import { nullish, Tags, TraceContext, storableText } from '../../http/schema.ts'
+import { FreeObject, labelFields, modelField, nullish, storableText } from '../../http/schema.ts'
+import { RenderedUsage } from '../../http/usage.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
@@ -26,9 +27,7 @@ export type CompletionRequest = Static<typeof CompletionRequest>
 /** The body of a completion request; other properties are allowed. */
 export const CompletionRequest = Type.Object(
   {
-    model: Type.String({
-      description: 'The model: its slug, an alias, or its name without the author where that is unambiguous.',
-    }),
+    model: modelField,
     prompt: inputField(0, {
       description: 'The text to continue, or a list of texts; or token IDs, or a list of lists of them.',
     }),
@@ -79,12 +78,7 @@ export const CompletionRequest = Type.Object(
       description:
         'An ID of the end user. It is sent to the provider and stored with the usage of the request.',
     }),
-    tags: nullish(Tags, {
-      description: 'Labels for usage reports. At most 32 tags, each with at most 128 characters.',
-    }),
-    trace: nullish(TraceContext, {
-      description: 'The position of the request in a trace of your application.',
-    }),
+    ...labelFields,
   },
   { title: 'CompletionRequest' },
 )
@@ -97,3 +91,34 @@ export const completionRequest = createValidator(CompletionRequest, ({ n, best_o
   if (bestOf != null && bestOf < (n ?? 1))
     throw badRequest("Invalid 'best_of': must not be less than 'n'.", 'invalid_value', 'best_of')
 })
+
+const Choice = Type.Object({
+  index: Type.Integer(),
+  text: Type.String(),
+  /** As the provider sends them: `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`. */
+  logprobs: Type.Union([FreeObject, Type.Null()]),
+  finish_reason: Type.Union([
+    Type.Enum(['stop', 'length', 'content_filter'], { type: 'string' }),
+    Type.Null(),
+  ]),
+})
+
+const replyFields = {
+  id: Type.String(),
+  object: Type.Literal('text_completion'),
+  created: Type.Number(),
+  model: Type.String(),
+  choices: Type.Array(Choice),
+  provider: Type.Optional(Type.String()),
+  warnings: Type.Optional(Type.Array(Type.String())),
+}
+
+export type Completion = Static<typeof Completion>
+/** A complete completion. */
+export const Completion = Type.Object({ ...replyFields, usage: RenderedUsage }, { title: 'Completion' })
+
+/** One frame of a streamed completion. */
+export const CompletionChunk = Type.Object(
+  { ...replyFields, usage: Type.Optional(Type.Union([RenderedUsage, Type.Null()])) },
+  { title: 'CompletionChunk' },
+)

@@ -1,19 +1,22 @@
 import { AnswerAccumulator } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { Generation } from '../../domain/generation/request.ts'
 import type { GenerationStream } from '../../gateway/generate-request.ts'
 import {
+  type LoweredRequest,
   type PreparedGeneration,
   prepareGeneration,
   requestedModel,
 } from '../../gateway/models/prepare-generation.ts'
 import { doneFrame, type FrameSource } from '../../http/event-stream.ts'
+import { toInputs } from '../../http/inputs.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { fieldsBeside } from '../../lib/json/json.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, startGeneration } from '../generate.ts'
-import { lower } from './lower.ts'
 import { ChunkRenderer, renderCompletion, type ReplyMetadata, replyMetadata } from './render.ts'
-import type { Completion } from './reply-schema.ts'
-import type { CompletionRequest } from './schema.ts'
+import { type Completion, type CompletionRequest, knownProperties } from './schema.ts'
 
 export type TextCompletionService = {
   /** Resolves with the complete completion, and with its cost where the model has a price. */
@@ -25,7 +28,7 @@ export type TextCompletionService = {
   stream(request: CompletionRequest, context: RequestContext): Promise<StreamedCompletion>
 }
 
-export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
+type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
 
 /** Serves completions of prompts. */
 export function createTextCompletionService(service: GenerationDependencies): TextCompletionService {
@@ -71,4 +74,48 @@ function prepareCompletion(
   const [api, models] = ['completions', current()] as const
   const requested = requestedModel(models, request.model, api)
   return prepareGeneration(requested, lower(request), { api, models, unsupported })
+}
+
+/** For all prompts together. */
+const maxChoices = 128
+/** As in OpenAI's API; some engines would generate without an end. */
+const defaultMaxTokens = 16
+
+/** Lowers a completion request; throws the 400 of one with too many prompts or choices. */
+function lower(request: CompletionRequest): LoweredRequest {
+  const inputs = toInputs(request.prompt, 'prompt', maxChoices)
+  // A provider generates, and charges, the choices of which it returns the best.
+  const choices = Math.max(request.n ?? 1, request.best_of ?? 1)
+  checkChoices(choices, inputs.length, request)
+  const generation: Generation = {
+    operation: 'completion',
+    inputs,
+    messages: [],
+    tools: [],
+    maxTokens: request.max_tokens ?? defaultMaxTokens,
+    choices: choices === 1 ? undefined : choices,
+    stop: lowerStop(request.stop),
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    seed: request.seed ?? undefined,
+    frequencyPenalty: request.frequency_penalty ?? undefined,
+    presencePenalty: request.presence_penalty ?? undefined,
+    logitBias: request.logit_bias ?? undefined,
+    user: request.user ?? undefined,
+    source: { protocol: 'openai-completions', body: request },
+    extras: fieldsBeside(knownProperties, request) ?? {},
+  }
+  return { generation, names: {}, warnings: [] }
+}
+
+function checkChoices(choices: number, prompts: number, { n, best_of: bestOf }: CompletionRequest): void {
+  if (choices * prompts <= maxChoices) return
+  const param = (bestOf ?? 1) > (n ?? 1) ? 'best_of' : 'n'
+  const message = `Invalid '${param}': the choices of all prompts together must be at most ${maxChoices}, not ${choices * prompts}.`
+  throw badRequest(message, 'unsupported_value', param)
+}
+
+function lowerStop(stop: CompletionRequest['stop']): readonly string[] | undefined {
+  const list = typeof stop === 'string' ? [stop] : (stop ?? [])
+  return list.length === 0 ? undefined : list
 }

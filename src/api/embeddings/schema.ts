@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { inputField } from '../../http/inputs.ts'
-import { nullish, stringEnum, Tags, TraceContext, storableText } from '../../http/schema.ts'
+import { labelFields, modelField, nullish, storableText, stringEnum } from '../../http/schema.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
 /** No model returns more numbers. */
@@ -10,9 +10,7 @@ export type EmbeddingRequest = Static<typeof EmbeddingRequest>
 /** The body of an embedding request; other properties are allowed. */
 export const EmbeddingRequest = Type.Object(
   {
-    model: Type.String({
-      description: 'The model: its slug, an alias, or its name without the author where that is unambiguous.',
-    }),
+    model: modelField,
     input: inputField(1, {
       description:
         'The text to embed, or a list of at most 2048 texts; or token IDs, or a list of at most 2048 lists of them.',
@@ -28,12 +26,7 @@ export const EmbeddingRequest = Type.Object(
       description:
         'An ID of the end user. It is sent to the provider and stored with the usage of the request.',
     }),
-    tags: nullish(Tags, {
-      description: 'Labels for usage reports. At most 32 tags, each with at most 128 characters.',
-    }),
-    trace: nullish(TraceContext, {
-      description: 'The position of the request in a trace of your application.',
-    }),
+    ...labelFields,
   },
   { title: 'EmbeddingRequest' },
 )

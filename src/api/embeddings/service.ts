@@ -2,20 +2,21 @@ import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import {
+  type LoweredRequest,
   type PreparedGeneration,
   prepareGeneration,
   requestedModel,
 } from '../../gateway/models/prepare-generation.ts'
+import { toInputs } from '../../http/inputs.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import type { Json } from '../../lib/json/json.ts'
+import { fieldsBeside, type Json } from '../../lib/json/json.ts'
+import { nextTurn } from '../../lib/time.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, startGeneration } from '../generate.ts'
-import { lower } from './lower.ts'
-import { dimensionsOf, renderEmbeddings } from './render.ts'
-import type { EmbeddingRequest } from './schema.ts'
+import { type EmbeddingRequest, knownProperties } from './schema.ts'
 
 /** The reply as JSON in parts, and its cost where the model has a price. */
-export type EmbeddingResult = { readonly parts: readonly string[]; readonly cost: Nanos | undefined }
+type EmbeddingResult = { readonly parts: readonly string[]; readonly cost: Nanos | undefined }
 
 export type EmbeddingService = {
   embed(request: EmbeddingRequest, context: RequestContext): Promise<EmbeddingResult>
@@ -71,4 +72,69 @@ function dimensionWarnings(
   return [
     `The embeddings of ${model} have ${received} dimensions: \`dimensions\` was ignored by its provider.`,
   ]
+}
+
+/** As in OpenAI's API. */
+const maxInputs = 2048
+
+/** Lowers an embedding request; throws the 400 of one with too many inputs. */
+function lower(request: EmbeddingRequest): LoweredRequest {
+  const { dimensions, encoding_format: format } = request
+  const generation = {
+    operation: 'embedding' as const,
+    inputs: toInputs(request.input, 'input', maxInputs),
+    embedding: { format: format ?? ('float' as const), dimensions: dimensions ?? undefined },
+    messages: [],
+    tools: [],
+    user: request.user ?? undefined,
+    source: { protocol: 'openai-embeddings' as const, body: request },
+    extras: fieldsBeside(knownProperties, request) ?? {},
+  }
+  return { generation, names: {}, warnings: [] }
+}
+
+/** The properties of a reply beside its embeddings. */
+type EmbeddingReply = {
+  /** By the index of the input. */
+  readonly embeddings: readonly Json[]
+  /** The slug of the requested model. */
+  readonly model: string
+  readonly provider: string
+  readonly promptTokens: number
+  readonly warnings: readonly string[]
+}
+
+/** In characters: the JSON that is rendered in one turn of the event loop. */
+const sliceLength = 512 * 1024
+
+/** Renders the reply as JSON, in one part for each embedding. Other work runs in between: a reply can be very long. */
+async function renderEmbeddings(reply: EmbeddingReply): Promise<readonly string[]> {
+  const parts = ['{"object":"list","data":[']
+  let length = 0
+  for (const [index, embedding] of reply.embeddings.entries()) {
+    const part = renderEmbedding(index, embedding)
+    parts.push(part)
+    length += part.length
+    if (length < sliceLength) continue
+    length = 0
+    await nextTurn()
+  }
+  parts.push(`],${renderRest(reply).slice(1)}`)
+  return parts
+}
+
+function renderEmbedding(index: number, embedding: Json): string {
+  return `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":${JSON.stringify(embedding)}}`
+}
+
+function renderRest({ model, provider, promptTokens, warnings }: EmbeddingReply): string {
+  const optional = warnings.length > 0 ? { warnings } : {}
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens }
+  return JSON.stringify({ model, usage, provider, ...optional })
+}
+
+/** The number of dimensions of an embedding; base64 text has four bytes for each. */
+function dimensionsOf(embedding: Json | undefined): number {
+  if (typeof embedding === 'string') return Buffer.byteLength(embedding, 'base64') / 4
+  return Array.isArray(embedding) ? embedding.length : 0
 }
