@@ -8,8 +8,7 @@ import type {
   ToolCallDelta,
 } from '../../domain/generation/events.ts'
 import { sealState } from '../../domain/generation/sealed-state.ts'
-import { isObject } from '../../lib/json/json.ts'
-import type { BlockEvent, Delta, OutputBlock } from './stream-event.ts'
+import { type Fields, isObject } from '../../lib/json/json.ts'
 
 /** How blocks are rendered. */
 export type BlockOptions = {
@@ -180,3 +179,31 @@ function stop(blocks: Blocks, out: BlockEvent[]): Blocks {
 function emit({ count }: Blocks, delta: Delta, out: BlockEvent[]): void {
   out.push({ type: 'content_block_delta', index: count - 1, delta })
 }
+
+/** A block of the reply; `type` says what else it has. */
+export type OutputBlock = Fields & { readonly type: string }
+
+/** An event of a streamed block: its begin, what is added to it, and its end. Blocks never overlap. */
+export type BlockEvent = BlockStart | BlockDelta | BlockStop
+
+type BlockStart = {
+  readonly type: 'content_block_start'
+  readonly index: number
+  readonly content_block: OutputBlock
+}
+
+type BlockDelta = {
+  readonly type: 'content_block_delta'
+  readonly index: number
+  readonly delta: Delta
+}
+
+type BlockStop = { readonly type: 'content_block_stop'; readonly index: number }
+
+/** An addition to the open block. */
+export type Delta =
+  | { readonly type: 'text_delta'; readonly text: string }
+  | { readonly type: 'citations_delta'; readonly citation: Fields }
+  | { readonly type: 'thinking_delta'; readonly thinking: string }
+  | { readonly type: 'signature_delta'; readonly signature: string }
+  | { readonly type: 'input_json_delta'; readonly partial_json: string }

@@ -1,7 +1,7 @@
-import type { Generation, Tool, ToolChoice, ProviderTool } from '../../domain/generation/request.ts'
+import type { Generation, ProviderTool, Tool, ToolChoice } from '../../domain/generation/request.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
+import { type Fields, fieldsOf, isObject, listOf } from '../../lib/json/json.ts'
 import type { AnthropicTool, CountTokensRequest, CustomTool } from './schema.ts'
-import { isStrictSchema } from './strict-schema.ts'
 
 type ToolFields = Pick<Generation, 'tools' | 'providerTools' | 'toolChoice' | 'parallelToolCalls'>
 
@@ -48,7 +48,7 @@ function toProviderTool(tool: AnyTool, index: number): readonly ProviderTool[] {
   return [{ protocol: 'anthropic', name: tool.type, param: `tools[${index}]`, hosted }]
 }
 
-/** What the provider connects the model to beside the tools: remote servers, and a container with skills. */
+/** The servers and the container with skills that the provider connects the model to, beside the tools. */
 function connectedTools({ mcp_servers, container }: CountTokensRequest): readonly ProviderTool[] {
   const names = [
     ...(mcp_servers != null && mcp_servers.length > 0 ? ['mcp_servers'] : []),
@@ -76,4 +76,28 @@ function lowerChoice(
 
 function invalidChoice(reason: string, param: string): Error {
   return badRequest(`Invalid '${param}': ${reason}.`, 'invalid_value', param)
+}
+
+/** A schema that nests deeper is not worth the search. */
+const maxDepth = 40
+
+/**
+ * Whether every provider with strict schemas accepts the schema as a strict one: each object requires all of its
+ * properties, and allows no others. Anthropic also accepts optional properties.
+ */
+export function isStrictSchema(schema: unknown, depth = 0): boolean {
+  if (!isObject(schema)) return true
+  if (depth > maxDepth) return false
+  return isStrictObject(schema) && childrenOf(schema).every((child) => isStrictSchema(child, depth + 1))
+}
+
+function isStrictObject({ type, properties, required, additionalProperties }: Fields): boolean {
+  if (type !== 'object' && properties === undefined) return true
+  const names = new Set(listOf(required))
+  return additionalProperties === false && Object.keys(fieldsOf(properties)).every((name) => names.has(name))
+}
+
+function childrenOf({ properties, $defs, definitions, items, anyOf }: Fields): readonly unknown[] {
+  const named = [properties, $defs, definitions].flatMap((schemas) => Object.values(fieldsOf(schemas)))
+  return [...named, items, ...listOf(anyOf)]
 }

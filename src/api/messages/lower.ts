@@ -1,11 +1,9 @@
 import type { Parameter } from '../../domain/generation/parameters.ts'
-import type { Format, Generation } from '../../domain/generation/request.ts'
+import type { Effort, Format, Generation } from '../../domain/generation/request.ts'
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
 import { type Fields, fieldsOf, listOf, textOf } from '../../lib/json/json.ts'
-import { lowerEffort } from './lower-effort.ts'
 import { lowerMessages } from './lower-messages.ts'
-import { lowerTools } from './lower-tools.ts'
-import { isStrictSchema } from './strict-schema.ts'
+import { isStrictSchema, lowerTools } from './lower-tools.ts'
 import type { CountTokensRequest, MessageRequest } from './schema.ts'
 
 /** The headers of a request that belong to its meaning. */
@@ -70,3 +68,37 @@ function lowerFormat({ output_config, output_format }: CountTokensRequest): Form
 }
 
 const noExtras: Fields = {}
+
+/**
+ * The effort that the thinking of a request stands for; undefined where it leaves that to the model. An explicit effort
+ * counts, unless thinking is disabled.
+ */
+function lowerEffort({
+  thinking,
+  output_config,
+}: Pick<CountTokensRequest, 'thinking' | 'output_config'>): Effort | undefined {
+  const effort = output_config?.effort ?? undefined
+  switch (thinking?.type) {
+    case 'disabled':
+      return 'none'
+    case 'enabled':
+      return effort ?? effortForBudget(thinking.budget_tokens ?? 0)
+    case 'adaptive':
+      return effort ?? 'high'
+    default:
+      return effort
+  }
+}
+
+/** The largest budgets of the efforts, in tokens: a larger one is the next effort. */
+const budgets: readonly (readonly [maxTokens: number, effort: Effort])[] = [
+  [1536, 'minimal'],
+  [5000, 'low'],
+  [13_000, 'medium'],
+  [24_000, 'high'],
+  [48_000, 'xhigh'],
+]
+
+function effortForBudget(tokens: number): Effort {
+  return budgets.find(([maxTokens]) => tokens <= maxTokens)?.[1] ?? 'max'
+}

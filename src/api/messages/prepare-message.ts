@@ -1,15 +1,19 @@
+import type { SourceRequest } from '../../domain/generation/request.ts'
+import { unsupportedSentence } from '../../domain/generation/warnings.ts'
+import { estimatePromptTokens } from '../../gateway/billing/estimate.ts'
+import type { Model } from '../../gateway/models/model.ts'
 import {
   type PreparedGeneration,
   prepareGeneration,
   requestedModel,
 } from '../../gateway/models/prepare-generation.ts'
+import { countUpstream } from '../../gateway/streams/count-tokens.ts'
 import type { GenerationDependencies } from '../generate.ts'
-import { selectBetas } from './betas.ts'
-import { lower, type MessageHeaders } from './lower.ts'
-import type { MessageRequest } from './schema.ts'
+import { lower, lowerPrompt, type MessageHeaders } from './lower.ts'
+import type { CountTokensRequest, MessageRequest } from './schema.ts'
 
-/** What requests are prepared by. */
-export type PrepareDependencies = Pick<GenerationDependencies, 'models' | 'unsupported'>
+/** The dependencies of the preparation of requests. */
+type PrepareDependencies = Pick<GenerationDependencies, 'models' | 'unsupported'>
 
 /**
  * Prepares a request for the gateway; throws the 400 or 404 of a request that cannot be served. Every request has a
@@ -38,4 +42,57 @@ function withLimit(prepared: PreparedGeneration): PreparedGeneration {
     return prepared
   const warning = `${model.slug} generates at most ${limit} tokens; max_tokens was lowered to that.`
   return { ...prepared, generation: { ...generation, maxTokens: limit }, warnings: [...warnings, warning] }
+}
+
+/** Counts the tokens of a prompt; throws the 400 or 404 of a request that cannot be served. */
+export type TokenCounter = (
+  request: CountTokensRequest,
+  headers: MessageHeaders,
+  signal: AbortSignal,
+) => Promise<number>
+
+/** Counts with the provider of the model where it offers that, and estimates otherwise. */
+export function createTokenCounter({ models: current, unsupported }: PrepareDependencies): TokenCounter {
+  return async (request, headers, signal) => {
+    const [api, models] = ['messages', current()] as const
+    const requested = requestedModel(models, request.model, api)
+    const lowered = lowerPrompt(request, headers)
+    const { model, generation } = prepareGeneration(requested, lowered, { api, models, unsupported })
+    return (await countUpstream(model, generation, signal)) ?? estimatePromptTokens(generation)
+  }
+}
+
+/** The header that selects betas of Anthropic, separated by commas. */
+const header = 'anthropic-beta'
+
+/** In tokens. Anthropic charges a longer prompt at other prices, and only some models accept one without a beta. */
+const standardContextWindow = 200_000
+
+/** The source with the betas that the model is set up for, and a warning about the others. */
+type SelectedBetas = {
+  readonly source: SourceRequest | undefined
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Removes the betas of a longer context, unless the settings of the model have one: neither its prices nor its context
+ * window would cover the tokens beyond the standard one.
+ */
+function selectBetas(
+  source: SourceRequest | undefined,
+  { contextWindow = 0, slug }: Pick<Model, 'contextWindow' | 'slug'>,
+): SelectedBetas {
+  const betas = source?.headers?.[header]?.split(',').map((beta) => beta.trim()) ?? []
+  const ignored = contextWindow > standardContextWindow ? [] : betas.filter(extendsContext)
+  if (source === undefined || ignored.length === 0) return { source, warnings: [] }
+  const { [header]: _, ...headers } = source.headers ?? {}
+  const kept = betas.filter((beta) => !extendsContext(beta)).join(',')
+  return {
+    source: { ...source, headers: kept === '' ? headers : { ...headers, [header]: kept } },
+    warnings: [unsupportedSentence({ what: 'Parameter', by: slug }, [...new Set(ignored)])],
+  }
+}
+
+function extendsContext(beta: string): boolean {
+  return /^context-\d+m-/i.test(beta)
 }

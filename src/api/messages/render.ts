@@ -2,11 +2,10 @@ import type { Finish, FinishReason } from '../../domain/generation/events.ts'
 import { type Fields, fieldsOf } from '../../lib/json/json.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
-import type { Blocks } from './blocks.ts'
+import type { Blocks, OutputBlock } from './blocks.ts'
 import type { MessageDelta, MessageObject, MessageUsage } from './reply-schema.ts'
-import type { OutputBlock } from './stream-event.ts'
 
-/** What is known of a reply when it begins. */
+/** The properties of a reply that are known when it begins. */
 export type ReplyMetadata = {
   readonly id: string
   /** The slug of the requested model. */

@@ -1,14 +1,13 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { AnthropicErrorBody, toAnthropicBody } from '../../http/anthropic-error.ts'
+import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
 import { streamError } from '../../http/errors.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
-import { bodyErrors, describe } from '../../http/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import type { TokenCounter } from './count-tokens.ts'
-import { countTokensExamples, messageExamples } from './examples.ts'
 import type { MessageHeaders } from './lower.ts'
+import type { TokenCounter } from './prepare-message.ts'
 import { MessageObject, MessageStreamEvent, TokenCount } from './reply-schema.ts'
 import { countTokensRequest, messageRequest } from './schema.ts'
 import type { MessageService } from './service.ts'
@@ -18,6 +17,28 @@ export const messagesPath = '/v1/messages'
 
 /** The services behind the routes. */
 export type MessagesApi = { readonly messages: MessageService; readonly countTokens: TokenCounter }
+
+const messages = [{ role: 'user', content: 'What is a weir?' }]
+
+/** Requests for messages, for the OpenAPI document. */
+const messageExamples: Examples = {
+  text: { summary: 'A text', value: { model: 'weir/echo', max_tokens: 1024, messages } },
+  stream: {
+    summary: 'A stream',
+    value: {
+      model: 'weir/echo',
+      max_tokens: 1024,
+      system: 'Answer in one sentence.',
+      messages,
+      stream: true,
+    },
+  },
+}
+
+/** Requests for token counts, for the OpenAPI document. */
+const countTokensExamples: Examples = {
+  text: { summary: 'A text', value: { model: 'weir/echo', messages } },
+}
 
 const common = { tag: 'Messages', error: AnthropicErrorBody } as const
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { FreeObject, nullish, stringEnum, storableText } from '../../http/schema.ts'
+import { FreeObject, modelField, nullish, storableText, stringEnum } from '../../http/schema.ts'
 import { threadsUnsupported } from '../../lib/errors/errors.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
@@ -80,11 +80,9 @@ const OutputConfig = Type.Object({
   format: nullish(OutputFormat, { description: 'The format of the answer.' }),
 })
 
-/** What a request and a request to count its tokens have in common. */
+/** The properties that a request and a request to count its tokens have in common. */
 const promptFields = {
-  model: Type.String({
-    description: 'The model: its slug, an alias, or its name without the author where that is unambiguous.',
-  }),
+  model: modelField,
   messages: Type.Array(InputMessage, {
     minItems: 1,
     description: 'The messages of the conversation. At least 1.',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { BlockFold } from '../../../../src/api/messages/fold.ts'
+import { BlockFold } from '../../../../src/api/messages/message-stream.ts'
 
 function inputOf(json: string): unknown {
   const fold = new BlockFold()
