@@ -39,7 +39,7 @@ export const streamFaults: readonly Fault[] = [
   },
   {
     name: 'the tool calls of a stream all have the index of the first',
-    file: 'src/api/chat-completions/render-chunks.ts',
+    file: 'src/api/chat-completions/render.ts',
     original: 'this.#toolCalls[choice] = index + 1',
     replacement: 'this.#toolCalls[choice] = index',
     tests: ['test/api/chat/tool-loops.test.ts'],

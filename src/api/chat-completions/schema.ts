@@ -3,13 +3,12 @@ import { efforts } from '../../domain/generation/request.ts'
 import {
   checkMetadata,
   FreeObject,
+  labelFields,
   Metadata,
   metadataLimits,
   nullish,
   storableText,
   stringEnum,
-  Tags,
-  TraceContext,
 } from '../../http/schema.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
@@ -155,15 +154,11 @@ const serviceProperties = {
   user: nullish(storableText(), {
     description: 'An ID of your end user. It is recorded with the usage and sent to the provider.',
   }),
-  tags: nullish(Tags, {
-    description: 'Labels for usage reports. At most 32 tags, each with at most 128 characters.',
-  }),
+  tags: labelFields.tags,
   metadata: nullish(Metadata, {
     description: `Any data to store with the completion. Stored completions can be filtered by it. ${metadataLimits}`,
   }),
-  trace: nullish(TraceContext, {
-    description: 'The position of the request in a trace of your application.',
-  }),
+  trace: labelFields.trace,
 }
 
 export type ChatRequest = Static<typeof ChatRequest>

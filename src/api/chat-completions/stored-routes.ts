@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
-import type { Guard } from '../../../http/guard.ts'
-import { jsonReply } from '../../../http/reply.ts'
-import { bodyErrors, describe, guardErrors } from '../../../http/describe.ts'
-import { toPage } from '../../../http/paging.ts'
-import { ChatCompletion } from '../reply-schema.ts'
-import { updateExamples } from '../examples.ts'
-import { chatPath } from '../routes.ts'
+import { bodyErrors, describe, guardErrors } from '../../http/describe.ts'
+import type { Guard } from '../../http/guard.ts'
+import { toPage } from '../../http/paging.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { updateExamples } from './examples.ts'
+import { ChatCompletion } from './reply-schema.ts'
+import { chatPath } from './routes.ts'
+import type { CompletionService } from './stored-completions.ts'
 import {
   CompletionList,
   completionUpdate,
@@ -14,8 +15,7 @@ import {
   MessageList,
   messagesQuery,
   readListRequest,
-} from './schema.ts'
-import type { CompletionService } from './service.ts'
+} from './stored-schema.ts'
 
 const pathParameters = { completion_id: 'The ID of a stored chat completion, such as `chatcmpl-…`.' }
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { listSchema, pageParameters, toPage } from '../../../http/paging.ts'
-import { defineQuery, readPairs } from '../../../http/query.ts'
-import { checkMetadata, Metadata } from '../../../http/schema.ts'
-import { createValidator } from '../../../lib/validation/validator.ts'
-import type { CompletionQuery } from '../../../storage/ports/completions.ts'
-import { ChatCompletion } from '../reply-schema.ts'
-import { ChatMessage, ContentPart, ToolCall } from '../message-schema.ts'
+import { listSchema, pageParameters, toPage } from '../../http/paging.ts'
+import { defineQuery, readPairs } from '../../http/query.ts'
+import { checkMetadata, Metadata } from '../../http/schema.ts'
+import { createValidator } from '../../lib/validation/validator.ts'
+import type { CompletionQuery } from '../../storage/ports/completions.ts'
+import { ChatMessage, ContentPart, ToolCall } from './message-schema.ts'
+import { ChatCompletion } from './reply-schema.ts'
 
 /** One page of stored completions. */
 export const CompletionList = listSchema(ChatCompletion, 'ChatCompletionList')
