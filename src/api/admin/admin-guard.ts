@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
 import type { AdminKey } from '../../http/authentication.ts'
+import { requireOwnOrigin } from '../../http/cors.ts'
+import { bodyErrors, type ErrorStatus, guardErrors } from '../../http/describe.ts'
 import { createBodyReader } from '../../http/json-body.ts'
 import { decodablePath } from '../../http/routing.ts'
-import { requireOwnOrigin } from '../../http/cors.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Validator } from '../../lib/validation/validator.ts'
 
@@ -44,3 +45,10 @@ function createChangeReader(): ChangeReader {
     return readBody(request, body, { admission }).finally(lease.release)
   }
 }
+
+const isPossible = (status: ErrorStatus) => status !== 429
+
+/** The errors of every route of the admin API. */
+export const adminErrors = guardErrors.filter(isPossible)
+/** The errors of every route that reads a body. */
+export const changeErrors = bodyErrors.filter(isPossible)

@@ -9,7 +9,7 @@ export type ChangeDependencies = { readonly keys: Pick<KeyDirectory, 'refresh'>;
  * Makes a change of the operator, which takes effect at once, and logs it with these fields of its result; none of them may
  * be a secret. Throws 404 for an object that does not exist, and 400 for a change that is not possible.
  */
-export type MakeChange = <Result>(
+type MakeChange = <Result>(
   action: string,
   work: () => Promise<Result>,
   fieldsOf: (result: Result) => LogFields,

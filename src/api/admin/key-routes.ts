@@ -4,11 +4,9 @@ import { jsonText } from '../../http/reply.ts'
 import { describe } from '../../http/describe.ts'
 import { defineQuery } from '../../http/query.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
-import type { AdminGuard } from './admin-guard.ts'
-import { keyJson, newKeyJson } from './key-object.ts'
-import { adminErrors, changeErrors } from './errors.ts'
+import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
+import { keyJson, type KeyService, newKeyJson } from './keys.ts'
 import { ApiKeyList, ApiKeyObject, CreatedApiKey, keyRotation, newKey } from './schema.ts'
-import type { KeyService } from './key-service.ts'
 
 const path = '/admin/keys'
 const pathParameters = { key: 'The ID of an API key.' }

@@ -4,9 +4,8 @@ import { jsonText } from '../../http/reply.ts'
 import { describe } from '../../http/describe.ts'
 import { defineQuery } from '../../http/query.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'
-import type { AdminGuard } from './admin-guard.ts'
-import { adminErrors, changeErrors } from './errors.ts'
-import { organizationJson } from './organization-object.ts'
+import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
+import { organizationJson, type OrganizationService } from './organizations.ts'
 import {
   DeletedOrganization,
   newCredit,
@@ -15,7 +14,6 @@ import {
   OrganizationObject,
   organizationUpdate,
 } from './schema.ts'
-import type { OrganizationService } from './organization-service.ts'
 
 const path = '/admin/organizations'
 const itemPath = `${path}/:organization` as const

@@ -1,14 +1,18 @@
 import { Elysia } from 'elysia'
-import { type AdminGuardDependencies, createAdminGuard } from './admin-guard.ts'
+import { Type } from 'typebox'
+import { describe } from '../../http/describe.ts'
+import { eventStream } from '../../http/event-stream.ts'
+import type { LiveEvent } from '../../observability/live-event.ts'
+import type { LiveRequests } from '../../observability/live-requests.ts'
+import type { RequestTracker } from '../../observability/request-tracker.ts'
+import { adminErrors, type AdminGuard, type AdminGuardDependencies, createAdminGuard } from './admin-guard.ts'
 import { keyAdminRoutes } from './key-routes.ts'
-import { type LiveRequestDependencies, liveRequestRoutes } from './live-request-routes.ts'
+import { createKeyService } from './keys.ts'
 import { organizationAdminRoutes } from './organization-routes.ts'
-import { providerAdminRoutes } from './provider-routes.ts'
-import type { ProviderListDependencies } from './providers.ts'
-import { createKeyService } from './key-service.ts'
-import { createOrganizationService, type OrganizationServiceDependencies } from './organization-service.ts'
+import { createOrganizationService, type OrganizationServiceDependencies } from './organizations.ts'
+import { providerAdminRoutes, type ProviderListDependencies } from './provider-routes.ts'
 
-/** What the admin API depends on. */
+/** The dependencies of the admin API. */
 export type AdminDependencies = AdminGuardDependencies &
   OrganizationServiceDependencies &
   ProviderListDependencies &
@@ -22,4 +26,40 @@ export function adminRoutes(parts: AdminDependencies) {
     .use(keyAdminRoutes(guard, createKeyService(parts)))
     .use(providerAdminRoutes(guard, parts))
     .use(liveRequestRoutes(guard, parts))
+}
+
+const detail = describe({
+  tag: 'Admin',
+  id: 'streamRequests',
+  summary: 'Stream the live requests',
+  description:
+    'Streams an event when a request to a model starts, has its first token, and ends; first those in progress. The data ' +
+    'of an event is JSON without prompts and responses. A client that reads too slowly misses events, and receives a ' +
+    '`dropped` event with their number.',
+  reply: Type.String(),
+  mediaType: 'text/event-stream',
+  errors: adminErrors,
+})
+
+type LiveRequestDependencies = {
+  readonly liveRequests: Pick<LiveRequests, 'subscribe'>
+  readonly requests: Pick<RequestTracker, 'calling'>
+}
+
+/** The stream of live requests. */
+function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }: LiveRequestDependencies) {
+  return new Elysia({ name: 'admin-requests' }).use(guard).get(
+    '/admin/requests',
+    ({ request }) =>
+      eventStream(
+        {
+          items: liveRequests.subscribe(requests.calling()),
+          frames: ({ type, ...data }: LiveEvent) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`,
+          end: () => '',
+          failed: () => '',
+        },
+        request,
+      ),
+    { detail },
+  )
 }

@@ -1,4 +1,4 @@
-import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/key-object.ts'
+import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/keys.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'

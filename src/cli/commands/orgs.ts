@@ -1,7 +1,7 @@
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { organizationJson } from '../../api/admin/organization-object.ts'
+import { organizationJson } from '../../api/admin/organizations.ts'
 import { jsonText, rightColumn, table, withProgress } from '../output.ts'
 import { withExistingStorage, withReadableStorage, withStorage } from '../storage.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'

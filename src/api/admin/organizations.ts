@@ -1,18 +1,18 @@
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { parseUsd } from '../../lib/usd.ts'
+import { formatUsd, parseUsd } from '../../lib/usd.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../storage/ports/accounts.ts'
 import type { ManagedStores, PendingDeletions } from '../../storage/ports/storage.ts'
 import { type ChangeDependencies, createChanges } from './changes.ts'
 
-/** What the management of organizations depends on. */
+/** The dependencies of the management of organizations. */
 export type OrganizationServiceDependencies = ChangeDependencies & {
   readonly managed: ManagedStores
   readonly pendingDeletions: PendingDeletions
 }
 
-/** What the operator can change of organizations, which are named by their id or their name. See `MakeChange`. */
+/** The changes that the operator makes to organizations, which are named by their id or their name. See `MakeChange`. */
 export type OrganizationService = ReturnType<typeof createOrganizationService>
 
 export function createOrganizationService(parts: OrganizationServiceDependencies) {
@@ -94,4 +94,20 @@ function amountOf(usd: string): bigint {
     'invalid_value',
     'amount',
   )
+}
+
+/** Returns an organization as the admin API returns it, and the command line prints it with `--json`. */
+export function organizationJson(account: OrganizationAccount) {
+  const { id, name, billing, balance, reserved, limits, createdAt } = account
+  return {
+    id,
+    name,
+    billing,
+    balance_usd: formatUsd(balance),
+    reserved_usd: formatUsd(reserved),
+    requests_per_minute: limits.requestsPerMinute,
+    tokens_per_minute: limits.tokensPerMinute,
+    concurrent_requests: limits.concurrentRequests,
+    created_at: new Date(createdAt).toISOString(),
+  }
 }
