@@ -5,9 +5,8 @@ import { shortText } from '../../lib/text.ts'
 import { nextTurn } from '../../lib/time.ts'
 import type { ChainLink, Responses } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
-import { inputItems, type Item } from './request/items.ts'
+import { countReferences, inputItems, type Item, resolveReferences, responseIdsOf } from './request/items.ts'
 import type { Conversation } from './request/lower.ts'
-import { countReferences, resolveReferences, responseIdsOf } from './request/references.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import { outputOf } from './stored-response.ts'
 
@@ -96,12 +95,12 @@ async function loadReferenced(
   for (const id of responseIdsOf(references.keys())) {
     let kept = 0
     let held = 0
-    const hold = (bytes: number) => {
+    const acquireMemory = (bytes: number) => {
       if ((loaded += bytes) > maxLoadedBytes) throw tooLong()
       memory.acquire(bytes)
       held += bytes
     }
-    for (const item of await loadItems(organization, id, responses, hold)) {
+    for (const item of await loadItems(organization, id, responses, acquireMemory)) {
       const count = references.get(item.id)
       if (count === undefined) continue
       const { length } = JSON.stringify(item)
@@ -121,10 +120,10 @@ async function loadItems(
   organization: string,
   id: string,
   responses: Responses,
-  hold: AcquireMemory,
+  acquireMemory: AcquireMemory,
 ): Promise<readonly Item[]> {
-  const found = await responses.find(organization, id, hold)
-  const input = found && (await responses.findInput(organization, id, hold))
+  const found = await responses.find(organization, id, acquireMemory)
+  const input = found && (await responses.findInput(organization, id, acquireMemory))
   return found && input ? itemsOf({ ...found, input }) : []
 }
 

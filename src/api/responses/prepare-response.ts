@@ -8,8 +8,8 @@ import type { Responses } from '../../storage/ports/responses.ts'
 import { type GenerationDependencies, recordUnprepared } from '../generate.ts'
 import { type ConversationMemory, loadConversation } from './conversation.ts'
 import { headOf, type ResponseHead } from './request/head.ts'
-import type { Conversation } from './request/lower.ts'
-import { type PreparedRequest, prepareRequest } from './request/prepare-request.ts'
+import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
+import { type Conversation, prepareRequest } from './request/lower.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import type { ToolOptions } from './request/tools.ts'
 
@@ -22,7 +22,7 @@ export type ServiceDependencies = ToolOptions &
 
 /** A request that can be sent to a model, and the head of its response. */
 export type PreparedResponse = {
-  readonly prepared: PreparedRequest
+  readonly prepared: PreparedGeneration
   readonly conversation: Conversation
   readonly head: ResponseHead
   readonly metadata: RequestMetadata

@@ -12,7 +12,7 @@ import type { ResponseEventStream } from './live/replay.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { DeletedResponse, InputItemList, ResponseList, ResponseObject } from './render/reply-schema.ts'
 import { logFailure, responsesPath } from './routes.ts'
-import { listParameters, readListRequest } from './list-responses.ts'
+import { listParameters, readListRequest } from './lists.ts'
 import type { ResponseService } from './service.ts'
 
 const pathParameters = { id: 'The ID of a stored response, such as `resp_…`.' }

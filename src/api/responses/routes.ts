@@ -1,15 +1,56 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
+import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
 import { logError, toApiError } from '../../http/errors.ts'
 import { eventStream, type FrameSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
-import { bodyErrors, describe } from '../../http/describe.ts'
 import type { Log } from '../../lib/log.ts'
-import { countExamples, responseExamples } from './examples.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { InputTokens, ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
 import type { ResponseService } from './service.ts'
+
+/** The path of responses. */
+export const responsesPath = '/v1/responses'
+
+const text = { summary: 'A text', value: { model: 'weir/echo', input: 'What is a weir?' } }
+
+/** Requests for the number of input tokens, for the OpenAPI document. */
+const countExamples: Examples = { text }
+
+/** Requests for responses, for the OpenAPI document. */
+const responseExamples: Examples = {
+  text,
+  stream: {
+    summary: 'A stream',
+    value: {
+      model: 'weir/echo',
+      instructions: 'Answer in one sentence.',
+      input: 'What is a weir?',
+      stream: true,
+    },
+  },
+  messages: {
+    summary: 'A conversation of several messages',
+    value: {
+      model: 'weir/echo',
+      input: [
+        { role: 'user', content: 'What is a weir?' },
+        { role: 'assistant', content: 'A low dam across a river.' },
+        { role: 'user', content: [{ type: 'input_text', text: 'What is it for?' }] },
+      ],
+    },
+  },
+  background: {
+    summary: 'A background run',
+    value: {
+      model: 'weir/echo',
+      input: 'Write a history of weirs.',
+      background: true,
+      metadata: { topic: 'rivers' },
+    },
+  },
+}
 
 const createDescription =
   'Generates the response of a model to an input. With `stream`, it is sent as server-sent events. With `background`, it ' +
@@ -94,6 +135,3 @@ export function logFailure<Item>(source: FrameSource<Item>, log: Log, requestId:
     },
   }
 }
-
-/** The path of responses. */
-export const responsesPath = '/v1/responses'

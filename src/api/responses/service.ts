@@ -14,8 +14,7 @@ import {
   type StreamedResponse,
   streamResponse,
 } from './foreground.ts'
-import { listInputItems } from './list-input-items.ts'
-import { listResponses, type ListRequest } from './list-responses.ts'
+import { listInputItems, type ListRequest, listResponses } from './lists.ts'
 import { type FollowedResponses, streamFollowed } from './live/followed-responses.ts'
 import type { ResponseEventStream } from './live/replay.ts'
 import { prepareResponse } from './prepare-response.ts'

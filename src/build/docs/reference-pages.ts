@@ -1,7 +1,7 @@
 import { commonFlagsHelp } from '../../cli/command.ts'
 import { commands } from '../../cli/run.ts'
 import { code, codeList, type Column, fenced, markdownTable, type Page } from './page.ts'
-import { customaryCodes } from '../../api/responses/render/render-failure.ts'
+import { customaryCodes } from '../../api/responses/render/render-response.ts'
 import { type ErrorCodeDetails, errorCodeGroups } from '../../lib/errors/error-codes.ts'
 import {
   type GatewayFigures,

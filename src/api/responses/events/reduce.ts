@@ -8,9 +8,11 @@ import {
   isFinished,
   type OutputItem,
   type ResponseState,
+  type Snapshot,
+  type StreamEvent,
   type TextItem,
+  type UnnumberedEvent,
 } from './state.ts'
-import type { Snapshot, StreamEvent, UnnumberedEvent } from './stream-event.ts'
 
 /** The state after an event, and the stream events that describe the change. */
 export type Step = readonly [state: ResponseState, events: readonly StreamEvent[]]

@@ -3,8 +3,7 @@ import type { FinishedStatus, ResponseEnd } from '../../../storage/ports/respons
 import { encodeEvents } from '../events/event-log.ts'
 import { step } from '../events/reduce.ts'
 import { type RunEnd, type RunEvent, toRunEvent } from '../events/run-event.ts'
-import { initialState, isFinished, type ResponseState } from '../events/state.ts'
-import type { StreamEvent } from '../events/stream-event.ts'
+import { initialState, isFinished, type ResponseState, type StreamEvent } from '../events/state.ts'
 import { createToolEvents, type ToolEvents } from '../events/tool-events.ts'
 import type { ResponseHead } from '../request/head.ts'
 

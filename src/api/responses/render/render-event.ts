@@ -1,11 +1,18 @@
-import { type CallItem, isCallItem, type TextItem } from '../events/state.ts'
-import type { ItemChange, PartChange, StreamEvent, TextDelta } from '../events/stream-event.ts'
-import type { ResponseStreamEvent } from './event-schema.ts'
-import { renderErrorEvent } from './render-failure.ts'
 import {
+  type CallItem,
+  isCallItem,
+  type ItemChange,
+  type PartChange,
+  type StreamEvent,
+  type TextDelta,
+  type TextItem,
+} from '../events/state.ts'
+import type { ResponseStreamEvent } from './event-schema.ts'
+import {
+  renderErrorEvent,
   renderItem,
-  renderOutputText,
   type RenderOptions,
+  renderOutputText,
   renderResponse,
   renderSummaryText,
 } from './render-response.ts'

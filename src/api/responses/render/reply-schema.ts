@@ -88,7 +88,7 @@ const ResponseError = Type.Object({ code: textOrNull, message: text }, { title: 
 
 const Reasoning = Type.Object({ effort: textOrNull, summary: textOrNull })
 
-/** What clients of OpenAI's API expect; most values are constants here. */
+/** The properties that clients of OpenAI's API expect; most values are constants here. */
 const expectedByClients = {
   service_tier: text,
   presence_penalty: Type.Number(),

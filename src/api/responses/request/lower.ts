@@ -1,22 +1,20 @@
-import type { Parameter } from '../../../domain/generation/parameters.ts'
-import type { Generation, Message } from '../../../domain/generation/request.ts'
+import type { Format, Generation, Message } from '../../../domain/generation/request.ts'
 import { Warnings } from '../../../domain/generation/warnings.ts'
+import type { Models } from '../../../gateway/models/models.ts'
+import {
+  type LoweredRequest,
+  type PreparedGeneration,
+  prepareGeneration,
+  requestedModel,
+} from '../../../gateway/models/prepare-generation.ts'
 import { badRequest, unsupportedParameter } from '../../../lib/errors/errors.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
+import { quoted } from '../../../lib/validation/problem.ts'
 import type { Item } from './items.ts'
 import { extrasOf, tierOf, warnOfIgnored } from './lower-extras.ts'
-import { lowerFormat } from './lower-format.ts'
 import { lowerItems } from './lower-items.ts'
 import type { ResponseRequest } from './schema.ts'
-import { chooseTools } from './tool-choice.ts'
-import { lowerTools, type ToolOptions } from './tools.ts'
-
-/** A request as the gateway's own `Generation`. */
-export type Lowered = {
-  readonly generation: Generation
-  /** The names of parameters in this API, where they differ from those of chat completions. */
-  readonly names: Partial<Record<Parameter, string>>
-  readonly warnings: readonly string[]
-}
+import { chooseTools, lowerTools, type ToolOptions } from './tools.ts'
 
 /** The items that a model receives; references are resolved. */
 export type Conversation = {
@@ -41,7 +39,7 @@ export function lower(
   request: ResponseRequest,
   { context, input }: Conversation,
   options: ToolOptions,
-): Lowered {
+): LoweredRequest {
   rejectUnstoredRun(request)
   const warnings = new Warnings()
   const all = lowerTools(request.tools, options, warnings.add)
@@ -81,4 +79,54 @@ function lowerInstructions({ instructions }: ResponseRequest): readonly Message[
 function emptyInput(input: readonly Item[]) {
   const message = "Invalid 'input': must have content for the model, unless 'previous_response_id' is set."
   return badRequest(message, input.length === 0 ? 'empty_array' : 'invalid_value', 'input')
+}
+
+/** Lowers `text.format`, where the schema is a sibling of its name. */
+function lowerFormat(format: (Fields & { readonly type: string }) | null | undefined): Format | undefined {
+  if (format == null) return undefined
+  switch (format.type) {
+    case 'text':
+    case 'json_object':
+      return { type: format.type }
+    case 'json_schema':
+      return lowerSchema(format)
+    default:
+      throw unknownFormat(format.type)
+  }
+}
+
+function lowerSchema({ name, schema, strict, description }: Fields): Format {
+  if (typeof name !== 'string') throw missingField('name', 'a string')
+  if (!isObject(schema)) throw missingField('schema', 'an object')
+  return {
+    type: 'json_schema',
+    name,
+    schema,
+    strict: typeof strict === 'boolean' ? strict : undefined,
+    description: typeof description === 'string' ? description : undefined,
+  }
+}
+
+function missingField(field: string, kind: string) {
+  const path = `text.format.${field}`
+  const message = `Missing required parameter: '${path}'. With type 'json_schema' it must be ${kind}.`
+  return badRequest(message, 'missing_required_parameter', path)
+}
+
+function unknownFormat(type: string) {
+  const message = `Invalid 'text.format.type': must be one of 'text', 'json_object' or 'json_schema', not ${quoted(type)}.`
+  return badRequest(message, 'invalid_value', 'text.format.type')
+}
+
+/** Finds the model and lowers the request with its conversation; throws the 400 or 404 of a request that cannot be served. */
+export function prepareRequest(
+  request: ResponseRequest,
+  conversation: Conversation,
+  models: Models,
+  options: ToolOptions,
+): PreparedGeneration {
+  const { unsupported } = options
+  const requested = requestedModel(models, request.model, 'responses')
+  const lowered = lower(request, conversation, options)
+  return prepareGeneration(requested, lowered, { api: 'responses', models, unsupported })
 }

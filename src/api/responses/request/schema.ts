@@ -2,13 +2,12 @@ import { type Static, Type } from 'typebox'
 import { efforts } from '../../../domain/generation/request.ts'
 import {
   checkMetadata,
+  labelFields,
   Metadata,
   metadataLimits,
   nullish,
   storableText,
   stringEnum,
-  Tags,
-  TraceContext,
 } from '../../../http/schema.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 
@@ -141,12 +140,7 @@ const serviceProperties = {
     description: 'An ID of your end user. It is recorded with the usage and sent to the provider.',
   }),
   metadata: nullish(Metadata, { description: `Any data to store with the response. ${metadataLimits}` }),
-  tags: nullish(Tags, {
-    description: 'Labels for usage reports. At most 32 tags, each with at most 128 characters.',
-  }),
-  trace: nullish(TraceContext, {
-    description: 'The position of the request in a trace of your application.',
-  }),
+  ...labelFields,
 }
 
 /** The tools of the request, and the parameters of which only one value has an effect. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
 import { headOf } from '../../../../src/api/responses/request/head.ts'
 import { inputItems } from '../../../../src/api/responses/request/items.ts'
-import { prepareRequest } from '../../../../src/api/responses/request/prepare-request.ts'
+import { prepareRequest } from '../../../../src/api/responses/request/lower.ts'
 import { type ResponseRequest, responseRequest } from '../../../../src/api/responses/request/schema.ts'
 import { modelsWith } from '../../gateway/support/model-fixtures.ts'
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
-import type { Item } from '../../../../src/api/responses/request/items.ts'
 import {
-  maxReferences,
-  maxReferencedResponses,
   countReferences,
-  responseIdsOf,
+  type Item,
+  maxReferencedResponses,
+  maxReferences,
   resolveReferences,
-} from '../../../../src/api/responses/request/references.ts'
+  responseIdsOf,
+} from '../../../../src/api/responses/request/items.ts'
 
 const request: Item = { id: 'a', type: 'message', role: 'user', content: 'Why?' }
 const reply: Item = { id: 'b', type: 'message', role: 'assistant', content: 'Because.' }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chooseTools } from '../../../../src/api/responses/request/tool-choice.ts'
-import { lowerTools } from '../../../../src/api/responses/request/tools.ts'
+import { chooseTools, lowerTools } from '../../../../src/api/responses/request/tools.ts'
 
 const named = (name: string) => ({ type: 'function', name })
 

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../../../src/lib/errors/errors.ts'
 import { inputItems, type Item } from '../../../../../src/api/responses/request/items.ts'
-import { lower, type Lowered } from '../../../../../src/api/responses/request/lower.ts'
+import { lower } from '../../../../../src/api/responses/request/lower.ts'
+import type { LoweredRequest } from '../../../../../src/gateway/models/prepare-generation.ts'
 import { responseRequest } from '../../../../../src/api/responses/request/schema.ts'
 import type { ToolOptions } from '../../../../../src/api/responses/request/tools.ts'
 
@@ -11,7 +12,7 @@ export function lowered(
   patch: object,
   context: readonly Item[] = [],
   options: Partial<ToolOptions> = {},
-): Lowered {
+): LoweredRequest {
   const request = responseRequest.read({ model: 'a', input: 'Hello', ...patch })
   const conversation = { context, input: inputItems(request.input, responseId) }
   return lower(request, conversation, { functionTools: false, unsupported: 'reject', ...options })

@@ -1,7 +1,10 @@
 import { step } from '../../../../../src/api/responses/events/reduce.ts'
 import type { RunEvent, RunUsage } from '../../../../../src/api/responses/events/run-event.ts'
-import { initialState, type ResponseState } from '../../../../../src/api/responses/events/state.ts'
-import type { StreamEvent } from '../../../../../src/api/responses/events/stream-event.ts'
+import {
+  initialState,
+  type ResponseState,
+  type StreamEvent,
+} from '../../../../../src/api/responses/events/state.ts'
 import type { ResponseStreamEvent } from '../../../../../src/api/responses/render/event-schema.ts'
 import { renderEvent } from '../../../../../src/api/responses/render/render-event.ts'
 import type { ResponseHead } from '../../../../../src/api/responses/request/head.ts'

@@ -1,14 +1,24 @@
+import { Type } from 'typebox'
 import type { Models } from '../../gateway/models/models.ts'
-import { invalidCursor, pageParameters, renderList, toPage } from '../../http/paging.ts'
+import {
+  invalidCursor,
+  type Page,
+  pageParameters,
+  renderList,
+  renderSlice,
+  slicePage,
+  toPage,
+} from '../../http/paging.ts'
 import { defineQuery, readPairs } from '../../http/query.ts'
 import { stringEnum } from '../../http/schema.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { type ResponseQuery, responseStatuses, type StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored, UnreadableError } from '../../storage/ports/stored-json.ts'
-import { Type } from 'typebox'
-import { isUnfinished, type ResponseStores } from './find-response.ts'
+import { isUnfinished, responseNotFound, type ResponseStores } from './find-response.ts'
 import { type RenderOptions, renderResponse } from './render/render-response.ts'
+import type { InputItemList } from './render/reply-schema.ts'
 import { stateOf } from './stored-response.ts'
 
 /** The filter and the page of a list of responses, without the organization. */
@@ -37,8 +47,8 @@ export function readListRequest(request: Request): ListRequest {
   return { ...toPage(page, 'desc'), model, status, metadata: readPairs(request, 'metadata') }
 }
 
-/** What a list depends on. */
-export type ListDependencies = ResponseStores & {
+/** The dependencies of a list. */
+type ListDependencies = ResponseStores & {
   readonly models: () => Models
   readonly options: RenderOptions
 }
@@ -48,15 +58,18 @@ export async function listResponses(
   organization: string,
   request: ListRequest,
   parts: ListDependencies,
-  hold: AcquireMemory,
+  acquireMemory: AcquireMemory,
 ): Promise<readonly string[]> {
   // Responses are stored under the slug; that of a model that was removed is looked up as it is.
   const model = request.model && (parts.models().find(request.model)?.slug ?? request.model)
-  const { responses, last, hasMore } = await parts.responses.list({ ...request, model, organization }, hold)
+  const { responses, last, hasMore } = await parts.responses.list(
+    { ...request, model, organization },
+    acquireMemory,
+  )
   const rendered = await renderAll(organization, responses, parts)
   // An empty page has no cursor for the next one.
   if (rendered.length === 0 && hasMore)
-    return listResponses(organization, { ...request, after: last }, parts, hold)
+    return listResponses(organization, { ...request, after: last }, parts, acquireMemory)
   return renderList(
     rendered.map(({ id }) => id),
     rendered.map(({ json }) => [json]),
@@ -101,4 +114,35 @@ function renderOne(
     if (error instanceof UnreadableError) return []
     throw error
   }
+}
+
+/** A page, as JSON in parts, of the input items of a stored response, with its references resolved; throws the 404. */
+export async function listInputItems(
+  organization: string,
+  id: string,
+  page: Page,
+  { responses }: Pick<ResponseStores, 'responses'>,
+  acquireMemory: AcquireMemory,
+): Promise<readonly string[]> {
+  const input = await responses.findInput(organization, id, acquireMemory)
+  if (input === undefined) throw responseNotFound(id)
+  return renderSlice(slicePage(input.map(renderInputItem), page, indexOf))
+}
+
+type InputItem = InputItemList['data'][number]
+
+/** Clients expect the parts of a message, also where it was sent as text alone. */
+function renderInputItem(stored: JsonObject): InputItem {
+  // The request schema validated it before it was stored.
+  const item = stored as unknown as InputItem & { readonly role?: string; readonly content?: unknown }
+  if (item.type !== 'message') return item
+  const type = item.role === 'assistant' ? 'output_text' : 'input_text'
+  const content = typeof item.content === 'string' ? [{ type, text: item.content }] : item.content
+  return { status: 'completed', ...item, content } as InputItem
+}
+
+function indexOf(cursor: string, ordered: readonly InputItem[]): number {
+  const index = ordered.findIndex(({ id }) => id === cursor)
+  if (index < 0) throw invalidCursor('an input item of this response')
+  return index
 }
