@@ -11,8 +11,9 @@ import {
   anthropicQuery,
   renderAnthropicList,
   renderAnthropicModel,
-} from './anthropic-list.ts'
-import { renderModel, renderModelList } from './render.ts'
+  renderModel,
+  renderModelList,
+} from './render.ts'
 import { ModelList, ModelObject } from './schema.ts'
 
 const json = { 'content-type': 'application/json' }

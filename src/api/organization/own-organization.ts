@@ -79,7 +79,7 @@ const detail = describe({
   errors: guardErrors,
 })
 
-/** What the organization of a key is read from. */
+/** The stores that the organization of a key is read from. */
 export type OwnOrganizationDependencies = {
   readonly organizations: Pick<Organizations, 'find'>
   /** The limits of organizations that have none of their own. */

@@ -1,9 +1,12 @@
 import { Elysia } from 'elysia'
-import { jsonText } from '../../http/reply.ts'
+import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
+import { type AdminKey, authenticateHeaders } from '../../http/authentication.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
+import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
+import { jsonText } from '../../http/reply.ts'
+import type { KeyDirectory } from '../../storage/ports/accounts.ts'
 import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
-import type { UsageGuard } from './usage-guard.ts'
 import { renderCosts, renderPage, renderUsage } from './render.ts'
 import { CostsPage, UsagePage } from './schema.ts'
 
@@ -64,4 +67,29 @@ async function reply<Result>(
 ): Promise<Response> {
   const rendered = renderPage(page, await buckets.read(page.query), renderResult)
   return jsonText([JSON.stringify(rendered)])
+}
+
+/** The dependencies of the check in front of usage reports. */
+type UsageGuardDependencies = {
+  readonly keys: KeyDirectory
+  readonly limits: RateLimits
+  readonly adminKey: AdminKey
+}
+
+/** The check in front of usage reports: routes of a plugin that uses it have a `caller`, or none for the operator. */
+type UsageGuard = ReturnType<typeof createUsageGuard>
+
+/** Accepts the key of an organization, within its rate limits, or the admin key. */
+export function createUsageGuard({ keys, limits, adminKey }: UsageGuardDependencies) {
+  const admit = admission(limits)
+  return new Elysia({ name: 'usage-guard' })
+    .derive(async function authenticate({ request: { headers } }) {
+      return { caller: adminKey.accepts(headers) ? undefined : await authenticateHeaders(keys, headers) }
+    })
+    .derive(async function admitCaller({ caller, request, set }) {
+      const admitted = caller && (await admit({ caller, request, set }))
+      return { admission: admitted?.admission }
+    })
+    .mapResponse(setRateLimitHeaders)
+    .as('scoped')
 }
