@@ -16,7 +16,9 @@ export type Dialect = {
   readonly forShare: SQL
   /** Waits until no other transaction changes the totals of usage, and keeps others from doing so until the end of this one. */
   readonly lockTotals: SQL<object>
-  /** After one of them: omits the rows that another transaction has locked. */
+  /** Deletes what an organization has spent of its rate limits, where the database has that. */
+  deleteLimits(organization: SQLWrapper): SQL<object>
+  /** After one of the locks: omits the rows that another transaction has locked. */
   readonly skipLocked: SQL
   /** Whether no process of the database still needs a response that is to be erased. */
   readonly isErasable: SQL

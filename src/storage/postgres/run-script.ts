@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
-import { response_erasures } from '../schema/postgres.ts'
+import { rate_limit_buckets, response_erasures } from '../schema/postgres.ts'
 import { responses } from '../schema/stored.ts'
 import {
   compile,
@@ -19,6 +19,8 @@ const dialect: Dialect = {
   forUpdate: sql`for no key update`,
   forShare: sql`for share`,
   lockTotals: sql.raw(lockTotalsText) as SQL<object>,
+  deleteLimits: (organization) =>
+    sql`delete from ${rate_limit_buckets} where ${rate_limit_buckets.organization_id} = ${organization}`,
   skipLocked: sql`skip locked`,
   isErasable: sql`not exists (select from ${response_erasures}
     where ${response_erasures.response_id} = ${responses.id} and ${response_erasures.not_before} > ${sql.raw(serverTime)})`,

@@ -22,7 +22,7 @@ export type OrganizationDeletions = {
 
 /** See `OrganizationDeletions`. */
 export function createOrganizationDeletions(runner: ScriptRunner): OrganizationDeletions {
-  const { read, transact, write } = runner
+  const { read, transact } = runner
   let current: AsyncGenerator<number, void> | undefined
 
   async function* steps(organization: string): AsyncGenerator<number, void> {
@@ -31,7 +31,7 @@ export function createOrganizationDeletions(runner: ScriptRunner): OrganizationD
       while ((deleted = await transact(() => deleteSome(organization))) > 0) yield deleted
     }
     for (const rows of scannedRows) yield* deleteScannedRows(rows, organization, runner)
-    await write(() => endDeletion({ organization }))
+    await transact(() => endDeletion(organization))
   }
 
   return {
@@ -57,8 +57,17 @@ const selectBegun = statement(() =>
   ),
 )
 
+function* endDeletion(organization: string): Script<void> {
+  yield* deleteLimits({ organization })
+  yield* setDone({ organization })
+}
+
+const deleteLimits = statement((values: Parameters<Owner>, dialect) =>
+  dialect.deleteLimits(values.organization),
+)
+
 /** A name that no organization can have, so that another one may use the old name. */
-const endDeletion = statement((values: Parameters<{ organization: string }>) =>
+const setDone = statement((values: Parameters<{ organization: string }>) =>
   update(
     organizations,
     { deletion: 'done', name: sql`'deleted:' || ${organizations.id}`, balance: 0, reserved: 0 },

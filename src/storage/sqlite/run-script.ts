@@ -21,6 +21,7 @@ const dialect: Dialect = {
   forUpdate: sql``,
   forShare: sql``,
   lockTotals: sql`select 1`,
+  deleteLimits: () => sql`select 1`,
   skipLocked: sql``,
   isErasable: sql`true`,
   keyOrder: sql`api_keys.rowid`,

@@ -106,6 +106,16 @@ testSharedStores((open) => {
       expect((await take('one', [1])).granted).toEqual([true])
     })
 
+    test('is deleted with its organization', async () => {
+      const { store, take } = await openLeases(open, 'one')
+      const { id: other } = await store.organizations.create('other')
+      await take('one', [1])
+      await take('one', [1], { organization: other })
+      await store.organizations.delete('acme')
+      const left = await valuesOf(store, 'SELECT organization_id FROM rate_limit_buckets')
+      expect(left).toEqual([[other]])
+    })
+
     test('is not shared with other organizations, nor between requests and tokens', async () => {
       const { store, take } = await openLeases(open, 'one')
       const { id: other } = await store.organizations.create('other')

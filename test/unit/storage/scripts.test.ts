@@ -20,6 +20,7 @@ const dialect: Dialect = {
   forUpdate: sql``,
   forShare: sql``,
   lockTotals: sql`select 1`,
+  deleteLimits: () => sql`select 1`,
   skipLocked: sql``,
   isErasable: sql`true`,
   keyOrder: sql`rowid`,
