@@ -52,9 +52,14 @@ export async function operatorReport(
 }
 
 async function idOf(name: string, organizations: OperatorReportSources['organizations']): Promise<string> {
-  const account = await organizations.find(name)
-  if (account?.name !== name) throw noOrganizationNamed(name)
-  return account.id
+  const found = await organizations.find(name)
+  // The name may be the id of another organization, which precedes.
+  const named =
+    found === undefined || found.name === name
+      ? found
+      : (await organizations.list()).find((account) => account.name === name)
+  if (named === undefined) throw noOrganizationNamed(name)
+  return named.id
 }
 
 function toGroup(by: UsageGrouping, names: ReadonlyMap<string, string>) {

@@ -67,6 +67,16 @@ testStores((open) => {
     ])
   })
 
+  test('an organization is found by its name, which may be the id of another one', async () => {
+    const { add, organizations, acme, report } = await usageStorage(open)
+    const namesake = await organizations.create(acme.id)
+    await add()
+    await add({ organization: namesake.id })
+    await add({ organization: namesake.id })
+    expect((await report('model', { organization: acme.id })).total.requests).toBe(2)
+    expect((await report('model', { organization: 'acme' })).total.requests).toBe(1)
+  })
+
   test('days are those of UTC, in order, including those without a request', async () => {
     const { add, groups } = await storage()
     for (const createdAt of [7 * day, 5 * day, 6 * day - 1]) await add({ createdAt })
