@@ -78,25 +78,34 @@ function highestPrices(
   promptTokens: number,
   longWrites: boolean,
 ): Pricing {
-  const applicable = pricings.flatMap((pricing) =>
-    pricing ? [pricing, ...(pricing.tiers ?? []).filter(({ above }) => above < promptTokens)] : [],
-  )
-  const highest = (name: PriceName) =>
-    applicable.reduce((price, prices) => Math.max(price, prices[name] ?? 0), 0)
-  const input = highest('input')
+  const highest = { input: 0, output: 0, cache_write: 0, cache_read: 0, request: 0, image: 0 }
+  for (const pricing of pricings) {
+    if (pricing === undefined) continue
+    raise(highest, pricing)
+    for (const tier of pricing.tiers ?? noTiers) if (tier.above < promptTokens) raise(highest, tier)
+  }
+  const { input, output, cache_write, cache_read, request, image } = highest
   return {
-    input: Math.max(
-      input * (longWrites ? longWriteFactor : 1),
-      highest('cache_write'),
-      highest('cache_read'),
-    ),
-    output: highest('output'),
-    request: highest('request'),
-    image: highest('image'),
+    input: Math.max(input * (longWrites ? longWriteFactor : 1), cache_write, cache_read),
+    output,
+    request,
+    image,
   }
 }
 
-type PriceName = Exclude<keyof Pricing, 'tiers'>
+const noTiers: NonNullable<Pricing['tiers']> = []
+
+type Prices = Record<Exclude<keyof Pricing, 'tiers'>, number>
+
+/** Raises each price to that of the pricing, where that is higher. */
+function raise(highest: Prices, pricing: Partial<Prices>): void {
+  highest.input = Math.max(highest.input, pricing.input ?? 0)
+  highest.output = Math.max(highest.output, pricing.output ?? 0)
+  highest.cache_write = Math.max(highest.cache_write, pricing.cache_write ?? 0)
+  highest.cache_read = Math.max(highest.cache_read, pricing.cache_read ?? 0)
+  highest.request = Math.max(highest.request, pricing.request ?? 0)
+  highest.image = Math.max(highest.image, pricing.image ?? 0)
+}
 
 /** A provider that receives the request as the caller wrote it reports itself how long its writes are stored. */
 function mayUseLongCache(generation: Generation): boolean {
