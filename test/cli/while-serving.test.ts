@@ -93,6 +93,8 @@ test('usage is counted while requests are served, and is the same after the serv
     const { groups, total } = await outputOf(runProgram, paid, ['usage', '--by', by])
     return { groups, total }
   }
+  const recorded = async () => (await reportBy(runWeir)('model')).total.requests === 5
+  await waitUntil(recorded, 'the usage of five requests')
   const groupings = ['model', 'provider', 'org', 'key', 'tag', 'day']
   const serving = await Promise.all(groupings.map(reportBy(runWeir)))
   await paid.app.stop()
