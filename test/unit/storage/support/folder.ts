@@ -27,10 +27,15 @@ export function testStorage(): {
   database: Database & { readonly file: string }
   writer: Writer
 } {
-  const database = testDatabase()
+  const file = join(temporaryFolder(), 'weir.db')
+  const database = openDatabase(file, quietLog)
   const writer = createWriter(database)
-  onTestFinished(() => writer.close())
-  return { database, writer }
+  onTestFinished(() => {
+    // As a server does: it commits what waits, such as an erasure in the background.
+    writer.close()
+    database.close()
+  })
+  return { database: { ...database, file }, writer }
 }
 
 /** A log that writes nowhere. */
