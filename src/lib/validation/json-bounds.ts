@@ -4,12 +4,13 @@ import type { Path } from './problem.ts'
 const quote = 34
 const backslash = 92
 
-/** The bounds of a JSON text. Absent: any number. */
+/** The bounds of a JSON text; one that is absent is not checked. */
 export type JsonLimits = {
   /** Levels of arrays and objects. */
   readonly maxDepth?: number
   /** Properties beyond the cheap ones of each object, of all objects together. */
   readonly maxProperties?: number
+  /** In units of `bytesOfWeight`. */
   readonly maxWeight?: number
 }
 
