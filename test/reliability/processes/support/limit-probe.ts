@@ -7,12 +7,17 @@ export type Admitted = { readonly sent: number; readonly received: number }
 /** What became of the requests to a small limit; the gateway of a lost one was killed, maybe after it was admitted. */
 export type Probed = { readonly admitted: Admitted[]; lost: number }
 
+/** What is sent to the small limit; the provider always completes it. */
+export const probeInput = 'Probe'
+
+const probeRequest = { ...chatRequest, messages: [{ role: 'user', content: probeInput }] }
+
 /** Sends requests of an organization with a small limit, as fast as they are answered, and notes what becomes of them. */
 export async function probeLimit(ask: SendRequest, probed: Probed, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     const sent = performance.now()
     try {
-      const reply = await ask('/v1/chat/completions', 'POST', chatRequest)
+      const reply = await ask('/v1/chat/completions', 'POST', probeRequest)
       await reply.text()
       if (reply.status === 200) probed.admitted.push({ sent, received: performance.now() })
       else if (reply.status !== 429) probed.lost++

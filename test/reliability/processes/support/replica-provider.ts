@@ -1,4 +1,5 @@
 import { chatOutput, completionOf, framesOf } from '../../../support/chat-fixtures.ts'
+import { probeInput } from './limit-probe.ts'
 import { senderOf } from './sender.ts'
 
 /** A provider that replies in the form that a request has, mostly well, sometimes late, and sometimes not to the end. */
@@ -41,7 +42,9 @@ export function startReplicaProvider(draw: () => number): ReplicaProvider {
       const input = JSON.stringify(messages.at(-1))
       const isRun = input.includes(runInput)
       if (isRun) receive(input, port)
-      if (draw() < 0.04) return Response.json({ error: { message: 'Down.' } }, { status: 503 })
+      // A probe that gets no completion was lost with its gateway, never for a failure here.
+      if (!input.includes(probeInput) && draw() < 0.04)
+        return Response.json({ error: { message: 'Down.' } }, { status: 503 })
       // Half of the runs are in progress when a process is killed, and are followed meanwhile.
       const pauseMs = draw() < (isRun ? 0.5 : 0.1) ? draw() * 500 : 0
       return stream ? streamed(pauseMs, draw() < 0.04) : await complete(pauseMs)
