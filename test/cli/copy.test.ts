@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)('weir copy', () => {
     }
     await execute(source.name, "INSERT INTO processes VALUES ('dead', 7, 0)")
     expect(await source.say(copy, '--to', target.name)).toMatchObject({ code: 0 })
-  }, 30_000)
+  }, 120_000)
 
   test('has a target that no server uses until it is complete, and starts over', async () => {
     const [source, target] = [sqlitePlace(), await postgresPlace()]

@@ -22,7 +22,7 @@ export type BillingDatabase = DatabaseConnection & {
   account(name?: string): Promise<readonly [balance: number, reserved: number]>
   /** The usage rows, oldest first. */
   usage(): Promise<UsageRow[]>
-  /** The usage row of a request; waits a moment for one in PostgreSQL, where the reply of an unmetered request does not. */
+  /** The usage row of a request, once it is written: the reply of a request that has reserved nothing does not wait for it. */
   usageOf(request: string): Promise<UsageRow | undefined>
   /** The ledger, oldest first: kind and amount. */
   entries(): Promise<Value[][]>
@@ -55,7 +55,7 @@ export async function openBillingDatabase(location: DatabaseLocation): Promise<B
     },
     account: (name = 'default') => accountOf(connection, name),
     async usageOf(id) {
-      for (const deadline = performance.now() + 1000; ;) {
+      for (const deadline = performance.now() + 60_000; ;) {
         const [row] = await rows<UsageRow>('SELECT * FROM usage WHERE id = ?', id)
         if (row !== undefined || performance.now() > deadline) return row
         await Bun.sleep(2)
@@ -77,7 +77,7 @@ export async function openBillingDatabase(location: DatabaseLocation): Promise<B
 export async function waitUntil(
   claim: () => boolean | Promise<boolean>,
   what: string,
-  max = 20_000,
+  max = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + max
   while (!(await claim())) {

@@ -9,7 +9,7 @@ export async function heldBytes(app: App): Promise<number> {
 
 /** Resolves once the held bytes meet the condition. Each check is a request, which lets the gateway run. */
 export async function waitForHeldBytes(app: App, right: (bytes: number) => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   for (let held = Number.NaN; !right(held);) {
     held = await heldBytes(app)
     if (performance.now() > deadline) throw new Error(`The gateway holds ${held} bytes.`)

@@ -61,11 +61,7 @@ test('a finished run is deleted once and is then not found anywhere; its charge 
   ])
     expect((await paid.app.request(`${responsesPath}/${id}${path}`, { method })).status).toBe(404)
   // Processes that share a database erase what is deleted after some seconds.
-  await waitUntil(
-    async () => (await paid.billing.count('responses')) === 0,
-    'the response to be erased',
-    20_000,
-  )
+  await waitUntil(async () => (await paid.billing.count('responses')) === 0, 'the response to be erased')
   expect(await paid.billing.account()).toEqual(before)
   expect(await paid.billing.usage()).toHaveLength(1)
 })

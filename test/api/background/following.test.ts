@@ -25,7 +25,7 @@ const previousNotFound = {
 }
 
 /** In PostgreSQL, a response is erased ten seconds after its deletion, and the previous one ten seconds later. */
-const erasureTimeoutMs = 40_000
+const erasureTimeoutMs = 90_000
 
 /** The texts of the messages that the upstream request of that number has asked. */
 function requested({ acme }: Pick<Scenario, 'acme'>, number: number): unknown[] {
@@ -81,7 +81,7 @@ describe('a background run continues from', () => {
       const left = () => paid.billing.count('responses WHERE deletion IS NOT NULL')
       await waitUntil(async () => (await left()) === 0, 'the deleted responses are erased', erasureTimeoutMs)
     },
-    60_000,
+    120_000,
   )
 
   test('the output of a cancelled run', async () => {
@@ -166,7 +166,7 @@ describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => S
         const left = () => paid.billing.count('responses')
         await waitUntil(async () => (await left()) === 0, 'the responses are erased', erasureTimeoutMs)
       },
-      60_000,
+      120_000,
     )
 
     test.concurrent.each<[string, Script]>([
@@ -188,7 +188,7 @@ describe.each<[name: string, stream: boolean, answer: (gate: Promise<void>) => S
         await waitUntil(async () => (await left()) === 0, 'the response is erased', erasureTimeoutMs)
         expect(await retrieveResponse(app, first.id).catch(() => undefined)).toBeUndefined()
       },
-      60_000,
+      120_000,
     )
   },
 )

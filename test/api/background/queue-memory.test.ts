@@ -31,7 +31,7 @@ test('the queued runs of all organizations share a memory budget, beyond which n
   expect((await app.request('/v1/responses', { ...last, body })).status).toBe(200)
   expect(first.status).toBe('queued')
   gate.resolve()
-}, 60_000)
+}, 120_000)
 
 test('the queued runs of one organization may hold a quarter of the memory budget, beyond which its new runs are rejected', async () => {
   const gate = Promise.withResolvers<void>()
@@ -50,4 +50,4 @@ test('the queued runs of one organization may hold a quarter of the memory budge
   expect((await cancelRun(app, waiting.id)).status).toBe(200)
   expect((await app.request('/v1/responses', { body })).status).toBe(200)
   gate.resolve()
-}, 60_000)
+}, 120_000)

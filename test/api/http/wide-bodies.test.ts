@@ -11,7 +11,7 @@ import {
   storedPath,
 } from '../../support/stored-completions.ts'
 
-const deadline = 20_000
+const deadline = 120_000
 
 let scenario: Scenario
 beforeAll(async () => {

@@ -65,7 +65,7 @@ test('a page of stored completions ends before it is too large, and the next one
   expect((await one.text()).length).toBeGreaterThan(size)
   for (const id of ids) await app.request(`${storedPath}/${id}`, { method: 'DELETE' })
   await waitForRelease(app)
-}, 30_000)
+}, 120_000)
 
 test('one item that is larger than a page is a page of its own', async () => {
   const messages = [{ role: 'user', content: long('a').repeat(3).concat(long('b').slice(0, 2_500_000)) }]
@@ -77,7 +77,7 @@ test('one item that is larger than a page is a page of its own', async () => {
   await expectPages(`${storedPath}/${id}/messages`, '', ids, [1, 1])
   expect((await listCompletions(app)).data.map(({ id }) => id)).toEqual([id])
   await app.request(`${storedPath}/${id}`, { method: 'DELETE' })
-}, 30_000)
+}, 120_000)
 
 test('a page of messages or of input items ends before it is too large', async () => {
   const messages = [...'abcde'].map((letter) => ({ role: 'user', content: long(letter) }))
@@ -94,7 +94,7 @@ test('a page of messages or of input items ends before it is too large', async (
   await expectPages(path, 'order=asc', found, [3, 2])
   await expectPages(path, '', found.toReversed(), [3, 2])
   await waitForRelease(app)
-}, 30_000)
+}, 120_000)
 
 test('a large response is retrieved, followed and replayed as it was sent', async () => {
   const instructions = `${long('é').slice(0, 999_999)}😀`.repeat(3)
@@ -107,7 +107,7 @@ test('a large response is retrieved, followed and replayed as it was sent', asyn
   expect(next.status).toBe(200)
   await next.text()
   await waitForRelease(app)
-}, 30_000)
+}, 120_000)
 
 test('a page of stored responses ends before it is too large, and the next one continues', async () => {
   const earlier = await pages(responsesPath, 'order=asc&limit=100')

@@ -88,7 +88,7 @@ describe.each(damages)('a run whose %s is stored as %s', (column, value) => {
       expect(again.app.lines.filter((line) => line.includes(id)).join()).toContain('cannot be read')
     }
     expect(again.app.lines.join()).not.toContain(secret)
-  }, 15_000)
+  }, 120_000)
 })
 
 test('a reservation that cannot be read is settled at the next start, like the others', async () => {

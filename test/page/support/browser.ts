@@ -30,8 +30,8 @@ const flags = [
 /** Returns the browser that all tests of a file share; it is closed after them. */
 export function sharedBrowser(): () => Promise<Browser> {
   let browser: Promise<Browser> | undefined
-  afterAll(async () => (await browser)?.close(), 30_000)
-  return () => (browser ??= chromium.launch({ executablePath: executable, args: flags, timeout: 30_000 }))
+  afterAll(async () => (await browser)?.close(), 60_000)
+  return () => (browser ??= chromium.launch({ executablePath: executable, args: flags, timeout: 60_000 }))
 }
 
 /** Returns the browser that all tests of a file share, and whose tab they share, too, one after the other. */

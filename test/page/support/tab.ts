@@ -17,7 +17,7 @@ type Tab = {
 }
 
 /** The time for one step of a test in a page. */
-const stepTimeoutMs = 15_000
+const stepTimeoutMs = 60_000
 const wideScreen = { width: 1280, height: 720 }
 
 /** The browsers whose tests use one tab after each other, and their tab once it is open. */

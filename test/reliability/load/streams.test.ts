@@ -9,7 +9,7 @@ test('more upstream calls than Bun’s default limit are open at once, in the pr
   expect({ texts, whole: complete }).toEqual({ texts: { '0 ': 300 }, whole: 300 })
   expect(await scenario.mostOpen()).toBe(300)
   expect(await scenario.weir.stop()).toBe(0)
-}, 30_000)
+}, 120_000)
 
 test.skipIf(process.platform !== 'linux')(
   'the restart that raises the limit keeps the arguments and the environment',

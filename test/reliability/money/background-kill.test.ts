@@ -95,7 +95,7 @@ test('background runs are polled and followed through a kill: queued runs comple
   expect(await gateway.books.count('response_log')).toBe(0)
   await billing.expectConsistent()
   expect(upstream.requests.length).toBe(4)
-}, 20_000)
+}, 120_000)
 
 test('a run that was reported as started has started after a kill, too', async () => {
   await using upstream = await createUpstream(chunks(firstChunks, hang))
@@ -115,4 +115,4 @@ test('a run that was reported as started has started after a kill, too', async (
   expect((await runs.events(id)).types).toEqual(types)
   expect(await gateway.books.usage()).toHaveLength(1)
   await gateway.books.expectConsistent()
-}, 20_000)
+}, 120_000)

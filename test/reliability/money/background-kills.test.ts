@@ -41,7 +41,7 @@ test('after kills at any moment no acknowledged run is lost, left active, or cha
   await gateway.start()
   const unfinished = () =>
     gateway.books.rows("SELECT id FROM responses WHERE status IN ('queued', 'in_progress')")
-  await waitUntil(async () => (await unfinished()).length === 0, 'the end of every run', 15_000)
+  await waitUntil(async () => (await unfinished()).length === 0, 'the end of every run')
   await gateway.books.waitForUsage(0)
   const statuses: Record<string, number> = {}
   for (const run of runs) {
@@ -55,7 +55,7 @@ test('after kills at any moment no acknowledged run is lost, left active, or cha
   expect(await gateway.books.count('response_log')).toBe(0)
   expect((await gateway.books.account('acme'))[1]).toBe(0)
   await gateway.books.expectConsistent()
-}, 60_000)
+}, 120_000)
 
 /** It is there and over, its events are whole, and one that a client was told to be over has not changed. */
 async function expectKept({ get }: Asking, { id, last }: Acknowledged): Promise<ResponseObject> {

@@ -50,7 +50,7 @@ test('a reader of a background run continues where a kill cut it off: no event t
   expect(ends).toContain('response.failed')
   expect(ends.filter((type) => type !== 'response.failed' && type !== 'response.completed')).toEqual([])
   await gateway.books.expectConsistent()
-}, 60_000)
+}, 120_000)
 
 /** The frames that a reader has seen, from this number on, are those of the replay, and the others follow them. */
 async function expectContinued(

@@ -71,7 +71,7 @@ test('a disconnected client is charged at least 95 % of what the provider counte
   )
   const mean = charges.reduce((sum, charge) => sum + charge, 0) / charges.length
   console.log(JSON.stringify({ lowest: Math.min(...charges), mean, highest: Math.max(...charges) }))
-}, 60_000)
+}, 120_000)
 
 test('a client that disconnects from a fast model in the middle of its hidden reasoning is charged by the speed of earlier answers', async () => {
   const random = randomFrom('fast')
@@ -115,7 +115,7 @@ async function leaveOnce(paid: BillingScenario, strategy: Strategy, random: () =
   // Up to the moment at which the client left: how long a busy machine takes to close the connection is not its concern.
   const counted = plan.promptTokens * inputPrice + tokens * outputPrice
   // The usage of an answer behind hidden reasoning is awaited for five seconds.
-  const rows = await paid.billing.waitForUsage(before + 1, 15_000)
+  const rows = await paid.billing.waitForUsage(before + 1)
   const cost = rows.at(-1)?.cost ?? 0
   const received = { strategy: strategy.name, counted, cost, reserved, prompt, answer: plan.pieces.join('') }
   expect(cost >= 0.95 * counted, JSON.stringify(received)).toBe(true)

@@ -6,4 +6,4 @@ import { testSeed } from '../../support/seed.ts'
 
 test(`after hundreds of random requests, faults, disconnects and kills the ledger is consistent to the nano-dollar (seed ${testSeed})`, async () => {
   await expectExactLedger(testSeed, [150, 30, 220])
-}, 60_000)
+}, 120_000)

@@ -61,7 +61,7 @@ test('completions that were acknowledged before a kill are stored, with their me
   }
   expect(await gateway.books.values('SELECT count(*) FROM completions')).toEqual([[ids.length]])
   await gateway.books.expectConsistent()
-}, 30_000)
+}, 120_000)
 
 /** One whose metadata was changed just now. */
 async function storeUpdated(

@@ -79,11 +79,7 @@ test.if(canRunWorkers)(
     const cut = readers.map(async (reader) => {
       expect(await reader.rest().catch(() => 'broken')).not.toContain(doneFrame)
     })
-    await waitUntil(
-      async () => (await billing.count('usage')) > 20,
-      'the requests of the worker are settled',
-      6000,
-    )
+    await waitUntil(async () => (await billing.count('usage')) > 20, 'the requests of the worker are settled')
     const settled = (await billing.count('usage')) - 20
     expect(await billing.openReservations()).toBe(40 - settled)
     expect(await billing.account('acme')).toEqual([

@@ -74,7 +74,7 @@ test('a gateway that shuts down lets an active run end, starts no queued run, an
   await using again = await startWeir({ settings, folder })
   expect(await (await follow(again, ids[1])).rest()).toContain('event: response.completed\n')
   expect(storedIn(folder).statuses).toEqual(ids.map((id) => [id, 'completed']))
-}, 15_000)
+}, 120_000)
 
 test('a run that outlasts the drain fails with that reason, and is stored as failed', async () => {
   await using upstream = await createUpstream(chunks(firstChunks, hang))
@@ -94,7 +94,7 @@ test('a run that outlasts the drain fails with that reason, and is stored as fai
   await using again = await startWeir({ settings, folder })
   expect(await (await follow(again, id)).rest()).toEndWith(rest)
   expect(upstream.requests.length).toBe(1)
-}, 15_000)
+}, 120_000)
 
 test('a run can be cancelled during the shutdown', async () => {
   await using upstream = await createUpstream(chunks(firstChunks, hang))
@@ -115,4 +115,4 @@ test('a run can be cancelled during the shutdown', async () => {
     [running, 'incomplete'],
     [queued, 'incomplete'],
   ])
-}, 15_000)
+}, 120_000)

@@ -17,7 +17,7 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
     fillSqlite(join(folder, 'data', 'weir.db'))
     const copying = spawnCopy(folder, '--data', 'data', '--to', url)
     const copied = () => execute(url, 'SELECT 1 FROM usage LIMIT 1').catch(() => [])
-    await waitUntil(async () => (await copied()).length > 0, 'rows of the table usage', 20_000)
+    await waitUntil(async () => (await copied()).length > 0, 'rows of the table usage')
     copying.kill('SIGKILL')
     await copying.exited
     expect(copying.signalCode).toBe('SIGKILL')
@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
     expect(JSON.parse(again.out).rows).toMatchObject({ organizations: 1, usage: rows })
     expect(await execute(url, 'SELECT count(*)::int rows FROM usage')).toEqual([{ rows }])
     expect((await runWeir(['orgs', 'list'], folder, { WEIR_DATABASE: url })).out).toContain('acme')
-  }, 60_000)
+  }, 120_000)
 
   test('leaves no SQLite database, and starts over', async () => {
     const { folder, url } = await startCopies()
@@ -36,7 +36,7 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
     expect((await runWeir(['copy', '--data', 'data', '--to', url], folder)).code).toBe(0)
     const copying = spawnCopy(folder, '--from', url, '--to', 'back')
     const part = join(folder, 'back', 'weir.db.part-wal')
-    await waitUntil(() => existsSync(part) && Bun.file(part).size > 1e6, 'a part of the file', 20_000)
+    await waitUntil(() => existsSync(part) && Bun.file(part).size > 1e6, 'a part of the file')
     copying.kill('SIGKILL')
     await copying.exited
     expect(copying.signalCode).toBe('SIGKILL')
@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
     const again = await runWeir(['copy', '--from', url, '--to', 'back'], folder)
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining(String(rows)) })
     expect(existsSync(`${join(folder, 'back', 'weir.db')}.part`)).toBe(false)
-  }, 60_000)
+  }, 120_000)
 })
 
 async function startCopies() {

@@ -46,10 +46,10 @@ async function startGateway() {
     async thaw(): Promise<void> {
       proxy.delay(0)
       proxy.cut()
-      await waitUntil(async () => (await app.request('/readyz')).ok, 'the database is available', 20_000)
+      await waitUntil(async () => (await app.request('/readyz')).ok, 'the database is available')
       const released = async () =>
         (await execute<{ reserved: string }>(url, 'SELECT reserved FROM organizations'))[0]?.reserved === '0'
-      await waitUntil(released, 'no reservation', 20_000)
+      await waitUntil(released, 'no reservation')
     },
   }
 }
@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres)('a gateway whose PostgreSQL does not answer', () =
       expect((await app.chat(chatRequest)).status).toBe(200)
       expect(await execute(url, 'SELECT FROM usage WHERE status = 503 AND cost > 0')).toEqual([])
     },
-    60_000,
+    120_000,
   )
 
   test('sends a response that ends meanwhile, and an error for one that is to be stored, and charges both once', async () => {
@@ -101,5 +101,5 @@ describe.skipIf(!hasPostgres)('a gateway whose PostgreSQL does not answer', () =
     await thaw()
     expect((await charges()).slice(charged)).toEqual([-replyCost, -replyCost])
     expect(acme.requests).toHaveLength(sent + 2)
-  }, 90_000)
+  }, 120_000)
 })

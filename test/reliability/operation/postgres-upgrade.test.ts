@@ -93,14 +93,14 @@ describe.skipIf(!hasPostgres)('a gateway whose PostgreSQL database a newer versi
     await expect(again).rejects.toThrow(
       `was written by a newer version of weir (schema ${migrations.length + 1}, this one supports ${migrations.length})`,
     )
-  }, 60_000)
+  }, 120_000)
 
   test('executes background runs', async () => {
     const { app, url, migrate } = await startGateway(jsonReply(), streamReply())
     await migrate(await addedColumns(url))
     const { id } = await queueRun(app)
     expect(await waitForRun(app, id)).toMatchObject({ status: 'completed' })
-  }, 60_000)
+  }, 120_000)
 
   test('waits for no long transaction that the migration waits for', async () => {
     const { app, url, migrate } = await startGateway(jsonReply())
@@ -123,5 +123,5 @@ describe.skipIf(!hasPostgres)('a gateway whose PostgreSQL database a newer versi
     expect(await execute(url, 'SELECT version FROM schema_version')).toEqual([
       { version: migrations.length + 1 },
     ])
-  }, 60_000)
+  }, 120_000)
 })

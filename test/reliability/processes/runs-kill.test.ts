@@ -82,5 +82,5 @@ testSharedDatabases((create) => {
     expect(Number(account?.reserved)).toBe(0)
     expect(await database.rows('SELECT * FROM runs')).toEqual([])
     await expectConsistent(database)
-  }, 60_000)
+  }, 120_000)
 })

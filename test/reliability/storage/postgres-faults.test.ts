@@ -65,7 +65,7 @@ async function spendDuring(running: Running, disturb: (tally: Tally) => Promise<
   const spenders = Array.from({ length: 20 }, () => spend(running, tally, () => over))
   await disturb(tally)
   const before = tally.charged.size
-  await waitUntil(() => tally.charged.size > before + 50, 'requests that are charged again', 20_000)
+  await waitUntil(() => tally.charged.size > before + 50, 'requests that are charged again')
   over = true
   await Promise.all(spenders)
   return tally
@@ -75,7 +75,7 @@ async function spendDuring(running: Running, disturb: (tally: Tally) => Promise<
 async function expectExact({ url }: Running, { charged, unexpected }: Tally): Promise<void> {
   expect(unexpected).toEqual([])
   const isDone = async () => (await execute(url, 'SELECT FROM reservations')).length === 0
-  await waitUntil(isDone, 'no open reservation', 10_000)
+  await waitUntil(isDone, 'no open reservation')
   const entries = await execute<{ request_id: string; amount: string }>(
     url,
     "SELECT request_id, amount FROM ledger WHERE kind = 'charge'",
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
       }
     })
     await expectExact(running, tally)
-  }, 60_000)
+  }, 120_000)
 
   test('when connections break after a COMMIT was sent, and no such request is rejected', async () => {
     const running = await startLedger()
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
     }
     expect(proxy.cutCommits()).toBe(30)
     await expectExact(running, tally)
-  }, 60_000)
+  }, 120_000)
 
   test('when the commit of a credit is cut', async () => {
     const { proxy, organizations, url } = await startLedger()
@@ -149,25 +149,25 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
       entries: String(10n ** 12n + 50n),
       count: '11',
     })
-  }, 60_000)
+  }, 120_000)
 
   test('when the server does not answer for longer than a statement may take', async () => {
     const running = await startLedger({ timeoutMs: 500 })
     const tally = await spendDuring(running, async (tally) => {
-      await waitUntil(() => tally.charged.size > 50, 'requests that are charged', 20_000)
+      await waitUntil(() => tally.charged.size > 50, 'requests that are charged')
       signalServer(running.server, 'SIGSTOP')
-      await waitUntil(() => running.database.health.unavailableError() !== undefined, 'an outage', 20_000)
+      await waitUntil(() => running.database.health.unavailableError() !== undefined, 'an outage')
       signalServer(running.server, 'SIGCONT')
     })
     await expectExact(running, tally)
-  }, 90_000)
+  }, 120_000)
 
   test('when each reply of the server takes 200 ms', async () => {
     const running = await startLedger()
     const tally = await spendDuring(running, async () => running.proxy.delay(200))
     expect(tally.rejected).toBe(0)
     await expectExact(running, tally)
-  }, 60_000)
+  }, 120_000)
 
   test('when the server has no disk space for a while, and requests are rejected meanwhile', async () => {
     const running = await startLedger()
@@ -181,21 +181,21 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
     })
     expect(tally.rejected).toBeGreaterThan(0)
     await expectExact(running, tally)
-  }, 60_000)
+  }, 120_000)
 
   test('when the server crashes and is started again', async () => {
     const running = await startLedger()
     const tally = await spendDuring(running, async (tally) => {
-      await waitUntil(() => tally.charged.size > 50, 'requests that are charged', 20_000)
+      await waitUntil(() => tally.charged.size > 50, 'requests that are charged')
       await running.server.stop('SIGQUIT')
-      await waitUntil(() => running.database.health.unavailableError() !== undefined, 'an outage', 20_000)
+      await waitUntil(() => running.database.health.unavailableError() !== undefined, 'an outage')
       await expect(running.ledger.settle(requestOf(running.acme), { status: 200 })).rejects.toMatchObject({
         status: 503,
       })
       await running.server.start()
     })
     await expectExact(running, tally)
-  }, 90_000)
+  }, 120_000)
 })
 
 describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
@@ -220,10 +220,9 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
           .reserve({ request: requestOf(acme), amount: 1n, promptCost: 1n, promptTokens: 7 })
           .catch(() => false),
       'a reservation',
-      15_000,
     )
-    await waitUntil(async () => (await open()).length === 2, 'the release of the reservation', 15_000)
+    await waitUntil(async () => (await open()).length === 2, 'the release of the reservation')
     const [sums] = await execute<{ reserved: string }>(url, 'SELECT reserved FROM organizations')
     expect(sums?.reserved).toBe('11')
-  }, 60_000)
+  }, 120_000)
 })

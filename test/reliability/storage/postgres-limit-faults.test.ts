@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
     expect(proxy.cutCommits()).toBe(9)
     expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([{ held: '10' }])
     expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '1800000' }])
-  }, 60_000)
+  }, 120_000)
 
   test('when a renewal is lost before its COMMIT, which is rejected and has taken nothing', async () => {
     const { proxy, url, renew, process } = await startLeases()
@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
     ).rejects.toMatchObject({ status: 503 })
     expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([])
     expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '180000' }])
-  }, 60_000)
+  }, 120_000)
 
   test('when the server does not answer for longer than a request waits', async () => {
     await using leased = await openLeased(openPostgresStore, { concurrent: 10, timeoutMs: 300 })
@@ -100,18 +100,18 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
     )
     for (let round = 0; round < 2; round++) {
       const { requests, rejected } = used
-      await waitUntil(() => used.requests > requests + 50, 'requests that are admitted', 15_000)
+      await waitUntil(() => used.requests > requests + 50, 'requests that are admitted')
       signalServer(server, 'SIGSTOP')
-      await waitUntil(() => used.rejected > rejected, 'a request that is rejected', 15_000)
+      await waitUntil(() => used.rejected > rejected, 'a request that is rejected')
       signalServer(server, 'SIGCONT')
     }
     const { requests } = used
-    await waitUntil(() => used.requests > requests + 50, 'requests that are admitted again', 15_000)
+    await waitUntil(() => used.requests > requests + 50, 'requests that are admitted again')
     over = true
     await Promise.all(calls)
     expect(used.rejected).toBeGreaterThan(0)
     await untilLeft('requests', 1e6 - used.requests)
     await untilLeft('tokens', 1e9 - used.tokens)
     await waitUntil(async () => (await slotRows()).length === 0, 'no slots are held')
-  }, 60_000)
+  }, 120_000)
 })

@@ -169,7 +169,7 @@ export async function execute<Row>(
 }
 
 async function untilReady(url: string): Promise<void> {
-  for (const deadline = performance.now() + 20_000; ;) {
+  for (const deadline = performance.now() + 60_000; ;) {
     try {
       await execute(url, 'SELECT 1')
       return

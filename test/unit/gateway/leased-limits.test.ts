@@ -207,7 +207,7 @@ testSharedStores((open) => {
       await Bun.sleep(100)
       return one.limits.size() <= 16
     }
-    await waitUntil(isBounded, 'only the busy ones are left', 20_000)
+    await waitUntil(isBounded, 'only the busy ones are left')
     for (const call of calls) call.release(10)
   })
 

@@ -39,7 +39,6 @@ export function countedFlood() {
       return false
     },
   }
-  const stuck = () =>
-    waitUntil(() => performance.now() - last > 200, 'a provider that is not taken from', 20_000)
+  const stuck = () => waitUntil(() => performance.now() - last > 200, 'a provider that is not taken from')
   return { sent, script, stuck }
 }

@@ -60,7 +60,6 @@ async function settledMemory({ books: billing, pid }: GatewayProcess, open: () =
   await waitUntil(
     async () => open() === 0 && (await billing.openReservations()) === 0,
     'the end of every call',
-    20_000,
   )
   const samples: number[] = []
   for (let sample = 0; sample < 5; sample++) {

@@ -32,7 +32,7 @@ export type FuzzOptions = {
 
 const clients = 16
 /** Milliseconds for one reply; a background run that is followed takes as long as it takes, which is not long here. */
-const deadline = 15_000
+const deadline = 60_000
 
 /** Sends random requests to a gateway in its own process, in front of a provider that always responds. */
 export async function fuzz({ seed, requests = Infinity, time = Infinity }: FuzzOptions): Promise<Fuzzed> {

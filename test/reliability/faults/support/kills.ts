@@ -79,7 +79,7 @@ async function liveOnce(
   const living = Array.from({ length: clients }, () => runUntilKilled(ask, memory, draw, dying.signal))
   await Bun.sleep(60 + draw() * maxLife)
   const hasEnough = () => memory.stored.length >= enough.stored && memory.paid.size >= enough.paid
-  await waitUntil(hasEnough, 'there is something to lose', 20_000)
+  await waitUntil(hasEnough, 'there is something to lose')
   await gateway.kill()
   dying.abort()
   await Promise.all(living)
@@ -163,7 +163,7 @@ function asker({ url }: GatewayProcess, key: string): SendRequest {
       method,
       headers,
       body: body && JSON.stringify(body),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     })
 }
 

@@ -54,7 +54,7 @@ export async function sendShapes(scale: number): Promise<Shaped> {
       const found = await shape({ gateway, scale, ask: (path, body) => ask(gateway, path, body) })
       for (const status of found) count(name, status)
       const isReleased = async () => (await heldBytes(gateway)) === 0
-      await waitUntil(isReleased, `nothing to be held after ${name}`, 30_000)
+      await waitUntil(isReleased, `nothing to be held after ${name}`)
       memory[name] = watched.highest()
       waits[name] = probe.worst()
     }
@@ -166,7 +166,7 @@ async function leavingAtTheEnd({ gateway, scale }: World): Promise<readonly numb
     return reply.status
   })
   const statuses = await Promise.all(left)
-  await waitUntil(async () => (await gateway.books.openReservations()) === 0, 'the end of every call', 20_000)
+  await waitUntil(async () => (await gateway.books.openReservations()) === 0, 'the end of every call')
   return statuses
 }
 

@@ -78,7 +78,7 @@ function askMany(url: string, keys: readonly (readonly [string, string])[], rand
       await all
       return received
     },
-    after: (count: number) => waitUntil(() => received.length >= count, `${count} requests`, 20_000),
+    after: (count: number) => waitUntil(() => received.length >= count, `${count} requests`),
   }
 }
 

@@ -26,7 +26,7 @@ export async function startCaddy(urls: readonly string[]) {
       () => false,
     )
   }
-  await waitUntil(isReady, 'Caddy has found a server that is ready', 20_000)
+  await waitUntil(isReady, 'Caddy has found a server that is ready')
   return {
     url,
     async [Symbol.asyncDispose]() {

@@ -68,7 +68,7 @@ export async function killReplicas(options: ReplicaKillOptions) {
     provider.runs.size > minAcknowledged &&
     memory.paid.size > minAcknowledged &&
     probed.admitted.length + probed.lost >= smallLimit
-  await waitUntil(isEnough, 'enough requests', 60_000)
+  await waitUntil(isEnough, 'enough requests')
   ended.abort()
   await Promise.all(sending)
   await expectAllSettled(replicas, provider, load)
@@ -105,7 +105,7 @@ async function expectAllSettled(
     await books.openReservations(),
     await books.count("responses WHERE status IN ('queued', 'in_progress')"),
   ]
-  await waitUntil(async () => (await open()).every((count) => count === 0), 'nothing is open', 20_000)
+  await waitUntil(async () => (await open()).every((count) => count === 0), 'nothing is open')
   await expectSettled(replicas)
   expect(await books.count('runs')).toBe(0)
   await expectSums(replicas)

@@ -37,7 +37,7 @@ export function askAt(url: string, key: string): SendRequest {
       method,
       headers,
       body: body && JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(60_000),
       keepalive: false,
     })
 }
