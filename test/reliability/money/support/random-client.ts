@@ -12,16 +12,17 @@ export type SentRequest = {
   readonly cost?: string | null
 }
 
-/** Sends a random request, and may disconnect at any time; never throws. */
+/** Sends a random request, and may disconnect at any time, but not later than the signal; never throws. */
 export async function sendRandomRequest(
   url: string,
   [organization, key]: readonly [name: string, key: string],
   random: () => number,
+  latest: AbortSignal,
 ): Promise<SentRequest> {
   const aborting = new AbortController()
-  // Every client disconnects eventually: some providers never respond.
-  const timeoutMs = random() < 0.2 ? random() ** 3 * 60 : 700
-  const timer = setTimeout(() => aborting.abort(), timeoutMs)
+  const leave = () => aborting.abort()
+  const timer = random() < 0.2 ? setTimeout(leave, random() ** 3 * 60) : undefined
+  latest.addEventListener('abort', leave)
   let received: SentRequest = { organization, whole: false }
   try {
     const reply = await fetch(`${url}/v1/chat/completions`, {
@@ -44,6 +45,7 @@ export async function sendRandomRequest(
     return received
   } finally {
     clearTimeout(timer)
+    latest.removeEventListener('abort', leave)
   }
 }
 
