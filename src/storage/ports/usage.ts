@@ -113,4 +113,12 @@ export type UsageBuckets = {
    * the group of each. Rejects with 400 if there are too many groups, and with 503 if the report takes too long.
    */
   read(query: UsageBucketQuery): Promise<readonly UsageBucketGroup[]>
+  /** The same, with the totals of all groups together: both are of the same requests, also while others are recorded. */
+  readWithTotal(query: UsageBucketQuery): Promise<UsageGroupsWithTotal>
+}
+
+export type UsageGroupsWithTotal = {
+  readonly groups: readonly UsageBucketGroup[]
+  /** A request with several tags counts for each of them, if the groups are by tag. */
+  readonly total: UsageTotals
 }

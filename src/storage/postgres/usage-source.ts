@@ -1,6 +1,5 @@
 import type { AddTimes } from '../usage/groups.ts'
 import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
-import { reportTooLong } from '../usage/report-slots.ts'
 import { errorSql, sumColumns, totalsKeySql, type UsageLabel, type UsageSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql } from './usage-totals.ts'
@@ -10,8 +9,8 @@ import { Parameters, type Statement } from './writer/statement.ts'
 export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): UsageSource {
   return {
     addTimes: addArrays,
-    async readSlices(reading, onSlices, { step, timeoutMs }) {
-      await readPages<UsageSlice>(slicesStatement(reading), timeoutMs, reportTooLong, async (slices) => {
+    async readSlices(reading, onSlices, { step, timeoutMs, timeoutError }) {
+      await readPages<UsageSlice>(slicesStatement(reading), timeoutMs, timeoutError, async (slices) => {
         for (let index = 0; index < slices.length; index += stepSlices)
           await step(() => onSlices(slices.slice(index, index + stepSlices)))
       })

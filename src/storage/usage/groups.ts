@@ -6,6 +6,7 @@ import {
   type UsageBucketGroup,
   type UsageBucketQuery,
   type UsageDimension,
+  type UsageTotals,
 } from '../ports/usage.ts'
 
 /** The groups that one step of a report completes. */
@@ -64,6 +65,18 @@ export class UsageGroups {
     return groups
   }
 
+  /** The totals of all groups together. */
+  total(): UsageTotals {
+    const total = emptyGroup(0, {})
+    for (const { counts, cost, latencies, firstTokens } of this.#groups.values()) {
+      for (const field of countFields) total.counts[field] += counts[field]
+      total.cost += cost
+      addHistogram(total.latencies, latencies)
+      addHistogram(total.firstTokens, firstTokens)
+    }
+    return totalsOf(total)
+  }
+
   #collected(): readonly Group[] {
     return [...this.#groups]
       .toSorted(
@@ -112,16 +125,19 @@ function emptyGroup(start: number, values: Group['values']): Group {
 const countFields = sumColumns.map(([, field]) => field)
 const noCounts = Object.fromEntries(countFields.map((field) => [field, 0])) as Counts
 
-function toBucketGroup({ start, values, counts, cost, latencies, firstTokens }: Group): UsageBucketGroup {
+function toBucketGroup(group: Group): UsageBucketGroup {
+  return { start: group.start, values: group.values, totals: totalsOf(group) }
+}
+
+function totalsOf({ counts, cost, latencies, firstTokens }: Group): UsageTotals {
   const { priced, ...sums } = counts
-  const totals = {
+  return {
     ...sums,
     // As in the report of the command line: unknown only if no cost is known.
     cost: sums.unpriced > 0 && priced === 0 ? null : cost,
     latency: timingOf(latencies),
     firstToken: timingOf(firstTokens),
   }
-  return { start, values, totals }
 }
 
 /** The number of requests by rounded time in milliseconds. */
@@ -129,6 +145,10 @@ export type Histogram = Map<number, number>
 
 /** Adds times and their numbers of requests, in the form in which a store has them. */
 export type AddTimes = (histogram: Histogram, stored: string) => void
+
+function addHistogram(total: Histogram, histogram: Histogram): void {
+  for (const [time, count] of histogram) total.set(time, (total.get(time) ?? 0) + count)
+}
 
 /** Returns the percentiles by the nearest rank; null for an empty histogram. */
 export function timingOf(histogram: Histogram): Timing | null {

@@ -3,6 +3,7 @@ import type { Keys, Organizations } from '../ports/accounts.ts'
 import type {
   BucketWidth,
   UsageBucketGroup,
+  UsageBucketQuery,
   UsageBuckets,
   UsageDimension,
   UsageGroup,
@@ -41,14 +42,16 @@ export async function operatorReport(
   const { by: groupBy, width } = groupings[by]
   const ids = organization === undefined ? undefined : [await idOf(organization, organizations)]
   const range = { organizations: ids, from: since, to: until }
-  const [found, [total]] = await Promise.all([
-    usage.read({ ...range, groupBy, width }),
-    usage.read({ ...range, groupBy: [] }),
-  ])
+  const { groups: found, total } = await usage.readWithTotal({ ...range, groupBy, width })
   const named = { org: organizations.list, key: keys.list }
   const names = by === 'org' || by === 'key' ? await named[by]() : []
   const groups = found.map(toGroup(by, new Map(names.map(({ id, name }) => [id, name]))))
-  return { groups: sorted(groups, query), total: total ? toSums(total.totals) : noSums }
+  return { groups: sorted(groups, query), total: toSums(by === 'tag' ? await totalOf(range, usage) : total) }
+}
+
+/** Counts each request once, also one with several tags. */
+async function totalOf(range: Omit<UsageBucketQuery, 'groupBy'>, usage: UsageBuckets): Promise<UsageTotals> {
+  return (await usage.readWithTotal({ ...range, groupBy: [] })).total
 }
 
 async function idOf(name: string, organizations: OperatorReportSources['organizations']): Promise<string> {

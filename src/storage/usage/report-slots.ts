@@ -7,12 +7,28 @@ export type ReportLimits = {
   readonly maxGroups: number
   /** How long one of them may take, and wait before, in milliseconds. */
   readonly maxReportMs: number
+  /** Creates the error for a report that takes longer. */
+  timeoutError(): Error
 }
 
 /** The limits of reports that clients of a server read. */
-export const clientReports: ReportLimits = { maxGroups: 10_000, maxReportMs: 10_000 }
+export const clientReports: ReportLimits = {
+  maxGroups: 10_000,
+  maxReportMs: 10_000,
+  timeoutError: () =>
+    serviceUnavailable(
+      'The usage report has too many requests to be read in time. Request a shorter period, or group by fewer properties.',
+    ),
+}
 /** Those of the operator, in a process of their own. */
-export const operatorReports: ReportLimits = { maxGroups: Infinity, maxReportMs: 5 * 60_000 }
+export const operatorReports: ReportLimits = {
+  maxGroups: Infinity,
+  maxReportMs: 5 * 60_000,
+  timeoutError: () =>
+    new Error(
+      'The report took longer than 5 minutes. Report a shorter period with --since, or one organization with --org.',
+    ),
+}
 
 /** How many reports may be read or wait at once. */
 export const maxReports = 64
@@ -25,28 +41,35 @@ const eagerMs = 200
 export type ReportRun = {
   /** The milliseconds that are left for it. */
   readonly timeoutMs: number
-  /** Runs a step in a turn of the event loop of its own; other requests wait for one step only. Throws 503 if it is too late. */
+  /** Creates the error for a report that takes longer. */
+  timeoutError(): Error
+  /** Runs a step in a turn of the event loop of its own; other requests wait for one step only. Throws if it is too late. */
   step<Value>(work: () => Value): Promise<Value>
 }
+
+type ReportTimes = Pick<ReportLimits, 'maxReportMs' | 'timeoutError'>
 
 /** Limits the reports that are read at once; others wait in their order, for as long as one report may take. */
 export class ReportSlots {
   readonly #maxReportMs: number
+  readonly #timeoutError: () => Error
   #running = 0
   readonly #waiting = new Set<() => void>()
 
-  constructor({ maxReportMs }: Pick<ReportLimits, 'maxReportMs'>) {
+  constructor({ maxReportMs, timeoutError }: ReportTimes) {
     this.#maxReportMs = maxReportMs
+    this.#timeoutError = timeoutError
   }
 
-  /** Reads a report; rejects with 503 if too many are waiting, or it waited or takes too long. */
+  /** Reads a report; rejects with 503 if too many are waiting or it waited too long, and if it takes too long. */
   async run<Value>(read: (run: ReportRun) => Promise<Value>): Promise<Value> {
     const deadline = performance.now() + this.#maxReportMs
     await this.#enter()
     try {
       const timeoutMs = deadline - performance.now()
-      if (timeoutMs <= 0) throw reportTooLong()
-      return await read({ timeoutMs, step: createStep(deadline) })
+      const timeoutError = this.#timeoutError
+      if (timeoutMs <= 0) throw timeoutError()
+      return await read({ timeoutMs, timeoutError, step: createStep(deadline, timeoutError) })
     } finally {
       this.#leave()
     }
@@ -79,10 +102,10 @@ export class ReportSlots {
   }
 }
 
-function createStep(deadline: number): ReportRun['step'] {
+function createStep(deadline: number, timeoutError: () => Error): ReportRun['step'] {
   let workedMs = 0
   return async (work) => {
-    if (performance.now() > deadline) throw reportTooLong()
+    if (performance.now() > deadline) throw timeoutError()
     await nextTurn()
     const startedAt = performance.now()
     const value = work()
@@ -107,11 +130,4 @@ export function tooManyGroups(maxGroups: number): Error {
 /** The 503 for more than `maxReports` at once. */
 function tooManyReports(): Error {
   return serviceUnavailable('Too many usage reports are being read. Try again later.')
-}
-
-/** The 503 for a report that takes too long. */
-export function reportTooLong(): Error {
-  return serviceUnavailable(
-    'The usage report has too many requests to be read in time. Request a shorter period, or group by fewer properties.',
-  )
 }

@@ -28,12 +28,19 @@ export type UsageSource = {
 export function createUsageReports(source: UsageSource, limits: ReportLimits): UsageBuckets {
   const slots = new ReportSlots(limits)
   const { addTimes } = source
+
+  async function readGroups(query: UsageBucketQuery, run: ReportRun): Promise<UsageGroups> {
+    const groups = new UsageGroups({ ...query, addTimes, limit: limits.maxGroups })
+    await source.readSlices(readingOf(query), (slices) => groups.add(slices), run)
+    return groups
+  }
+
   return {
-    read: (query) =>
+    read: (query) => slots.run(async (run) => (await readGroups(query, run)).sorted(run.step)),
+    readWithTotal: (query) =>
       slots.run(async (run) => {
-        const groups = new UsageGroups({ ...query, addTimes, limit: limits.maxGroups })
-        await source.readSlices(readingOf(query), (slices) => groups.add(slices), run)
-        return await groups.sorted(run.step)
+        const groups = await readGroups(query, run)
+        return { groups: await groups.sorted(run.step), total: groups.total() }
       }),
   }
 }

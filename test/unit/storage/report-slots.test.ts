@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { clientReports, maxReports, ReportSlots } from '../../../src/storage/usage/report-slots.ts'
+import {
+  clientReports,
+  maxReports,
+  operatorReports,
+  ReportSlots,
+} from '../../../src/storage/usage/report-slots.ts'
 
 test('a report is rejected while too many are open, and the next one is read', async () => {
   const reports = new ReportSlots(clientReports)
@@ -26,7 +31,7 @@ test('two reports take turns step by step, and a third one waits for the end of 
 })
 
 test('a report that waits for longer than one may take is rejected, and so is a step that comes too late', async () => {
-  const reports = new ReportSlots({ maxReportMs: 20 })
+  const reports = new ReportSlots({ ...clientReports, maxReportMs: 20 })
   const gate = Promise.withResolvers<void>()
   const running = [1, 2].map(() =>
     reports.run(async ({ step }) => {
@@ -39,4 +44,11 @@ test('a report that waits for longer than one may take is rejected, and so is a 
   const ended = await Promise.allSettled(running)
   expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   for (const result of ended) expect(result).toMatchObject({ reason: { status: 503 } })
+})
+
+test('a report of the command line that takes too long names the flags that make it shorter', async () => {
+  const reports = new ReportSlots({ ...operatorReports, maxReportMs: 0 })
+  const late = reports.run(async ({ step }) => step(() => {}))
+  await expect(late).rejects.toThrow('Report a shorter period with --since, or one organization with --org.')
+  await expect(late).rejects.not.toHaveProperty('status')
 })
