@@ -44,24 +44,26 @@ export async function measureSteadyLoad(
     slot?.release(350)
   }
 
-  async function callFor(duration: number): Promise<void> {
+  async function callFor(duration: number): Promise<number> {
     const running: Promise<void>[] = []
     const beganAt = performance.now()
-    for (let elapsed = 0; elapsed < duration; elapsed = performance.now() - beganAt) {
+    for (let elapsed = 0; elapsed < duration;) {
+      elapsed = Math.min(duration, performance.now() - beganAt)
       clock.now = origin + Math.floor(performance.now() - startedAt)
-      while (running.length < (elapsed * rate) / 1000)
+      while (running.length < Math.floor((elapsed * rate) / 1000))
         running.push(refusalOf(call).then((refusal) => void (refusal && rejected++)))
       await Bun.sleep(1)
     }
     await Promise.all(running)
+    return performance.now() - beganAt
   }
 
   await callFor(warmUpMs)
   renewals.clear()
   ;[calls, waiting, rejected] = [0, 0, 0]
-  await callFor(milliseconds)
+  const elapsedMs = await callFor(milliseconds)
   const busiest = Math.max(0, ...renewals.values())
-  return { renewals: (busiest * 1000) / milliseconds / processes, calls, waiting, rejected }
+  return { renewals: (busiest * 1000) / elapsedMs / processes, calls, waiting, rejected }
 }
 
 function countRenewals(renew: RenewLeases, counts: Map<string, number>): RenewLeases {
