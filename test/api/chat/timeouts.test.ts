@@ -34,7 +34,7 @@ describe('a provider that exceeds its timeout', () => {
     const settings = { retries: { attempts: 2 } }
     await using scenario = await startScenario(silence, {
       settings,
-      provider: firstByte,
+      acme: firstByte,
       other: [jsonReply()],
     })
     expect(await (await scenario.app.chat(chatRequest)).json()).toMatchObject({ provider: 'other' })

@@ -22,6 +22,8 @@ const opening = [delta({ role: 'assistant', content: '' }), delta({ content: mar
 
 function start(gate: Promise<unknown>, rest: readonly object[], reasons = true) {
   return startBillingScenario(chunks([...opening, gate, ...rest], hang), {
+    // Longer than a test waits for anything: what ends without the usage, has not awaited it.
+    usageTimeoutMs: 600_000,
     model: { max_output_tokens: 10_000, ...(reasons && { reasoning }) },
   })
 }
@@ -82,5 +84,4 @@ test('a model that does not reason is not awaited', async () => {
   expect(await paid.acme.requests[0]!.aborted).toBe(true)
   const [row] = await paid.billing.waitForUsage(1)
   expect(row).toMatchObject({ status: 499, estimated: 1 })
-  expect(row?.latency_ms).toBeLessThan(5000)
 })
