@@ -4,8 +4,14 @@ import type { SendRequest } from '../../faults/support/kill-client.ts'
 /** A request that was admitted, from when it was sent until its reply was complete, in milliseconds. */
 export type Admitted = { readonly sent: number; readonly received: number }
 
-/** What became of the requests to a small limit; the gateway of a lost one was killed, maybe after it was admitted. */
-export type Probed = { readonly admitted: Admitted[]; lost: number }
+/** What became of the requests to a small limit. */
+export type Probed = {
+  readonly admitted: Admitted[]
+  /** Those whose connection broke with a gateway that was killed, maybe after they were admitted. */
+  lost: number
+  /** Replies that are neither a completion nor a rejection. */
+  readonly failed: string[]
+}
 
 /** What is sent to the small limit; the provider always completes it. */
 export const probeInput = 'Probe'
@@ -18,9 +24,10 @@ export async function probeLimit(ask: SendRequest, probed: Probed, ended: AbortS
     const sent = performance.now()
     try {
       const reply = await ask('/v1/chat/completions', 'POST', probeRequest)
-      await reply.text()
+      const text = await reply.text()
       if (reply.status === 200) probed.admitted.push({ sent, received: performance.now() })
-      else if (reply.status !== 429) probed.lost++
+      // A gateway, or a database, without processor time for seconds rejects with 503.
+      else if (![429, 503].includes(reply.status)) probed.failed.push(`${reply.status}: ${text}`)
     } catch {
       probed.lost++
     }

@@ -48,7 +48,7 @@ export async function killReplicas(options: ReplicaKillOptions) {
   const ask = askAnywhere(replicas, key, draw)
   const memory: Acknowledged = { stored: [], paid: new Map() }
   const load: ReplicaLoad = { memory, ask, draw, findings: [], followed: { count: 0 } }
-  const probed: Probed = { admitted: [], lost: 0 }
+  const probed: Probed = { admitted: [], lost: 0, failed: [] }
   const askSmall = askAnywhere(replicas, await books.keyOf('small'), draw)
 
   using orphans = watchOrphans(books)
@@ -75,7 +75,10 @@ export async function killReplicas(options: ReplicaKillOptions) {
   await expectKept(replicas, key, memory)
   if (options.suspends === true) expect(orphans.longestMs()).toBeLessThan(maxOrphanMs)
   expect(largestExcess(probed.admitted, smallLimit)).toBeLessThanOrEqual(0)
-  if (options.suspends !== true) expect(probed.lost).toBeLessThanOrEqual(probes * options.kills)
+  if (options.suspends !== true) {
+    expect(probed.lost).toBeLessThanOrEqual(probes * options.kills)
+    expect(probed.failed).toEqual([])
+  }
   return {
     kills: options.kills,
     stored: memory.stored.length,
