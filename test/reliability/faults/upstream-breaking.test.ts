@@ -85,15 +85,19 @@ const forms: readonly RequestForm[] = [
 describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const))(
   'the stream of a provider (%s)',
   (_, fixture) => {
-    let scenario: BillingScenario
+    const start = (idle?: string) =>
+      startFaultScenario(fixture, { idle }, { other: [normalReply(fixture, true)] })
+    let patient: BillingScenario
     beforeAll(async () => {
-      scenario = await startFaultScenario(fixture, { idle: '500ms' }, { other: [normalReply(fixture, true)] })
+      patient = await start()
     })
-    afterAll(() => scenario[Symbol.asyncDispose]())
+    afterAll(() => patient[Symbol.asyncDispose]())
 
     test.each(faults.map(([name, script, code]) => [name, script, code ?? 'upstream_unavailable'] as const))(
       'ends with an error when after the first tokens %s',
       async (_, script, code) => {
+        await using impatient = code === 'upstream_timeout' ? await start('500ms') : undefined
+        const scenario = impatient ?? patient
         const { length } = scenario.acme.requests
         const { promise: received, resolve } = Promise.withResolvers<void>()
         scenario.acme.respondWith(script(fixture, received))
