@@ -61,8 +61,8 @@ async function tripsOf(billing: BillingMode) {
 }
 
 /** Replies come later than what is sent together, so that only what waits for them is a round trip of its own. */
-function delayed(proxy: Proxy): void {
-  proxy.delay(30)
+function delayed(proxy: Proxy, milliseconds = 30): void {
+  proxy.delay(milliseconds)
 }
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
@@ -82,7 +82,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const { scenario, database, proxy } = await startGateway('prepaid', jsonReply())
     await using _ = scenario
     const [charged] = await database.account()
-    delayed(proxy)
+    // So long that many requests share a transaction however slowly they arrive.
+    delayed(proxy, 200)
     const trips = proxy.recordRoundTrips()
     // The gateway sends its own requests by the HTTP client of this process, whose connections are limited.
     const clients = await Promise.all(
