@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { freePort } from '../free-port.ts'
 import { postgresPrograms, preparePrograms } from './programs.ts'
 
 /** Whether a PostgreSQL can be started. */
@@ -189,17 +189,4 @@ function userNamed(name: string): { readonly uid: number; readonly gid: number }
     .find((line) => line.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error()),
-      )
-    })
-  })
 }

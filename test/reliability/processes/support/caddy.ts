@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { temporaryHome } from '../../../unit/config/support/temporary-home.ts'
 import { waitUntil } from '../../../support/billing-database.ts'
+import { freePort } from '../../../support/free-port.ts'
 import { projectFolder } from '../../../support/source.ts'
 
 /** The executable of Caddy: the one that WEIR_TEST_CADDY names, or the one on the path. */
@@ -42,11 +43,4 @@ async function configuration(urls: readonly string[]): Promise<string> {
   const text = await Bun.file(join(projectFolder, 'deploy/caddy/replicas.Caddyfile')).text()
   const servers = urls.map((url) => new URL(url).host).join(' ')
   return `{\n\tadmin off\n}\n${text.replace(/reverse_proxy weir-1:.* \{/, `reverse_proxy ${servers} {`)}`
-}
-
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port = 0 } = server
-  await server.stop(true)
-  return port
 }
