@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { waitUntil } from '../../support/billing-database.ts'
+import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { weirCommand } from '../../support/weir-command.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
@@ -13,9 +14,9 @@ const rows = 60_000
 
 describe.skipIf(!hasPostgres)('a copy that is killed', () => {
   test('leaves a PostgreSQL database that no server uses, and starts over', async () => {
-    const { folder, url } = await startCopies()
+    const { folder, url, slow } = await startCopies()
     fillSqlite(join(folder, 'data', 'weir.db'))
-    const copying = spawnCopy(folder, '--data', 'data', '--to', url)
+    const copying = spawnCopy(folder, '--data', 'data', '--to', slow)
     const copied = () => execute(url, 'SELECT 1 FROM usage LIMIT 1').catch(() => [])
     await waitUntil(async () => (await copied()).length > 0, 'rows of the table usage')
     copying.kill('SIGKILL')
@@ -31,10 +32,10 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
   }, 120_000)
 
   test('leaves no SQLite database, and starts over', async () => {
-    const { folder, url } = await startCopies()
+    const { folder, url, slow } = await startCopies()
     fillSqlite(join(folder, 'data', 'weir.db'))
     expect((await runWeir(['copy', '--data', 'data', '--to', url], folder)).code).toBe(0)
-    const copying = spawnCopy(folder, '--from', url, '--to', 'back')
+    const copying = spawnCopy(folder, '--from', slow, '--to', 'back')
     const part = join(folder, 'back', 'weir.db.part-wal')
     await waitUntil(() => existsSync(part) && Bun.file(part).size > 1e6, 'a part of the file')
     copying.kill('SIGKILL')
@@ -47,15 +48,19 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
   }, 120_000)
 })
 
+/** A folder and a database. `slow` is its URL by a proxy in this process: no copy is complete before the test can kill it. */
 async function startCopies() {
   const folder = mkdtempSync(join(tmpdir(), 'weir-copy-'))
   const server = await sharedPostgres()
   const url = await server.createDatabase()
+  const proxy = await startProxy(server.port)
+  proxy.delay(10)
   onTestFinished(async () => {
+    proxy[Symbol.dispose]()
     rmSync(folder, { recursive: true, force: true })
     await server.dropDatabase(url)
   })
-  return { folder, url }
+  return { folder, url, slow: proxy.through(url) }
 }
 
 function spawnCopy(folder: string, ...flags: readonly string[]) {
