@@ -8,9 +8,10 @@ import { databaseName } from '../../../src/storage/database-location.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { fillOrganization, rowsOf } from '../../unit/storage/support/organization-rows.ts'
-import { gatedReply, queueRun, waitForRun } from '../../support/background.ts'
-import { streamReply, jsonReply } from '../../support/chat-fixtures.ts'
+import { firstChunks, queueRun, waitForRun } from '../../support/background.ts'
+import { chunks, streamReply, jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
+import { hang } from '../../support/script.ts'
 import { sqliteFile } from '../../support/database-connection.ts'
 import { weirCommand } from '../../support/weir-command.ts'
 
@@ -27,6 +28,11 @@ async function startLarge(rows: number, scripts: Parameters<typeof startBillingS
   return {
     ...paid,
     headers,
+    /** Executes these statements whenever a usage row is to be deleted, until the returned function is called. */
+    beforeEachUsageRow(statements: string): () => void {
+      sqlite.run(`CREATE TRIGGER held BEFORE DELETE ON usage BEGIN ${statements}; END`)
+      return () => void sqlite.run('DROP TRIGGER held')
+    },
     total: () => rowsOf(sqlite, acme).reduce((sum, count) => sum + count, 0),
     async [Symbol.asyncDispose]() {
       sqlite.close()
@@ -36,21 +42,24 @@ async function startLarge(rows: number, scripts: Parameters<typeof startBillingS
 }
 
 test('an organization is unusable as soon as its deletion begins; its calls end, and others are served', async () => {
-  const gate = Promise.withResolvers<void>()
-  await using paid = await startLarge(5000, [gatedReply(gate.promise), jsonReply(), streamReply()])
+  const endless = chunks(firstChunks, hang)
+  await using paid = await startLarge(5000, [endless, jsonReply(), streamReply()])
   const { app, headers } = paid
   const running = app.chat({ ...chatRequest, stream: true }, { headers })
   await paid.acme.request(0)
   const folder = dirname(sqliteFile(paid.database))
-  const deleting = runWeir(['orgs', 'delete', 'acme', '--yes', '--json'], folder, { WEIR_DATA: folder })
+  const remove = () => runWeir(['orgs', 'delete', 'acme', '--yes', '--json'], folder, { WEIR_DATA: folder })
+  // It ends in the middle, so that what follows is certainly seen before its end.
+  const release = paid.beforeEachUsageRow("SELECT RAISE(ABORT, 'held')")
+  expect((await remove()).code).toBe(1)
   const isRefused = async () => (await app.request('/v1/models', { headers })).status === 403
   await waitUntil(isRefused, 'a refused key')
   expect(paid.total()).toBeGreaterThan(0)
   expect((await app.chat(chatRequest)).status).toBe(200)
-  gate.resolve()
-  expect(await (await running).text()).toContain('[DONE]')
+  expect(await (await running).text()).toContain('The organization of this API key no longer exists.')
 
-  const { code, out } = await deleting
+  release()
+  const { code, out } = await remove()
   expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ name: 'acme', deleted: true })])
   expect(paid.total()).toBe(0)
   expect((await app.request('/v1/models', { headers })).status).toBe(403)
@@ -61,6 +70,10 @@ test('a deletion that was killed in the middle continues at the next start', asy
   await using paid = await startLarge(3000, jsonReply())
   await paid.app.stop()
   const folder = dirname(sqliteFile(paid.database))
+  // The first of these rows takes longer than the test, so that the process is certainly killed in the middle.
+  const release = paid.beforeEachUsageRow(
+    'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n',
+  )
   const child = Bun.spawn([...weirCommand, 'orgs', 'delete', 'acme', '--yes'], {
     env: { HOME: folder, WEIR_DATA: folder },
     stdio: ['ignore', 'ignore', 'ignore'],
@@ -69,6 +82,7 @@ test('a deletion that was killed in the middle continues at the next start', asy
   child.kill('SIGKILL')
   await child.exited
   expect(paid.total()).toBeGreaterThan(0)
+  release()
 
   await using again = await startScenario(jsonReply(), { database: paid.database, model: { pricing } })
   const { headers } = paid
