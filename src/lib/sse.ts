@@ -47,7 +47,7 @@ export class SseParser {
     const nextLineEnd = text.includes('\r') ? indexOfLineEnd : indexOfLineFeed
     for (let end = nextLineEnd(text, from); end >= 0; end = nextLineEnd(text, from)) {
       if (!last && text[end] === '\r' && end === text.length - 1) break
-      this.#parseLine(text.slice(start, end), events)
+      this.#parseLine(text, start, end, events)
       start = text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
       from = start
     }
@@ -55,15 +55,16 @@ export class SseParser {
     this.#pendingCr = this.#pending.endsWith('\r')
   }
 
-  #parseLine(line: string, events: SseEvent[]): void {
-    if (line === '') {
+  /** Parses the line from `start` to `end` where it stands: a string of its own for each line would cost more than the rest. */
+  #parseLine(text: string, start: number, end: number, events: SseEvent[]): void {
+    if (start === end) {
       if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data })
       this.#event = ''
       this.#data = undefined
-    } else if (line.startsWith('data:')) {
-      const value = valueAfter(line, 5)
+    } else if (text.startsWith('data:', start)) {
+      const value = valueIn(text, start + 5, end)
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
-    } else if (line.startsWith('event:')) this.#event = valueAfter(line, 6)
+    } else if (text.startsWith('event:', start)) this.#event = valueIn(text, start + 6, end)
   }
 }
 
@@ -80,6 +81,7 @@ function indexOfLineEnd(text: string, from: number): number {
   return -1
 }
 
-function valueAfter(line: string, colon: number): string {
-  return line.slice(line[colon] === ' ' ? colon + 1 : colon)
+/** The value of a field, without the space that may precede it. */
+function valueIn(text: string, start: number, end: number): string {
+  return text.slice(text[start] === ' ' ? start + 1 : start, end)
 }
