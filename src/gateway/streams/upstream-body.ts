@@ -177,7 +177,8 @@ class SseBody<State> implements UpstreamBody {
     // An unchanged state remembers nothing of the event.
     if (step.state !== this.#state) this.#heldCharacters += event.data.length
     this.#state = step.state
-    batch.push(...step.events)
+    // A loop: to spread a list of one event takes longer than to parse it.
+    for (const parsed of step.events) batch.push(parsed)
     if (step.done) this.#finished = true
     else if (this.#heldCharacters > maxHeldCharacters) this.#fail(batch)
   }

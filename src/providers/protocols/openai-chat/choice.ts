@@ -6,7 +6,7 @@ import {
 } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 import { hasError, parseError } from '../error.ts'
-import { emitText, noEvents } from '../parsing.ts'
+import { emitText } from '../parsing.ts'
 import type { Dialect, StateField } from './dialect.ts'
 import { addPiece, appendState, endOpenCall, isComplete, noCalls, type ToolCalls } from './tool-calls.ts'
 
@@ -129,11 +129,11 @@ const finishReasons = new Map<string, FinishReason>([
 
 const errorReasons = new Set(['error', 'abort', 'insufficient_system_resource', 'network_error'])
 
-/** The log probabilities of a choice or of its chunk; none where the provider sends none. */
-export function logprobsEvents({ logprobs }: Fields, choice: number): readonly GenerationEvent[] {
-  if (!isObject(logprobs) || Object.values(logprobs).every(isEmpty)) return noEvents
+/** Emits the log probabilities of a choice or of its chunk, where the provider sends some. */
+export function emitLogprobs({ logprobs }: Fields, choice: number, events: GenerationEvent[]): void {
+  if (!isObject(logprobs) || Object.values(logprobs).every(isEmpty)) return
   // The body was parsed from JSON.
-  return [{ type: 'logprobs', choice, logprobs: logprobs as Json }]
+  events.push({ type: 'logprobs', choice, logprobs: logprobs as Json })
 }
 
 function isEmpty(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { GenerationEvent, ServedTier, Usage } from '../../../domain/generation/events.ts'
+import type { GenerationEvent, ProviderError, ServedTier, Usage } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseJson, textOf } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { hasError, parseError } from '../error.ts'
@@ -10,7 +10,6 @@ import {
   failure,
   finishWith,
   incomplete,
-  noEvents,
   parseTier,
   stepInvalid,
 } from '../parsing.ts'
@@ -20,9 +19,9 @@ import {
   addMessage,
   type Choice,
   choiceError,
+  emitLogprobs,
   emptyChoice,
   endCalls,
-  logprobsEvents,
   readContent,
   toFinish,
 } from './choice.ts'
@@ -53,7 +52,7 @@ function readCompleteChoice(dialect: Dialect, entry: Fields, events: GenerationE
   const message = fieldsOf(entry.message)
   const reason = textOf(entry.finish_reason) ?? 'stop'
   readContent(message, index, events)
-  events.push(...logprobsEvents(entry, index))
+  emitLogprobs(entry, index, events)
   const choice = addFinish(addMessage(emptyChoice, index, message, dialect, events), reason)
   endCalls(choice, index, dialect, events)
   return toFinish(choice, index, reason)
@@ -90,8 +89,7 @@ function step(
   if (event.data === '[DONE]') return finishWith(state, conclude(dialect, state, true))
   const chunk = parseJson(event.data)
   if (!isObject(chunk)) return stepInvalid(state, event, parseError)
-  if (hasError(chunk) || event.event === 'error')
-    return finishWith(state, [...usageIn(chunk), failure(parseError(chunk))])
+  if (hasError(chunk) || event.event === 'error') return fail(state, [], chunk, parseError(chunk))
   return readChunk(dialect, state, toChat(chunk))
 }
 
@@ -101,16 +99,23 @@ function readChunk(dialect: Dialect, state: StreamState, chunk: Fields): Step<St
   for (const item of listOf(chunk.choices)) {
     const entry = fieldsOf(item)
     const error = choiceError(entry)
-    if (error) return finishWith(next, [...events, ...usageIn(chunk), failure(error)])
+    if (error) return fail(next, events, chunk, error)
     next = readChoice(dialect, next, entry, events)
   }
-  events.push(...usageIn(chunk))
+  emitUsage(parseUsage(chunk), events)
   return { state: next, events }
 }
 
-function usageIn(chunk: Fields): readonly GenerationEvent[] {
-  const usage = parseUsage(chunk)
-  return usage ? [{ type: 'usage', usage }] : noEvents
+/** The last step of a response that has failed, with the usage that the chunk may report. */
+function fail(
+  state: StreamState,
+  events: GenerationEvent[],
+  chunk: Fields,
+  error: ProviderError,
+): Step<StreamState> {
+  emitUsage(parseUsage(chunk), events)
+  events.push(failure(error))
+  return finishWith(state, events)
 }
 
 function readChoice(
@@ -123,7 +128,7 @@ function readChoice(
   const previous = state.choices[index]
   const delta = fieldsOf(entry.delta)
   readContent(delta, index, events)
-  events.push(...logprobsEvents(entry, index))
+  emitLogprobs(entry, index, events)
   const updated = addMessage(previous ?? emptyChoice, index, delta, dialect, events)
   const choice = endCalls(addFinish(updated, entry.finish_reason), index, dialect, events)
   if (choice.finish !== undefined && previous?.finish === undefined)
