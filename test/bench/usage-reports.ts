@@ -5,7 +5,7 @@ import { Secret } from '../../src/lib/secret.ts'
 import { type BucketWidth, bucketWidths, type UsageBucketQuery } from '../../src/storage/ports/usage.ts'
 import * as postgres from '../../src/storage/postgres/connection/database.ts'
 import { createUsageSource as createPostgresSource } from '../../src/storage/postgres/usage-source.ts'
-import { clientReports } from '../../src/storage/usage/report-slots.ts'
+import { operatorReports } from '../../src/storage/usage/report-slots.ts'
 import { createUsageReports } from '../../src/storage/usage/reports.ts'
 import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage-rollup.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
@@ -16,10 +16,12 @@ import { execute, startPostgres } from '../support/postgres/server.ts'
 import { fillUsage, usageDays } from '../support/usage-rows.ts'
 
 /**
- * `bun test/bench/usage-reports.ts [ROWS] [postgres]`: the time of reports from SQLite or PostgreSQL, and the longest time
- * that they block the event loop.
+ * `bun test/bench/usage-reports.ts [ROWS] [sqlite|postgres] [ORGANIZATIONS]`: the time of reports from SQLite or PostgreSQL,
+ * and the longest time that they block the event loop.
  */
-const rows = Number(process.argv[2] ?? 1_000_000)
+const [rows = 1_000_000, organizations = 5] = [process.argv[2], process.argv[4]].map((text) =>
+  text === undefined ? undefined : Number(text),
+)
 const runs = 5
 const day = bucketWidths['1d']
 const to = Math.floor(Date.now() / day) * day
@@ -27,8 +29,17 @@ const from = to - usageDays * day
 
 const store = await (process.argv[3] === 'postgres' ? openPostgresStore() : openSqliteStore())
 
+const lastDay = { width: '1d', from: to - day } as const
+
 const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly width: BucketWidth }>> = {
+  '1 day': lastDay,
+  '1 day by model': { ...lastDay, groupBy: ['model'] },
+  '1 day by organization': { ...lastDay, groupBy: ['organization'] },
+  '1 day by key': { ...lastDay, groupBy: ['key'] },
+  'costs of 1 day': { ...lastDay, timings: false },
+  'costs of 1 day by organization': { ...lastDay, timings: false, groupBy: ['organization'] },
   '7 days': { width: '1d', from: to - 7 * day },
+  '7 days by organization': { width: '1d', from: to - 7 * day, groupBy: ['organization'] },
   '30 days': { width: '1d', from },
   '30 days by model': { width: '1d', from, groupBy: ['model'] },
   '30 days by model and key': { width: '1d', from, groupBy: ['model', 'key'] },
@@ -46,12 +57,17 @@ const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly wi
   '7 days by user': { width: '1d', from: to - 7 * day, groupBy: ['user'] },
 }
 
-await fillUsage(store, { rows, from, to })
-console.log(`${rows} rows over ${usageDays} days, before they are added to the totals`)
+await fillUsage(store, { rows, from, to, organizations })
+// As a server that has been running would have done.
+await store.rows('ANALYZE')
+console.log(`${rows} rows of ${organizations} organizations over ${usageDays} days`)
+console.log('before they are added to the totals')
 await measureAll(['7 days', '24 hours by model', '1440 minutes'])
 await rollUp()
+await store.rows('ANALYZE')
 console.log('\nafterwards')
 await measureAll()
+await measure('1 day, eight at once', () => Promise.all(Array.from({ length: 8 }, () => read(lastDay))))
 await store.close()
 
 async function openSqliteStore() {
@@ -59,7 +75,7 @@ async function openSqliteStore() {
   const database = openDatabase(join(folder, 'weir.db'))
   const writer = createWriter(database)
   return {
-    buckets: createUsageReports(createUsageSource(database), clientReports),
+    buckets: createUsageReports(createUsageSource(database), operatorReports),
     rollUp: createRollup(database, writer),
     rows: async (sql: string) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(sql).all(),
     async close() {
@@ -75,7 +91,7 @@ async function openPostgresStore() {
   const url = await server.createDatabase()
   const database = await postgres.openDatabase(new Secret(url))
   return {
-    buckets: createUsageReports(createPostgresSource(database), clientReports),
+    buckets: createUsageReports(createPostgresSource(database), operatorReports),
     rollUp: createPostgresRollup(database),
     rows: (sql: string) => execute<Readonly<Record<string, unknown>>>(url, sql),
     async close() {
@@ -99,23 +115,32 @@ async function rollUp(): Promise<void> {
   )
 }
 
+function read(query: Partial<UsageBucketQuery>): Promise<unknown> {
+  return store.buckets.read({ from, to, groupBy: [], ...query })
+}
+
 async function measureAll(names = Object.keys(reports)): Promise<void> {
-  for (const [name, query] of Object.entries(reports)) {
-    if (!names.includes(name)) continue
-    const times: number[] = []
-    let blockedMs = 0
-    for (let run = 0; run < runs; run++) {
-      const start = performance.now()
-      const reading = store.buckets.read({ from, to, groupBy: [], ...query })
-      blockedMs = Math.max(blockedMs, await longestBlock(reading))
-      times.push(performance.now() - start)
-    }
-    times.sort((one, other) => one - other)
-    console.log(
-      `${name.padEnd(40)} median ${times[runs >> 1]?.toFixed(1).padStart(8)} ms  worst ${times.at(-1)?.toFixed(1).padStart(8)} ms  ` +
-        `blocks ${blockedMs.toFixed(1).padStart(6)} ms`,
-    )
+  for (const [name, query] of Object.entries(reports))
+    if (names.includes(name)) await measure(name, () => read(query))
+}
+
+async function measure(name: string, work: () => Promise<unknown>): Promise<void> {
+  const times: number[] = []
+  let blockedMs = 0
+  for (let run = 0; run < runs; run++) {
+    const start = performance.now()
+    blockedMs = Math.max(blockedMs, await longestBlock(work()))
+    times.push(performance.now() - start)
   }
+  times.sort((one, other) => one - other)
+  const figures = [
+    ['min', times[0]],
+    ['median', times[runs >> 1]],
+    ['worst', times.at(-1)],
+    ['blocks', blockedMs],
+  ] as const
+  const columns = figures.map(([title, ms = 0]) => `${title} ${ms.toFixed(1).padStart(7)} ms`)
+  console.log(`${name.padEnd(37)} ${columns.join('  ')}`)
 }
 
 /** The longest time between two turns of the event loop until the promise is settled. */

@@ -8,24 +8,24 @@ export type FilledUsage = {
   readonly rows: number
   readonly from: number
   readonly to: number
-  /** The ids of the organizations that own them, in turn; `org_0` to `org_4` are created by default. */
-  readonly organizations?: readonly string[]
+  /** The ids of the organizations that own them, in turn, or the number of those to create: `org_0` to `org_4` by default. */
+  readonly organizations?: readonly string[] | number
 }
 
 /** Inserts usage rows, evenly over the time: five keys an organization, some models a key, a thousand users, some failures. */
 export async function fillUsage(
   store: UsageStore,
-  { rows, from, to, organizations }: FilledUsage,
+  { rows, from, to, organizations = 5 }: FilledUsage,
 ): Promise<void> {
-  const owners = organizations ?? (await createOwners(store))
-  const place = `i * 7 % ${owners.length}`
-  const owner = owners.map((id, index) => `WHEN ${index} THEN '${id}'`).join(' ')
+  const count = typeof organizations === 'number' ? organizations : organizations.length
+  const place = `i * 7 % ${count}`
+  const owner = await ownersOf(store, organizations, place)
   await store.rows(
     `WITH RECURSIVE n (i) AS (SELECT cast(0 AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})
       INSERT INTO usage (id, organization_id, key_id, created_at, api, model, provider, stream, prompt_tokens,
         completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, latency_ms,
         first_token_ms, status, error, "user", tags)
-      SELECT 'req_' || (1000000000000 + i), CASE ${place} ${owner} END, 'key' || (${place}) || '_' || (i * 11 % 5),
+      SELECT 'req_' || (1000000000000 + i), ${owner}, 'key' || (${place}) || '_' || ((i + i / ${count}) % 5),
         ${from} + i * (${to} - ${from}) / ${rows}, CASE i % 5 WHEN 0 THEN 'responses' ELSE 'chat' END,
         CASE i % 50 WHEN 0 THEN NULL ELSE 'acme/m' || ((i * 11 + i * 13 % 3) % 8) END,
         CASE i % 50 WHEN 0 THEN NULL ELSE 'acme' END, i % 2 = 1, i % 900, i % 400, i % 90, 0, i % 40, 1 = 0,
@@ -37,9 +37,17 @@ export async function fillUsage(
   )
 }
 
-async function createOwners(store: UsageStore): Promise<readonly string[]> {
-  const ids = [0, 1, 2, 3, 4].map((index) => `org_${index}`)
-  for (const id of ids)
-    await store.rows(`INSERT INTO organizations (id, name, created_at) VALUES ('${id}', '${id}', 0)`)
-  return ids
+/** SQL for the organization at this place; creates the organizations of which only the number is given. */
+async function ownersOf(
+  store: UsageStore,
+  organizations: readonly string[] | number,
+  place: string,
+): Promise<string> {
+  if (typeof organizations !== 'number')
+    return `CASE ${place} ${organizations.map((id, index) => `WHEN ${index} THEN '${id}'`).join(' ')} END`
+  await store.rows(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${organizations - 1})
+      INSERT INTO organizations (id, name, created_at) SELECT 'org_' || i, 'org_' || i, 0 FROM n`,
+  )
+  return `'org_' || (${place})`
 }
