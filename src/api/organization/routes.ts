@@ -47,26 +47,29 @@ export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
     .use(guard)
     .get(
       '/v1/organization/usage/completions',
-      async ({ request, caller }) =>
-        reply(usageQuery.read(request, caller?.organization.id), buckets, renderUsage),
+      async ({ request, caller }) => {
+        const page = usageQuery.read(request, caller?.organization.id)
+        return reply(page, await buckets.read(page.query), renderUsage)
+      },
       { detail: usageDetail },
     )
     .get(
       '/v1/organization/costs',
-      async ({ request, caller }) =>
-        reply(costsQuery.read(request, caller?.organization.id), buckets, renderCosts),
+      async ({ request, caller }) => {
+        const page = costsQuery.read(request, caller?.organization.id)
+        return reply(page, await buckets.read({ ...page.query, timings: false }), renderCosts)
+      },
       { detail: costsDetail },
     )
 }
 
 /** A response with the text, because Elysia would not write an exact number as it is. */
-async function reply<Result>(
+function reply<Result>(
   page: ReportPage,
-  buckets: UsageBuckets,
+  groups: readonly UsageBucketGroup[],
   renderResult: (group: UsageBucketGroup) => Result,
-): Promise<Response> {
-  const rendered = renderPage(page, await buckets.read(page.query), renderResult)
-  return jsonText([JSON.stringify(rendered)])
+): Response {
+  return jsonText([JSON.stringify(renderPage(page, groups, renderResult))])
 }
 
 /** The dependencies of the check in front of usage reports. */

@@ -93,6 +93,8 @@ export type UsageBucketQuery = {
   readonly models?: readonly string[] | undefined
   /** Only requests with the keys with these public ids, if present. */
   readonly keys?: readonly string[] | undefined
+  /** False for a report without percentiles, which are null then: it is read faster. */
+  readonly timings?: boolean
 }
 
 /** Totals of the requests of a bucket. */

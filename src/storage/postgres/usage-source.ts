@@ -1,6 +1,6 @@
 import type { AddTimes } from '../usage/groups.ts'
 import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
-import { errorSql, sumColumns, totalsKeySql, type UsageLabel, type UsageSlice } from '../usage/slices.ts'
+import { errorSql, type ReportSlice, sumColumns, totalsKeySql, type UsageLabel } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql } from './usage-totals.ts'
 import { Parameters, type Statement } from './writer/statement.ts'
@@ -10,7 +10,7 @@ export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): U
   return {
     addTimes: addArrays,
     async readSlices(reading, onSlices, { step, timeoutMs, timeoutError }) {
-      await readPages<UsageSlice>(slicesStatement(reading), timeoutMs, timeoutError, async (slices) => {
+      await readPages<ReportSlice>(slicesStatement(reading), timeoutMs, timeoutError, async (slices) => {
         for (let index = 0; index < slices.length; index += stepSlices)
           await step(() => onSlices(slices.slice(index, index + stepSlices)))
       })
@@ -22,10 +22,17 @@ export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): U
 const stepSlices = 200
 
 /**
- * Returns the statement that reads the slices (`UsageSlice`) of requests: the totals, and the rows that are not part of
+ * Returns the statement that reads the slices (`ReportSlice`) of requests: the totals, and the rows that are not part of
  * them. It is one statement, so that it sees the totals and the time that they cover at the same moment.
  */
-export function slicesStatement({ ranges, by, widthMs, label, ...requests }: UsageReading): Statement {
+export function slicesStatement({
+  ranges,
+  by,
+  widthMs,
+  timings,
+  label,
+  ...requests
+}: UsageReading): Statement {
   const parameters = new Parameters()
   const filters = filtersOf(requests, parameters)
   const within = (time: string, { from, to }: TimeRange) =>
@@ -33,7 +40,7 @@ export function slicesStatement({ ranges, by, widthMs, label, ...requests }: Usa
   // With a lower bound that it does not know, the server expects few rows and uses the index: that is right.
   const sinceUntil = (time: string, { from, to }: TimeRange) =>
     `${time} >= greatest(${parameters.add(from)}::bigint, ${until}) AND ${time} < ${parameters.add(to)}::bigint`
-  const shape = { filters, by, label, start: (time: string) => `${time} / ${widthMs} * ${widthMs}` }
+  const shape = { filters, by, widthMs, timings, label }
   const parts = [
     ...ranges.totals.map((range) =>
       totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
@@ -52,32 +59,45 @@ export function slicesStatement({ ranges, by, widthMs, label, ...requests }: Usa
 const until = '(SELECT until FROM usage_rollup)'
 
 /** How slices are made of what is read. */
-type Shape = {
+type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'timings'> & {
   readonly filters: string
-  readonly by: ReadonlySet<string>
   readonly label: UsageLabel | undefined
-  /** SQL for the start of the period of a time. */
-  start(time: string): string
 }
 
-function totals(condition: string, { filters, by, start }: Shape): string {
+/** The times of slices, if they are needed; all parts of a statement have the same columns. */
+function timesOf({ timings }: Shape, latencies: string, firstTokens: string): readonly string[] {
+  return timings ? [`${latencies} latencies`, `${firstTokens} "firstTokens"`] : []
+}
+
+/** SQL for the start of the bucket of a time: of each time the same if there is only one. */
+function startOf(time: string, { widthMs }: Shape): string {
+  return widthMs === undefined ? '0::bigint' : `${time} / ${widthMs} * ${widthMs}`
+}
+
+function totals(condition: string, shape: Shape): string {
+  const { filters, by } = shape
   const joined = (name: string) =>
     `'{' || coalesce(string_agg(nullif(array_to_string(t.${name}, ','), ''), ','), '') || '}'`
   const sums = [
     ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
     'sum(t.cost)::text cost',
-    `${joined('latency_times')} || ${joined('latency_counts')} latencies`,
-    `${joined('first_token_times')} || ${joined('first_token_counts')} "firstTokens"`,
+    ...timesOf(
+      shape,
+      `${joined('latency_times')} || ${joined('latency_counts')}`,
+      `${joined('first_token_times')} || ${joined('first_token_counts')}`,
+    ),
   ]
-  return `SELECT ${[`${start('t.start')} start`, ...propertiesOf(by), 'NULL::text label', ...sums].join()}
+  const start = startOf('t.start', shape)
+  return `SELECT ${[`${start} start`, ...propertiesOf(by), 'NULL::text label', ...sums].join()}
     FROM usage_totals t WHERE ${condition} AND ${filters}
-    GROUP BY ${[start('t.start'), ...columnsOf(by)].join()}`
+    GROUP BY ${[start, ...columnsOf(by)].join()}`
 }
 
-function rows(source: string, condition: string, { filters, by, label, start }: Shape): string {
+function rows(source: string, condition: string, shape: Shape): string {
+  const { filters, by, label } = shape
   const read = [
     ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
-    `${start('usage.created_at')} start`,
+    `${startOf('usage.created_at', shape)} start`,
     `${labelSql(label)} label`,
     ...sumColumns.map(([column]) => `${amounts[column]} ${column}`),
     'usage.cost',
@@ -89,8 +109,7 @@ function rows(source: string, condition: string, { filters, by, label, start }: 
   const sums = [
     ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
     'coalesce(sum(t.cost), 0)::text cost',
-    `${times('latency')} latencies`,
-    `${times('first_token')} "firstTokens"`,
+    ...timesOf(shape, times('latency'), times('first_token')),
   ]
   return `SELECT ${['t.start', ...propertiesOf(by), 't.label', ...sums].join()}
     FROM (SELECT ${read.join()} FROM ${source} ${label === 'tag' ? tagsJoinSql : ''}
@@ -117,7 +136,7 @@ function columnsOf(by: ReadonlySet<string>): readonly string[] {
 }
 
 function propertiesOf(by: ReadonlySet<string>): readonly string[] {
-  return Object.entries(columns).map(([name, column]) => `${by.has(name) ? column : "''::text"} "${name}"`)
+  return Object.entries(columns).flatMap(([name, column]) => (by.has(name) ? [`${column} "${name}"`] : []))
 }
 
 function filtersOf(

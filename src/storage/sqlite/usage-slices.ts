@@ -3,6 +3,7 @@ import {
   errorSql,
   failedSql,
   hasTokensSql,
+  type ReportSlice,
   roundedTimeSql,
   sumColumns,
   totalsKeySql,
@@ -10,6 +11,7 @@ import {
   type UsageLabel,
   type UsageSlice,
 } from '../usage/slices.ts'
+import { endOfTime, type UsageReading } from '../usage/reports.ts'
 import type { Database } from './connection/database.ts'
 
 /** SQL that is true for rows whose organization is not deleted; a deletion that has begun counts. */
@@ -30,6 +32,8 @@ export type TotalsCursor = readonly [
 /** The totals of some organizations in some periods. */
 export type TotalsRange = {
   readonly organizations: readonly string[]
+  /** Whether these are all organizations from the first one to the last, in the order of their ids. */
+  readonly areAll: boolean
   readonly width: TotalsWidth
   readonly from: number
   readonly to: number
@@ -45,21 +49,23 @@ export function prepareReadTotals({ sqlite }: Database) {
       AND (start, key_id, api, model, provider) > (?, ?, ?, ?, ?) AND start < ?
       ORDER BY start, key_id, api, model, provider LIMIT ?`,
   )
-  const place = sqlite.prepare<{ readonly organization: string }, (string | number)[]>(
-    `SELECT t.organization_id organization ${fromRange} LIMIT 1 OFFSET ?`,
-  )
-  const grouped = new Map<string, Statement<UsageSlice, (string | number)[]>>()
+  const statements = new Map<string, Statement>()
+  const prepared = <Row>(text: string) => {
+    const statement = statements.get(text) ?? sqlite.prepare(text)
+    statements.set(text, statement)
+    return statement as Statement<Row, (string | number)[]>
+  }
   return {
     /** The organization of the row at this place of a range; undefined if there are fewer rows. */
-    organizationAt: (range: TotalsRange, index: number): string | undefined =>
-      place.get(...valuesOf(range), index)?.organization,
-    /** The sums of a range by period and by these properties; the others are empty. */
-    readGrouped(range: TotalsRange, by: ReadonlySet<string>): readonly UsageSlice[] {
-      const text = groupedSql(by)
-      const statement = grouped.get(text) ?? sqlite.prepare<UsageSlice, (string | number)[]>(text)
-      grouped.set(text, statement)
-      return statement.all(...valuesOf(range))
+    organizationAt(range: TotalsRange, index: number): string | undefined {
+      const place = prepared<{ readonly organization: string }>(
+        `SELECT t.organization_id organization ${fromRange(range)} LIMIT 1 OFFSET ?`,
+      )
+      return place.get(...valuesOf(range), index)?.organization
     },
+    /** The sums of a range as a report needs them. */
+    readGrouped: (range: TotalsRange, shape: SliceShape): readonly ReportSlice[] =>
+      prepared<ReportSlice>(groupedSql(range, shape)).all(...valuesOf(range)),
     /** The place before the first row of a period. */
     start: (organization: string, width: TotalsWidth, from: number): TotalsCursor =>
       // No row has an empty API.
@@ -75,28 +81,52 @@ export function prepareReadTotals({ sqlite }: Database) {
   }
 }
 
-/** A join in this order: organizations have few totals in a range, which are next to each other. */
-const fromRange = `FROM json_each(?) o CROSS JOIN usage_totals t
-  WHERE t.organization_id = o.value AND t.width = ? AND t.start >= ? AND t.start < ?`
-
-function valuesOf({ organizations, width, from, to }: TotalsRange): (string | number)[] {
-  return [JSON.stringify(organizations), width, from, to]
+/**
+ * A join in this order: organizations have few totals in a range, which are next to each other. Those of all organizations
+ * are read in the order of `o.id`, so that no sums by it are sorted.
+ */
+function fromRange({ areAll }: TotalsRange): string {
+  const owners = areAll ? 'organizations o' : '(SELECT value id FROM json_each(?)) o'
+  return `FROM ${owners} CROSS JOIN usage_totals t
+    WHERE ${areAll ? 'o.id BETWEEN ? AND ? AND o.deletion IS NULL AND' : ''} t.organization_id = o.id
+      AND t.width = ? AND t.start >= ? AND t.start < ?`
 }
 
-const properties = {
-  organization: 't.organization_id',
+function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (string | number)[] {
+  const owners = areAll
+    ? [organizations[0] ?? '', organizations.at(-1) ?? '']
+    : [JSON.stringify(organizations)]
+  return [...owners, width, from, to]
+}
+
+/** How the totals of a range are summed up. */
+export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'timings'>
+
+const totalsProperties = {
+  organization: 'o.id',
   key: 't.key_id',
   api: 't.api',
   model: 't.model',
   provider: 't.provider',
 }
 
-function groupedSql(by: ReadonlySet<string>): string {
-  const values = Object.entries(properties).map(([name, column]) => `${by.has(name) ? column : "''"} ${name}`)
-  return `SELECT t.start, ${values.join()}, NULL label,
-    ${sumColumns.map(([column, field]) => `sum(t.${column}) ${field}`).join()}, cast(sum(t.cost) AS text) cost,
-    ${joinedTimesSql('latencies')} latencies, ${joinedTimesSql('first_tokens')} firstTokens
-    ${fromRange} GROUP BY 1, 2, 3, 4, 5, 6`
+function groupedSql(range: TotalsRange, { by, widthMs, timings }: SliceShape): string {
+  const columns = Object.entries(totalsProperties).filter(([name]) => by.has(name))
+  // The organization first: see `fromRange`.
+  if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
+  const selected = [
+    ...columns.map(([name, column]) => `${column} ${name}`),
+    ...(widthMs === undefined ? [`0 start`] : []),
+    'NULL label',
+    ...sumColumns.map(([column, field]) => `sum(t.${column}) ${field}`),
+    'cast(sum(t.cost) AS text) cost',
+    ...(timings
+      ? ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]
+      : []),
+  ]
+  const groups = columns.map(([, column]) => column)
+  return `SELECT ${selected.join()} ${fromRange(range)}
+    ${groups.length > 0 ? `GROUP BY ${groups.join()}` : ''} HAVING count(*) > 0`
 }
 
 type TotalsPage = { readonly slices: readonly UsageSlice[]; readonly next: TotalsCursor | undefined }
@@ -105,20 +135,22 @@ type TotalsPage = { readonly slices: readonly UsageSlice[]; readonly next: Total
 export type SlicedRows = {
   readonly condition: string
   readonly values: readonly (string | number)[]
-  readonly widthMs: number
+  /** The length of a period; one that has all rows if absent. */
+  readonly widthMs?: number | undefined
   /** The properties that must be the same in a slice; the others are empty. All are, if absent. */
   readonly by?: ReadonlySet<string> | undefined
+  readonly timings?: boolean
   readonly label?: UsageLabel | undefined
 }
 
 /** Returns a function that sums up rows of `usage` by period. Its statements are prepared on first use. */
 export function prepareSlices({ sqlite }: Pick<Database, 'sqlite'>): (rows: SlicedRows) => UsageSlice[] {
   const statements = new Map<string, ReturnType<typeof prepare>>()
-  return ({ condition, values, widthMs, by, label }) => {
-    const text = sliceSql(condition, by, label)
+  return ({ values, widthMs, ...rows }) => {
+    const text = sliceSql(rows)
     const statement = statements.get(text) ?? prepare(sqlite, text)
     statements.set(text, statement)
-    return statement.all(widthMs, ...values)
+    return statement.all(widthMs ?? endOfTime, ...values)
   }
 }
 
@@ -127,11 +159,7 @@ function prepare(sqlite: Sqlite, text: string) {
 }
 
 /** The first placeholder is the length of a period. */
-function sliceSql(
-  condition: string,
-  by: ReadonlySet<string> | undefined,
-  label: UsageLabel | undefined,
-): string {
+function sliceSql({ condition, by, timings = true, label }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
   const properties = Object.entries(sliceProperties).map(
     ([name, column]) => `${by?.has(name) === false ? "''" : column} ${name}`,
   )
@@ -143,13 +171,8 @@ function sliceSql(
     sum(usage.reasoning_tokens) reasoningTokens,
     sum(usage.cost IS NOT NULL AND ${hasTokensSql}) priced, sum(usage.cost IS NULL AND ${hasTokensSql}) unpriced,
     cast(coalesce(sum(usage.cost), 0) AS text) cost,
-    ${timesSql('latency_ms')} latencies, ${timesSql('first_token_ms')} firstTokens
+    ${timings ? timesSql('latency_ms') : "'[]'"} latencies, ${timings ? timesSql('first_token_ms') : "'[]'"} firstTokens
   FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
-}
-
-/** SQL for the times of several slices together. */
-export function joinedTimesSql(column: 'latencies' | 'first_tokens'): string {
-  return `'[' || coalesce(group_concat(nullif(trim(t.${column}, '[]'), '')), '') || ']'`
 }
 
 const sliceProperties = {

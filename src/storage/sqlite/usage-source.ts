@@ -6,10 +6,16 @@ import {
   type UsageReading,
   type UsageSource,
 } from '../usage/reports.ts'
-import type { UsageSlice } from '../usage/slices.ts'
+import type { ReportSlice } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
-import { ownerExistsSql, prepareReadTotals, prepareSlices, type TotalsRange } from './usage-slices.ts'
+import {
+  ownerExistsSql,
+  prepareReadTotals,
+  prepareSlices,
+  type SliceShape,
+  type TotalsRange,
+} from './usage-slices.ts'
 import { addTimes, prepareUntil } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
@@ -35,7 +41,7 @@ export function createUsageSource(database: Database, flush?: () => Promise<unkn
 }
 
 /** Reads the slices of requests, in batches that each take a few milliseconds. */
-export type ReadUsage = (reading: UsageReading) => Generator<readonly UsageSlice[], undefined>
+export type ReadUsage = (reading: UsageReading) => Generator<readonly ReportSlice[], undefined>
 
 /** The organizations and the totals of one batch, and the rows of one. */
 const batchOrganizations = 200
@@ -49,21 +55,20 @@ const batchRows = 4000
 export function prepareReadUsage(database: Database): ReadUsage {
   const readers = prepareReaders(database)
   return function* readUsage(reading) {
-    const { ranges, organizations, by } = reading
+    const { ranges } = reading
     const until = readers.until()
-    const ids = organizations ?? readers.owners()
+    const owners = {
+      organizations: reading.organizations ?? readers.owners(),
+      areAll: !reading.organizations,
+    }
     const parts = ranges.totals.map((range) => splitAt(until, range))
     for (const { complete, width } of parts)
-      for (let index = 0; index < ids.length && isNotEmpty(complete); index += batchOrganizations)
-        yield* totalsBatches(
-          readers.totals,
-          { organizations: ids.slice(index, index + batchOrganizations), width, ...complete },
-          by,
-        )
+      if (isNotEmpty(complete))
+        yield* totalsBatches(readers.totals, { ...owners, width, ...complete }, reading)
     const last = readers.atOnce(() => ({
       slices: parts
         .filter(({ rest }) => isNotEmpty(rest))
-        .map(({ width, rest }) => readers.totals.readGrouped({ organizations: ids, width, ...rest }, by)),
+        .map(({ width, rest }) => readers.totals.readGrouped({ ...owners, width, ...rest }, reading)),
       until: readers.until(),
     }))
     yield* last.slices
@@ -104,7 +109,7 @@ function prepareReaders(database: Database) {
     owners: () => owners.all().map(({ id }) => id),
     /** In one transaction: other processes may change the totals, too. */
     atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
-    *rows({ organizations, widthMs, by, label }: UsageReading, { from, to }: TimeRange) {
+    *rows({ organizations, widthMs, by, timings, label }: UsageReading, { from, to }: TimeRange) {
       const owner = organizations
         ? 'usage.organization_id IN (SELECT value FROM json_each(?4))'
         : ownerExistsSql
@@ -112,7 +117,7 @@ function prepareReaders(database: Database) {
       for (let start = from, end = from; start < to; start = end) {
         end = batchEnd({ from: start, to })
         const values = [start, end, ...(organizations ? [JSON.stringify(organizations)] : [])]
-        yield slices({ condition, values, widthMs, by, label })
+        yield slices({ condition, values, widthMs, by, timings, label })
       }
     },
   }
@@ -121,13 +126,14 @@ function prepareReaders(database: Database) {
 type TotalsReader = ReturnType<typeof prepareReadTotals>
 
 /** Reads organizations together, but for those that have more totals than a batch. */
-function* totalsBatches(totals: TotalsReader, range: TotalsRange, by: ReadonlySet<string>) {
+function* totalsBatches(totals: TotalsReader, range: TotalsRange, shape: SliceShape) {
   for (let rest = range.organizations; rest.length > 0;) {
-    const large = totals.organizationAt({ ...range, organizations: rest }, batchTotals)
-    const end = large === undefined ? rest.length : rest.indexOf(large)
-    yield totals.readGrouped({ ...range, organizations: rest.slice(0, end) }, by)
-    if (large !== undefined) yield* totalsPages(totals, large, range)
-    rest = rest.slice(end + 1)
+    const next = rest.slice(0, batchOrganizations)
+    const large = totals.organizationAt({ ...range, organizations: next }, batchTotals)
+    const end = large === undefined ? next.length : next.indexOf(large)
+    if (end > 0) yield totals.readGrouped({ ...range, organizations: next.slice(0, end) }, shape)
+    if (large !== undefined && end === 0) yield* totalsPages(totals, large, range)
+    rest = rest.slice(Math.max(1, end))
   }
 }
 

@@ -1,12 +1,11 @@
 import { type ReportRun, tooManyGroups } from './report-slots.ts'
-import { type CountField, sumColumns, type UsageSlice } from './slices.ts'
-import {
-  bucketWidths,
-  type Timing,
-  type UsageBucketGroup,
-  type UsageBucketQuery,
-  type UsageDimension,
-  type UsageTotals,
+import { type CountField, type ReportSlice, sumColumns } from './slices.ts'
+import type {
+  Timing,
+  UsageBucketGroup,
+  UsageBucketQuery,
+  UsageDimension,
+  UsageTotals,
 } from '../ports/usage.ts'
 
 /** The groups that one step of a report completes. */
@@ -15,6 +14,8 @@ const stepGroups = 500
 type Counts = Record<CountField, number>
 
 type Group = {
+  /** The same for the same bucket and values only. */
+  readonly key: string
   readonly start: number
   readonly values: UsageBucketGroup['values']
   readonly counts: Counts
@@ -23,7 +24,9 @@ type Group = {
   readonly firstTokens: Histogram
 }
 
-export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys' | 'width'> & {
+export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> & {
+  /** Returns the start of the bucket of a time. */
+  startOf(time: number): number
   readonly addTimes: AddTimes
   /** The most groups. */
   readonly limit: number
@@ -33,15 +36,15 @@ export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | '
 export class UsageGroups {
   readonly #groups = new Map<string, Group>()
   readonly #groupBy: readonly UsageDimension[]
-  readonly #widthMs: number | undefined
+  readonly #startOf: (time: number) => number
   readonly #addTimes: AddTimes
   readonly #limit: number
   readonly #models: ReadonlySet<string> | undefined
   readonly #keys: ReadonlySet<string> | undefined
 
-  constructor({ groupBy, models, keys, width, addTimes, limit }: UsageGroupsOptions) {
+  constructor({ groupBy, models, keys, startOf, addTimes, limit }: UsageGroupsOptions) {
     this.#groupBy = groupBy
-    this.#widthMs = width === undefined ? undefined : bucketWidths[width]
+    this.#startOf = startOf
     this.#addTimes = addTimes
     this.#limit = limit
     this.#models = models && new Set(models)
@@ -49,9 +52,10 @@ export class UsageGroups {
   }
 
   /** Adds the slices that pass the filters; throws 400 if there are too many groups. */
-  add(slices: readonly UsageSlice[]): void {
+  add(slices: readonly ReportSlice[]): void {
     for (const slice of slices) {
-      if (this.#models?.has(slice.model) === false || this.#keys?.has(slice.key) === false) continue
+      const { model = '', key = '' } = slice
+      if (this.#models?.has(model) === false || this.#keys?.has(key) === false) continue
       this.#addTo(this.#groupOf(slice), slice)
     }
   }
@@ -67,7 +71,7 @@ export class UsageGroups {
 
   /** The totals of all groups together. */
   total(): UsageTotals {
-    const total = emptyGroup(0, {})
+    const total = emptyGroup('', 0, {})
     for (const { counts, cost, latencies, firstTokens } of this.#groups.values()) {
       for (const field of countFields) total.counts[field] += counts[field]
       total.cost += cost
@@ -78,48 +82,55 @@ export class UsageGroups {
   }
 
   #collected(): readonly Group[] {
-    return [...this.#groups]
-      .toSorted(
-        ([key, one], [otherKey, other]) =>
-          one.start - other.start ||
-          other.counts.requests - one.counts.requests ||
-          // In the same order each time.
-          (key < otherKey ? -1 : 1),
-      )
-      .map(([, group]) => group)
+    return [...this.#groups.values()].toSorted(
+      (one, other) =>
+        one.start - other.start ||
+        other.counts.requests - one.counts.requests ||
+        // In the same order each time.
+        (one.key < other.key ? -1 : 1),
+    )
   }
 
-  #addTo(group: Group, slice: UsageSlice): void {
+  #addTo(group: Group, slice: ReportSlice): void {
     for (const field of countFields) group.counts[field] += slice[field]
     group.cost += BigInt(slice.cost)
-    this.#addTimes(group.latencies, slice.latencies)
-    this.#addTimes(group.firstTokens, slice.firstTokens)
+    if (slice.latencies !== undefined) this.#addTimes(group.latencies, slice.latencies)
+    if (slice.firstTokens !== undefined) this.#addTimes(group.firstTokens, slice.firstTokens)
   }
 
-  #groupOf(slice: UsageSlice): Group {
-    const values = this.#groupBy.map((dimension) => valueOf(slice, dimension))
-    const start = this.#widthMs === undefined ? 0 : Math.floor(slice.start / this.#widthMs) * this.#widthMs
-    const key = JSON.stringify([start, ...values])
+  #groupOf(slice: ReportSlice): Group {
+    const start = this.#startOf(slice.start)
+    const values: Record<string, string | null> = {}
+    let key = String(start)
+    for (const dimension of this.#groupBy) {
+      const value = (values[dimension] = valueOf(slice, dimension))
+      key += value === null ? ',' : `,${value.length}:${value}`
+    }
     const known = this.#groups.get(key)
     if (known !== undefined) return known
     if (this.#groups.size >= this.#limit) throw tooManyGroups(this.#limit)
-    const group = emptyGroup(
-      start,
-      Object.fromEntries(this.#groupBy.map((dimension, index) => [dimension, values[index] ?? null])),
-    )
+    const group = emptyGroup(key, start, values)
     this.#groups.set(key, group)
     return group
   }
 }
 
-function valueOf(slice: UsageSlice, dimension: UsageDimension): string | null {
+function valueOf(slice: ReportSlice, dimension: UsageDimension): string | null {
   if (dimension === 'user' || dimension === 'tag' || dimension === 'error') return slice.label
   // Empty where the requests have none.
   return slice[dimension] || null
 }
 
-function emptyGroup(start: number, values: Group['values']): Group {
-  return { start, values, counts: { ...noCounts }, cost: 0n, latencies: new Map(), firstTokens: new Map() }
+function emptyGroup(key: string, start: number, values: Group['values']): Group {
+  return {
+    key,
+    start,
+    values,
+    counts: { ...noCounts },
+    cost: 0n,
+    latencies: new Map(),
+    firstTokens: new Map(),
+  }
 }
 
 const countFields = sumColumns.map(([, field]) => field)
@@ -154,13 +165,21 @@ function addHistogram(total: Histogram, histogram: Histogram): void {
 export function timingOf(histogram: Histogram): Timing | null {
   if (histogram.size === 0) return null
   // An array of numbers is sorted much faster than one of entries.
-  const times = Float64Array.from(histogram.keys()).toSorted()
-  let size = 0
-  for (const count of histogram.values()) size += count
+  const times = new Float64Array(histogram.size)
+  let [index, size] = [0, 0]
+  for (const [time, count] of histogram) {
+    times[index++] = time
+    size += count
+  }
+  times.sort()
   return { p50: nearestRank(times, histogram, size * 0.5), p95: nearestRank(times, histogram, size * 0.95) }
 }
 
 function nearestRank(times: Float64Array, histogram: Histogram, rank: number): number {
   let cumulated = 0
-  return times.find((time) => (cumulated += histogram.get(time) ?? 0) >= rank) ?? 0
+  for (const time of times) {
+    cumulated += histogram.get(time) ?? 0
+    if (cumulated >= rank) return time
+  }
+  return 0
 }

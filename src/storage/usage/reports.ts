@@ -1,15 +1,17 @@
 import { type BucketWidth, bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage.ts'
 import { type AddTimes, UsageGroups } from './groups.ts'
 import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
-import { labelOf, type TotalsWidth, type UsageLabel, type UsageSlice } from './slices.ts'
+import { labelOf, type ReportSlice, type TotalsWidth, type UsageLabel } from './slices.ts'
 
 /** The requests whose slices a report reads. */
 export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {
   readonly ranges: UsageRanges
-  /** The length of the periods of slices of rows, at most an hour; those of totals have their own. */
-  readonly widthMs: number
-  /** The properties that the slices need; the others may be empty. */
+  /** The length of the buckets, of which slices are no longer; absent if there is only one. */
+  readonly widthMs?: number | undefined
+  /** The properties that the slices need. */
   readonly by: ReadonlySet<string>
+  /** Whether the slices need times. */
+  readonly timings: boolean
   readonly label?: UsageLabel | undefined
 }
 
@@ -18,7 +20,7 @@ export type UsageSource = {
   /** Reads the slices of requests, and passes them on; each request is part of one, however long the reading takes. */
   readSlices(
     reading: UsageReading,
-    onSlices: (slices: readonly UsageSlice[]) => void,
+    onSlices: (slices: readonly ReportSlice[]) => void,
     run: ReportRun,
   ): Promise<void>
   readonly addTimes: AddTimes
@@ -30,8 +32,9 @@ export function createUsageReports(source: UsageSource, limits: ReportLimits): U
   const { addTimes } = source
 
   async function readGroups(query: UsageBucketQuery, run: ReportRun): Promise<UsageGroups> {
-    const groups = new UsageGroups({ ...query, addTimes, limit: limits.maxGroups })
-    await source.readSlices(readingOf(query), (slices) => groups.add(slices), run)
+    const { startOf, widthMs } = bucketsOf(query)
+    const groups = new UsageGroups({ ...query, startOf, addTimes, limit: limits.maxGroups })
+    await source.readSlices(readingOf(query, widthMs), (slices) => groups.add(slices), run)
     return groups
   }
 
@@ -45,14 +48,24 @@ export function createUsageReports(source: UsageSource, limits: ReportLimits): U
   }
 }
 
-function readingOf(query: UsageBucketQuery): UsageReading {
-  const { organizations, models, keys, groupBy, width = '1h' } = query
+/** The start of the bucket of a time, and the length of the buckets if there are several. */
+function bucketsOf({ width, from, to = endOfTime }: UsageBucketQuery) {
+  if (width === undefined) return { startOf: () => 0 }
+  const widthMs = bucketWidths[width]
+  const startOf = (time: number) => Math.floor(time / widthMs) * widthMs
+  const first = startOf(from)
+  return first === startOf(to - 1) ? { startOf: () => first } : { startOf, widthMs }
+}
+
+function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageReading {
+  const { organizations, models, keys, groupBy, timings = true } = query
   return {
     organizations,
     models,
     keys,
     ranges: rangesOf(query),
-    widthMs: Math.min(bucketWidths[width], bucketWidths['1h']),
+    widthMs,
+    timings,
     by: new Set<string>([...groupBy, ...(models ? ['model'] : []), ...(keys ? ['key'] : [])]),
     label: labelOf(query),
   }
@@ -71,7 +84,7 @@ export type UsageRanges = {
 }
 
 /** A time that no request reaches, at which a day begins. */
-const endOfTime = 8_640_000_000_000_000
+export const endOfTime = 8_640_000_000_000_000
 
 /** Returns what a report reads: totals no longer than its buckets where there are some, and rows elsewhere. */
 export function rangesOf(query: UsageBucketQuery): UsageRanges {

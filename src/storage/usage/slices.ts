@@ -79,3 +79,8 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
   readonly latencies: string
   readonly firstTokens: string
 }
+
+type Optional = 'organization' | 'key' | 'api' | 'model' | 'provider' | 'latencies' | 'firstTokens'
+
+/** A slice of a report, which needs the properties that it is grouped or filtered by; others may be absent or empty. */
+export type ReportSlice = Omit<UsageSlice, Optional> & Partial<Pick<UsageSlice, Optional>>

@@ -37,6 +37,30 @@ testStores((open) => {
     ])
   })
 
+  test.each([
+    ['of a part of a day', { from: 5 * day + 1, to: 6 * day - 1, width: '1d' }, 5 * day],
+    ['of a whole day', { from: 5 * day, to: 6 * day, width: '1d' }, 5 * day],
+    ['of days in one bucket', { from: 4 * day, to: 7 * day, width: undefined }, 0],
+  ] as const)(
+    'a report %s has one bucket, before and after its requests are in the totals',
+    async (_, range, start) => {
+      const { store, add } = await usageStorage(open)
+      for (const hour of [1, 2, 20])
+        await add({ createdAt: 5 * day + hour * 3_600_000 + 5 }, { latency: 10 * hour })
+      await store.written()
+      const timed = { requests: 3, cost: 150n, latency: { p50: 20, p95: 200 } }
+      const read = async (timings: boolean) => {
+        const groups = await store.buckets.read({ ...range, timings, groupBy: ['organization', 'model'] })
+        return groups.map(({ start, totals }) => [start, totals])
+      }
+      for (let turn = 0; turn < 2; turn++) {
+        expect(await read(true)).toEqual([[start, expect.objectContaining(timed)]])
+        expect(await read(false)).toEqual([[start, expect.objectContaining({ ...timed, latency: null })]])
+        while ((await store.usage.rollUp()) > 0);
+      }
+    },
+  )
+
   test('times are rounded down to two digits, and percentiles are those of the nearest rank', async () => {
     const { store, add } = await usageStorage(open)
     for (const latency of [1, 99, 199, 1999, 19_999, 199_999]) await add({}, { latency })
