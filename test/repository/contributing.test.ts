@@ -75,6 +75,7 @@ async function copyProject(): Promise<string> {
     'package.json',
     'tsconfig.json',
     'test/support/environment.ts',
+    'test/support/free-port.ts',
     'test/support/postgres',
   ]
   for (const path of copied) await cp(join(projectFolder, path), join(checkout, path), { recursive: true })
