@@ -105,3 +105,16 @@ export async function refusalOf(action: () => unknown): Promise<ApiError | undef
     throw error
   }
 }
+
+/** Records the most that a renewal has granted of a bucket beyond what requests needed; it is soon returned. */
+export function recordAhead() {
+  let most = 0
+  const renew =
+    (renewLeases: RenewLeases): RenewLeases =>
+    async (...renewals) => {
+      const grants = await renewLeases(...renewals)
+      most = Math.max(most, ...grants.buckets.map(({ spare }) => spare))
+      return grants
+    }
+  return { renew, most: () => most }
+}
