@@ -157,7 +157,7 @@ describe('an unreachable engine among several', () => {
 
 describe('an engine that timed out', () => {
   const slow: ScenarioOptions = {
-    provider: { timeouts: { first_byte: '50ms' } },
+    acme: { timeouts: { first_byte: '500ms' } },
     settings: { breaker: { failures: 1 } },
   }
 

@@ -13,7 +13,7 @@ const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequest
 const admission = createLocalLimits(() => limits).admit(organization(), () => {})
 const app = new Elysia()
   .use(errorHandler(createLog(() => {})))
-  .use(jsonBody({ maxBody: 1000, timeoutMs: 50 }))
+  .use(jsonBody({ maxBody: 1000, timeoutMs: 500 }))
   .post('/', ({ readBody, request }) => readBody(request, createValidator(Type.Object({})), { admission }))
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })
 afterAll(() => server.stop(true))

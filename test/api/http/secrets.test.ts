@@ -50,7 +50,7 @@ async function sayEverything({ app, acme }: Scenario) {
 
 test('keys, prompts and outputs never appear in the log, nor provider internals in a reply', async () => {
   await using scenario = await startScenario([], {
-    provider: { api_key: providerSecret, timeouts: { first_byte: '50ms' } },
+    provider: { api_key: providerSecret, timeouts: { first_byte: '500ms' } },
     settings: { breaker: { failures: 1000, cooldown: '1s' } },
   })
   const { replies, log } = await sayEverything(scenario)

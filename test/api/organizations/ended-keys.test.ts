@@ -79,7 +79,7 @@ describe.each(streams)('the stream of %s', (_, path, body) => {
 
 test('a stream ends with an error when its key expires', async () => {
   const { paid } = await startEndless()
-  const expiresAt = Date.now() + 1500
+  const expiresAt = Date.now() + 3000
   const { key } = await paid.billing.keys.create({ organization: 'acme', name: 'test', expiresAt })
   const headers = { authorization: `Bearer ${key.reveal()}` }
   const reply = await paid.app.chat({ ...chatRequest, stream: true }, { headers })

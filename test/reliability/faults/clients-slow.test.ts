@@ -36,14 +36,14 @@ test('a client that pauses for longer than the idle timeout is not reported as a
   await using scenario = await startScenario(
     events([...fixture.firstFrames, ...pieces, ...fixture.lastFrames]),
     {
-      provider: { timeouts: { idle: '500ms' } },
+      provider: { timeouts: { idle: '1500ms' } },
     },
   )
   const { app, acme } = scenario
   const client = await openSlowClient(app.url, '/v1/chat/completions', { ...chatRequest, stream: true })
   await acme.request(0)
   // Nothing tells that nobody has taken anything for longer than the provider may be silent.
-  await Bun.sleep(1000)
+  await Bun.sleep(2500)
   expect(await client.until('data: [DONE]\n\n')).toContain('"finish_reason":"stop"')
   expect(app.lines).toEqual([])
 })

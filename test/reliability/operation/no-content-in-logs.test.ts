@@ -111,7 +111,7 @@ test('the texts and keys of users appear in no log, metric, trace or unrelated r
   await using scenario = await startScenario([], {
     database: join(folder, 'weir.db'),
     environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, WEIR_ADMIN_KEY: keys.operator },
-    provider: { api_key: keys.provider, timeouts: { first_byte: '50ms' } },
+    provider: { api_key: keys.provider, timeouts: { first_byte: '500ms' } },
     settings: { breaker: { failures: 1000, cooldown: '1s' } },
   })
   const { app } = scenario

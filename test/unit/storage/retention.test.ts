@@ -63,7 +63,7 @@ describe('a sweep', () => {
 const request = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
 test('with a retention, completions are deleted when they are older', async () => {
-  await using app = await startApp({ settings: { retention: { completions: '1s' } }, sweepInterval: 10 })
+  await using app = await startApp({ settings: { retention: { completions: '3s' } }, sweepInterval: 10 })
   await storeCompletion(app, request)
   await waitUntil(async () => (await listCompletionIds(app)).length === 0, 'the completion is gone')
   await storeCompletion(app, request)
