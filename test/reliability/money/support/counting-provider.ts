@@ -18,24 +18,39 @@ export type CountedPlan = {
   readonly behind: 'nothing' | 'thought' | 'end'
   /** Milliseconds between the end and the usage. */
   readonly usageAfter: number
+  /**
+   * Resolves when the gateway has read what was sent before. The provider generates nothing hidden until then: how long a busy
+   * machine takes to read it is not the concern of the gateway.
+   */
+  readonly received: () => Promise<void>
 }
 
 /** A provider that counts every token that it generates until it notices that the connection was closed. */
 export type CountingProvider = {
   readonly script: Script
+  /** Resolves when it generates its first token. */
+  readonly started: Promise<void>
   /** The tokens that it has generated until now. */
   tokens(): number
   /** Resolves when the connection is closed, with the tokens generated until then. */
   readonly counted: Promise<number>
 }
 
+/** No model generates more than what was requested, however long the process of the test gets no processor time. */
+const maxTokens = 4000
+
 export function countingProvider(plan: CountedPlan): CountingProvider {
   const counted = Promise.withResolvers<number>()
+  const started = Promise.withResolvers<void>()
   let tokens = 0
   let thinkingSince: number | undefined
 
-  const thought = () =>
-    thinkingSince === undefined ? 0 : ((performance.now() - thinkingSince) * plan.pace) / 1000
+  function thought(): number {
+    if (thinkingSince === undefined) return 0
+    const generated = ((performance.now() - thinkingSince) * plan.pace) / 1000
+    return Math.min(generated, Math.max(0, maxTokens - tokens))
+  }
+
   const stopThinking = () => {
     tokens += thought()
     thinkingSince = undefined
@@ -43,6 +58,7 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
 
   async function think(closed: Promise<void>, milliseconds = Number.POSITIVE_INFINITY): Promise<void> {
     thinkingSince = performance.now()
+    started.resolve()
     await (Number.isFinite(milliseconds) ? Promise.race([Bun.sleep(milliseconds), closed]) : closed)
     stopThinking()
   }
@@ -50,6 +66,7 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
   async function reply(socket: Socket, closed: Promise<void>): Promise<void> {
     if (!plan.accepts) return think(closed)
     socket.write(head)
+    await plan.received()
     if (plan.pieces.length === 0) return think(closed)
     await think(closed, plan.silence)
     for (const content of plan.pieces) {
@@ -58,7 +75,10 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
       await new Promise((resolve) => setImmediate(resolve))
     }
     if (plan.behind === 'nothing') return closed
-    if (plan.behind === 'thought') return think(closed)
+    if (plan.behind === 'thought') {
+      await plan.received()
+      return think(closed)
+    }
     write(socket, frame(delta({}, 'stop')))
     await Promise.race([Bun.sleep(plan.usageAfter), closed])
     const usage = { prompt_tokens: plan.promptTokens, completion_tokens: Math.round(tokens) }
@@ -77,6 +97,7 @@ export function countingProvider(plan: CountedPlan): CountingProvider {
       },
     },
     tokens: () => tokens + thought(),
+    started: started.promise,
     counted: counted.promise,
   }
 }
