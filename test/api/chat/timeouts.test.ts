@@ -6,12 +6,13 @@ import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { events, hang, jsonPieces, silence } from '../../support/script.ts'
 
 const streamRequest = { ...chatRequest, stream: true }
-const firstByte = { timeouts: { first_byte: '50ms' } }
+/** Longer than a slow machine takes to connect and to send the request. */
+const firstByte = { timeouts: { first_byte: '1s' } }
 const idle = { timeouts: { idle: '50ms' } }
 const first = delta({ role: 'assistant', content: 'It ' })
 
 describe('a provider that exceeds its timeout', () => {
-  test.each([
+  test.concurrent.each([
     ['takes the request and stays silent', silence, chatRequest],
     ['sends its headers and no body', jsonPieces([], hang), chatRequest],
     ['sends half of its answer', jsonPieces(['{"choices":'], hang), chatRequest],

@@ -124,7 +124,7 @@ test('a first-event timeout is followed by the next route, without a retry', asy
   await using gateway = await startScenario(silence, {
     settings: { retries: { attempts: 3 } },
     other: [jsonReply()],
-    acme: { timeouts: { first_byte: '100ms' } },
+    acme: { timeouts: { first_byte: '1s' } },
   })
   expect((await gateway.app.chat(chatRequest)).status).toBe(200)
   expect(gateway.acme.requests.length).toBe(1)
