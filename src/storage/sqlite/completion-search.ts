@@ -30,7 +30,8 @@ export function* insertCompletion(completion: NewCompletion): Script<void> {
   yield* insertTerms({ sequence, terms: termsOf(organization, model, metadata) })
 }
 
-const selectOwner = statement((values: Parameters<{ organization: string }>) =>
+/** Selects an organization, unless it is deleted. */
+export const selectOwner = statement((values: Parameters<{ organization: string }>) =>
   select(
     { id: organizations.id },
     sql`from ${organizations} where ${eq(organizations.id, values.organization)} and ${exists}`,
