@@ -34,20 +34,61 @@ export type FrameSource<Item> = {
 }
 
 /**
- * Creates a response that sends the frames of each item as it arrives, and a keep-alive when the stream is idle. The items
- * are closed when the client leaves, or reads nothing for `stallTimeoutMs` while frames wait. A `HEAD` request receives
- * the headers at once, and the items are closed.
+ * A reply that sends the frames of each item as it arrives, and a keep-alive when the stream is idle. The items are closed
+ * when the client leaves, or reads nothing for `stallTimeoutMs` while frames wait. A `HEAD` request receives the headers at
+ * once, and the items are closed.
  */
-export function eventStream<Item>(source: FrameSource<Item>, options: StreamOptions = {}): Response {
-  const cancel = () => source.items.close()
-  if (options.method !== 'HEAD')
-    return directReply(
-      { pull: (sink) => new EventStreamWriter(source, sink, options).writeAll(), cancel },
-      headers,
-    )
-  cancel()
-  return new Response(null, { headers })
+export class EventStreamReply<Item = unknown> {
+  readonly #source: FrameSource<Item>
+  readonly #options: StreamOptions
+
+  constructor(source: FrameSource<Item>, options: StreamOptions) {
+    this.#source = source
+    this.#options = options
+  }
+
+  /** Creates the response, once, with these headers besides its own. */
+  toResponse(otherHeaders: ReplyHeaders = {}): Response {
+    const source = this.#source
+    const options = this.#options
+    const allHeaders = { ...otherHeaders, ...headers }
+    const cancel = () => source.items.close()
+    if (options.method !== 'HEAD')
+      return directReply(
+        { pull: (sink) => new EventStreamWriter(source, sink, options).writeAll(), cancel },
+        allHeaders,
+      )
+    cancel()
+    return new Response(null, { headers: allHeaders })
+  }
 }
+
+/** Creates the reply of a route that answers with an event stream. */
+export function eventStream<Item>(
+  source: FrameSource<Item>,
+  options: StreamOptions = {},
+): EventStreamReply<Item> {
+  return new EventStreamReply(source, options)
+}
+
+/**
+ * The last step of a reply: sends an event stream with the headers that were set. Elysia would copy the response to add
+ * them, which takes longer than to create it.
+ */
+export function sendEventStream({ responseValue, set }: RepliedContext): Response | undefined {
+  if (!(responseValue instanceof EventStreamReply)) return undefined
+  // Elysia's type allows numbers, which are set nowhere.
+  const response = responseValue.toResponse(set.headers as ReplyHeaders)
+  set.headers = {}
+  return response
+}
+
+type RepliedContext = {
+  readonly responseValue: unknown
+  readonly set: { headers: Record<string, string | number> }
+}
+
+type ReplyHeaders = Readonly<Record<string, string>>
 
 export type StreamOptions = {
   /** That of the request. */

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { KeyDirectory } from '../storage/ports/accounts.ts'
 import { authentication, type EndStream, type KeyWatch } from './authentication.ts'
+import { sendEventStream } from './event-stream.ts'
 import { type BodyReaderDependencies, jsonBody } from './json-body.ts'
 import { admission, setRateLimitHeaders } from './rate-limit-headers.ts'
 import { decodablePath } from './routing.ts'
@@ -24,6 +25,7 @@ export function createGuard({ keys, limits, keyWatch, ...body }: GuardDependenci
     .use(jsonBody(body))
     .decorate('watchKey', watchKeyOf(keyWatch))
     .mapResponse(setRateLimitHeaders)
+    .mapResponse(sendEventStream)
     .as('scoped')
 }
 

@@ -71,8 +71,11 @@ export type Sink = {
 export const stallTimeoutMs = 60_000
 
 /** Creates a response whose body the stream writes. */
-export function directReply(stream: DirectStream, headers: Readonly<Record<string, string>>): Response {
-  const source = { type: 'direct', ...stream }
+export function directReply(
+  { pull, cancel }: DirectStream,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const source = { type: 'direct', pull, cancel }
   // The types of the platform do not declare direct streams.
   const body = source as unknown as ConstructorParameters<typeof ReadableStream>[0]
   return new Response(new ReadableStream(body), { headers })

@@ -9,6 +9,7 @@ import {
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'
 import type { Caller } from './authentication.ts'
+import { EventStreamReply } from './event-stream.ts'
 import { requestPath } from './routing.ts'
 
 /**
@@ -54,7 +55,7 @@ export function requestTelemetry(requests?: RequestTracker) {
         organization: caller?.organization.id,
         key: caller?.keyId,
       })
-      if (!isEventStream(responseValue)) set.headers['server-timing'] = serverTiming(record)
+      if (!(responseValue instanceof EventStreamReply)) set.headers['server-timing'] = serverTiming(record)
       // Elysia sends what this returns on a path without a route; on others, a value would skip the next step.
       return route ? undefined : (responseValue as Response)
     })
@@ -89,10 +90,4 @@ function timingEntry({ route, outcome, status, durationMs: milliseconds }: Attem
 /** The name of a provider may have any character, a header may not. */
 function headerSafe(name: string): string {
   return name.replace(/[^\w.:-]/g, '_')
-}
-
-function isEventStream(reply: unknown): boolean {
-  return (
-    reply instanceof Response && reply.headers.get('content-type')?.startsWith('text/event-stream') === true
-  )
 }

@@ -72,7 +72,7 @@ describe('a client that stops reading', () => {
           },
         },
         { stallTimeoutMs: 50 },
-      ),
+      ).toResponse(),
   })
   afterAll(() => server.stop(true))
 
