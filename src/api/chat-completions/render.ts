@@ -214,14 +214,15 @@ export class ChunkRenderer {
 
 type ChunkEvent = GenerationEvent | LogprobsWithText
 
+/** From text, like the frames: it is rendered for each stream. An id and a time need no escaping. */
 function headOf({ id, created, model, provider }: ReplyMetadata): string {
-  const fields = { id, object: 'chat.completion.chunk', created, model, provider }
-  return `data: ${JSON.stringify(fields).slice(0, -1)},"choices":[`
+  const served = `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)}`
+  return `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},${served},"choices":[`
 }
 
 function firstChunkFieldsOf({ performanceMode, warnings }: ReplyMetadata): string {
-  const optional = warnings.length > 0 ? { warnings } : {}
-  return `,${JSON.stringify({ performance_mode: performanceMode, ...optional }).slice(1, -1)}`
+  const mode = `,"performance_mode":"${performanceMode}"`
+  return warnings.length > 0 ? `${mode},"warnings":${JSON.stringify(warnings)}` : mode
 }
 
 function tierField(tier: 'default' | 'priority' | null | undefined): string {
