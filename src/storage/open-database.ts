@@ -1,9 +1,8 @@
 import type { Log } from '../lib/log.ts'
 import type { DatabaseLocation } from './database-location.ts'
-import type { Keys, Organizations } from './ports/accounts.ts'
+import type { ManagedStores } from './ports/storage.ts'
 import type { UsageBuckets } from './ports/usage.ts'
-import { createKeys } from './scripts/keys.ts'
-import { createOrganizations } from './scripts/organizations.ts'
+import { createManagedStores } from './scripts/managed-stores.ts'
 import { backUp, BackupError } from './sqlite/connection/backup.ts'
 import {
   databaseVersion,
@@ -18,11 +17,9 @@ import { operatorReports } from './usage/report-slots.ts'
 import { createUsageReports } from './usage/reports.ts'
 
 /** The parts of a database that commands read and change, also while a server is running. */
-export type AdminStorage = {
+export type AdminStorage = ManagedStores & {
   /** The path of the file, or the host and the name of the PostgreSQL database. */
   readonly name: string
-  readonly organizations: Organizations
-  readonly keys: Keys
   readonly usage: UsageBuckets
   close(): Promise<void> | void
 }
@@ -77,8 +74,7 @@ function openSqliteForAdmin(file: string, access: DatabaseAccess, log: Log): Adm
   const runner = createScriptRunner(database, writer)
   return {
     name: file,
-    organizations: createOrganizations(runner),
-    keys: createKeys(runner),
+    ...createManagedStores(runner),
     usage: createUsageReports(createUsageSource(database), operatorReports),
     close() {
       writer.close()

@@ -1,4 +1,4 @@
-import type { ScriptRunner } from '../../src/storage/statement.ts'
+import type { ManagedStores } from '../../src/storage/ports/storage.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,8 +21,7 @@ import { createRollup } from '../../src/storage/sqlite/usage-totals.ts'
 import { createRollup as createPostgresRollup } from '../../src/storage/postgres/usage-rollup.ts'
 import { createUsageSource as createPostgresSource } from '../../src/storage/postgres/usage-source.ts'
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage.ts'
-import { createKeys } from '../../src/storage/scripts/keys.ts'
-import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
+import { createManagedStores } from '../../src/storage/scripts/managed-stores.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
@@ -110,7 +109,7 @@ async function connectSqlite(file: string): Promise<DatabaseConnection> {
   const database = openSqlite(file, quietLog)
   const { sqlite } = database
   const writer = createWriter(database)
-  const managed = managedStores(createScriptRunner(database, writer))
+  const managed = createManagedStores(createScriptRunner(database, writer))
   return {
     ...managed,
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
@@ -136,7 +135,7 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
     const text = sql.replace(/\?/g, () => `$${++count}`)
     return (await database.query<StoredRow>(text, parameters)).map(withoutBooleans)
   }
-  const managed = managedStores(createPostgresRunner(database))
+  const managed = createManagedStores(createPostgresRunner(database))
   return {
     ...managed,
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
@@ -149,11 +148,7 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
   }
 }
 
-function managedStores(runner: ScriptRunner) {
-  return { organizations: createOrganizations(runner), keys: createKeys(runner) }
-}
-
-function reportOf(query: UsageQuery, source: UsageSource, managed: ReturnType<typeof managedStores>) {
+function reportOf(query: UsageQuery, source: UsageSource, managed: ManagedStores) {
   return operatorReport(query, { ...managed, usage: createUsageReports(source, operatorReports) })
 }
 

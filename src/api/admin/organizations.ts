@@ -29,13 +29,13 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
           const created = await organizations.create(name)
           return isEmpty(settings) ? created : organizations.change(name, settings)
         },
-        ({ id }) => ({ organization: id, name, ...settings }),
+        ({ id }) => ({ organization: id, name, ...loggedSettings(settings) }),
       ),
     change: (reference: string, settings: OrganizationChange) =>
       change(
         'organization.change',
         async () => organizations.change((await find(reference)).name, settings),
-        ({ id, name }) => ({ organization: id, name, ...settings }),
+        ({ id, name }) => ({ organization: id, name, ...loggedSettings(settings) }),
       ),
     credit: (reference: string, usd: string, note: string | undefined) =>
       change(
@@ -64,6 +64,12 @@ export async function findOrganization(
   if (account === undefined)
     throw adminObjectNotFound(`There is no organization '${reference.slice(0, 100)}'.`)
   return account
+}
+
+/** The changed settings for the log, with a budget in USD. */
+function loggedSettings({ budget, models, ...others }: OrganizationChange) {
+  const usd = budget == null ? budget : formatUsd(budget)
+  return { ...others, budget: usd, models: models == null ? models : models.join(' ') }
 }
 
 function isEmpty(settings: OrganizationChange): boolean {

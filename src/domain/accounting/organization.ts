@@ -1,20 +1,26 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { randomText } from '../../lib/id.ts'
+import type { Allowance } from './allowance.ts'
 
 /** The owner of keys, data, limits and a balance. */
 export type Organization = {
   readonly id: string
   readonly name: string
   readonly billing: BillingMode
-  /** Its own limits; null uses those in the settings. */
-  readonly limits: OrganizationLimits
+  readonly limits: Allowance
 }
 
-export type OrganizationLimits = {
-  readonly requestsPerMinute: number | null
-  readonly tokensPerMinute: number | null
-  readonly concurrentRequests: number | null
+/** A person, a team or an application within an organization, which owns some of its keys. */
+export type Project = {
+  readonly id: string
+  readonly name: string
+  readonly limits: Allowance
 }
+
+/** What a key may do beside sending requests: manage its organization, or create keys out of its own budget. */
+export const keyPermissions = ['admin', 'mint'] as const
+
+export type KeyPermission = (typeof keyPermissions)[number]
 
 /** How an organization pays: `prepaid` from a balance, `unmetered` not at all; with `none` its requests are rejected. */
 export const billingModes = ['unmetered', 'prepaid', 'none'] as const

@@ -86,4 +86,9 @@ export type Outcome = {
   readonly status: number
   /** The code of the error, also of one in the middle of a stream. */
   readonly error?: string
+  /**
+   * The process died before the end: the cost is an estimate, and the provider may have finished the request. Budgets hold
+   * the rest of its reservation.
+   */
+  readonly costUnknown?: true
 }

@@ -64,8 +64,9 @@ export function createBilling(ledger: Ledger, ready: () => Promise<void> | undef
     const { maxCost, promptCost, promptTokens } = bound
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
     if (writes.length === 0) reserving.add(request)
-    if (await ledger.reserve({ request, amount: maxCost, promptCost, promptTokens }, writes)) return
-    throw tooExpensive(maxCost)
+    const bounds = { amount: maxCost, promptCost, promptTokens }
+    const refusal = await ledger.reserve({ request, ...bounds, prepaid: true, budgets: [] }, writes)
+    if (refusal !== undefined) throw tooExpensive(maxCost)
   }
 
   function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {

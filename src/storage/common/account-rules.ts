@@ -56,10 +56,55 @@ export function noKeyWithId(id: string): Error {
   )
 }
 
+/** Throws an error for the operator if a project cannot have this name. */
+export function assertProjectName(name: string): void {
+  if (name.trim() !== name || name === '' || name.length > 128)
+    throw new OperatorError(
+      'invalid',
+      'The name of a project must have 1 to 128 characters, and no space at either end.',
+    )
+}
+
+/** The error for a name that another project of the organization has. */
+export function projectTaken(name: string): Error {
+  return new OperatorError('invalid', `The project ${name} already exists.`)
+}
+
+/** The error for an id that no project has, or a deleted one, or one of another organization. */
+export function noProjectWithId(id: string): Error {
+  return new OperatorError(
+    'missing',
+    `There is no project with the ID ${id}. To list all projects, run: weir projects list`,
+  )
+}
+
+/** The error for a key whose organization is deleted. */
+export function noOrganizationOfKey(id: string): Error {
+  return new OperatorError('invalid', `The organization of the API key ${id} was deleted.`)
+}
+
+/** The error for a budget that another key cannot spare. */
+export function mintTooExpensive(amount: Nanos, left: Nanos): Error {
+  const available = formatUsd(left > 0n ? left : 0n)
+  return new OperatorError(
+    'invalid',
+    `A budget of ${formatUsd(amount)} USD is more than the ${available} USD that are left of the budget of this API key.`,
+  )
+}
+
+/** Throws an error for the operator if the budget of a key is part of another one's. */
+export function assertOwnBudget({ id, parent }: KeyRecord): void {
+  if (parent !== null)
+    throw new OperatorError(
+      'invalid',
+      `The budget of the API key ${id} is part of that of ${parent}, which created it. Revoke it and create a new one.`,
+    )
+}
+
 /** Returns the organization of a key that can be rotated; throws an error for the operator if it cannot. */
 export function ownerOfActive(key: KeyRecord, now: number): string {
-  if (key.organization === null)
-    throw new OperatorError('invalid', `The organization of the API key ${key.id} was deleted.`)
+  if (key.organization === null) throw noOrganizationOfKey(key.id)
+  assertOwnBudget(key)
   if (key.replacedBy !== null)
     throw new OperatorError(
       'invalid',

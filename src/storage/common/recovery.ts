@@ -70,5 +70,6 @@ function interruption({ promptTokens, promptCost }: OpenReservation): Outcome {
     cost: BigInt(promptCost),
     status: 0,
     error: 'interrupted',
+    costUnknown: true,
   }
 }

@@ -1,4 +1,10 @@
-import type { BillingMode, Organization, OrganizationLimits } from '../../domain/accounting/organization.ts'
+import type { Allowance, AllowanceChange } from '../../domain/accounting/allowance.ts'
+import type {
+  BillingMode,
+  KeyPermission,
+  Organization,
+  Project,
+} from '../../domain/accounting/organization.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Nanos } from '../../lib/usd.ts'
 
@@ -12,8 +18,8 @@ export type OrganizationAccount = Organization & {
   readonly createdAt: number
 }
 
-/** The fields to change; absent fields stay. A limit of null uses the one in the settings. */
-export type OrganizationChange = Partial<OrganizationLimits> & { readonly billing?: BillingMode }
+/** The fields to change; absent fields stay. */
+export type OrganizationChange = AllowanceChange & { readonly billing?: BillingMode }
 
 /** The organizations of a gateway. Each function rejects with a message for the operator. */
 export type Organizations = {
@@ -37,12 +43,59 @@ export type Organizations = {
   delete(name: string, onDeleted?: (rows: number) => void): Promise<OrganizationAccount>
 }
 
+/** A project as operators see it. Times are milliseconds since 1970. */
+export type ProjectRecord = Project & {
+  /** The id and the name of its organization. */
+  readonly organizationId: string
+  readonly organization: string
+  readonly createdAt: number
+  /** Null while it exists. */
+  readonly deletedAt: number | null
+}
+
+export type ProjectInput = AllowanceChange & {
+  /** The name of an organization. */
+  readonly organization: string
+  readonly name: string
+}
+
+/** The fields to change; absent fields stay. */
+export type ProjectChange = AllowanceChange & { readonly name?: string }
+
+/** The projects of a gateway; names are unique within an organization. Each function rejects with a message for the operator. */
+export type Projects = {
+  create(input: ProjectInput): Promise<ProjectRecord>
+  /** Those that exist, the oldest first; of all organizations if none is named. */
+  list(organization?: string): Promise<readonly ProjectRecord[]>
+  /** One page of those of an organization, by the time of creation; undefined if there is no item with the id `after`. */
+  page(
+    organizationId: string,
+    query: PageQuery & { readonly deleted: boolean },
+  ): Promise<ListedPage<ProjectRecord> | undefined>
+  /** Finds a project by its id, also a deleted one. */
+  find(id: string): Promise<ProjectRecord | undefined>
+  change(id: string, change: ProjectChange): Promise<ProjectRecord>
+  /** From then on its keys are rejected; it stays in the usage. A deleted one stays so. */
+  delete(id: string): Promise<ProjectRecord>
+}
+
 /** A key without its secret. Times are milliseconds since 1970. */
 export type KeyRecord = {
   readonly id: string
   readonly name: string
-  /** The name of its organization; null if that is deleted. */
+  /** The id of its organization, and its name, which is null if that is deleted. */
+  readonly organizationId: string
   readonly organization: string | null
+  /** Null for a key without a project. */
+  readonly project: { readonly id: string; readonly name: string } | null
+  /** The id of the key that created it out of its own budget. */
+  readonly parent: string | null
+  /** The id that its budget and its rate limits have: that of the first key, if it replaces one. */
+  readonly limitsId: string
+  readonly limits: Allowance
+  readonly permissions: readonly KeyPermission[]
+  readonly tags: readonly string[]
+  readonly note: string | null
   readonly last4: string
   readonly createdAt: number
   readonly expiresAt: number | null
@@ -54,21 +107,54 @@ export type KeyRecord = {
 /** A new key with its secret, which is not stored and cannot be shown again. */
 export type NewKey = { readonly record: KeyRecord; readonly key: Secret }
 
-export type KeyInput = {
+/** The properties of a key that can be changed; absent ones stay, or are empty in a new key. */
+export type KeyChange = AllowanceChange & {
+  readonly name?: string
+  /** The id of a project of its organization. */
+  readonly project?: string | null
+  readonly expiresAt?: number | null
+  readonly permissions?: readonly KeyPermission[]
+  readonly tags?: readonly string[]
+  readonly note?: string | null
+}
+
+export type KeyInput = KeyChange & {
   /** The name of an organization. */
   readonly organization: string
   readonly name: string
   readonly expiresAt: number | null
 }
 
+/** A key that another one creates; its budget is required, and has no periods. */
+export type MintInput = Pick<KeyInput, 'name' | 'expiresAt' | 'models' | 'tags' | 'note'> & {
+  readonly budget: Nanos
+}
+
+/** The keys of a page: all of them, those of an organization, or those of a project, by their ids. */
+export type KeyPageQuery = PageQuery & { readonly organizationId?: string; readonly projectId?: string }
+
+/** Keys that other keys create. */
+export type MintedKeys = {
+  /**
+   * Creates a key within the limits of another one, and takes its budget from that of the other. The other gets back what
+   * is left by `returnAllocations` once the new one has expired or is revoked.
+   */
+  mint(parentId: string, input: MintInput): Promise<NewKey>
+  /** Returns what is left of the budgets of keys that have ended to those that created them, and resolves with their number. */
+  returnAllocations(): Promise<number>
+}
+
 /** The API keys of a gateway. Each function rejects with a message for the operator. */
-export type Keys = {
+export type Keys = MintedKeys & {
   create(input: KeyInput): Promise<NewKey>
   list(): Promise<readonly KeyRecord[]>
   /** One page by the time of creation; undefined if there is no item with the id `after`. */
-  page(query: PageQuery): Promise<ListedPage<KeyRecord> | undefined>
+  page(query: KeyPageQuery): Promise<ListedPage<KeyRecord> | undefined>
+  find(id: string): Promise<KeyRecord | undefined>
+  change(id: string, change: KeyChange): Promise<KeyRecord>
+  /** Revokes the key and those that it has created. */
   revoke(id: string): Promise<KeyRecord>
-  /** Creates a key with the same name, organization and lifetime; the old one expires after `grace` milliseconds. */
+  /** Creates a key with the same properties and lifetime; the old one expires after `grace` milliseconds. Both spend one budget. */
   rotate(id: string, grace: number): Promise<NewKey>
 }
 
@@ -80,9 +166,21 @@ export type KnownKey = {
   readonly revokedAt: number | null
   /** Null if the organization is deleted. */
   readonly organization: Organization | null
+  /** Null for a key without a project. */
+  readonly project: (Project & { readonly isDeleted: boolean }) | null
+  readonly name: string
+  /** The id that its budget and its rate limits have. */
+  readonly limitsId: string
+  /** Its own limits. */
+  readonly limits: Allowance
+  /** The key that created it, whose limits are also those of this one, but for its budget. */
+  readonly parent: KnownParent | null
+  readonly permissions: readonly KeyPermission[]
   /** Whether the balance of the organization is above zero. */
   readonly hasCredit: boolean
 }
+
+export type KnownParent = Pick<KnownKey, 'publicId' | 'limitsId' | 'limits' | 'expiresAt' | 'revokedAt'>
 
 /** Finds keys for authentication, fast enough for every request. */
 export type KeyDirectory = {

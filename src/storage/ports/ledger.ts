@@ -1,5 +1,6 @@
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import type { BudgetKey } from './budgets.ts'
 import type { NewCompletion } from './completions.ts'
 import type { NewResponse, ResponseEnd } from './responses.ts'
 
@@ -8,10 +9,20 @@ export type Reservation = {
   readonly request: RequestMetadata
   /** The highest cost that the request is expected to have. */
   readonly amount: Nanos
+  /** False if only the budgets count the request, because its organization does not pay from a balance. */
+  readonly prepaid?: boolean
+  /** The budgets that it counts against; none by default. */
+  readonly budgets?: readonly BudgetLimit[]
   /** The charge if the process dies and only the prompt is known. */
   readonly promptCost: Nanos
   readonly promptTokens: number
 }
+
+/** A budget in the period of a request, with its amount. */
+export type BudgetLimit = BudgetKey & { readonly limit: Nanos }
+
+/** Why nothing was reserved: the balance, or the budget of this owner, has only `available` left. */
+export type ReservationRefusal = { readonly budget: BudgetLimit | null; readonly available: Nanos }
 
 /** The result of settling a request. */
 export type Settlement = {
@@ -24,6 +35,8 @@ export type SettleOptions = {
   readonly writes?: readonly Write[] | undefined
   /** False if the caller knows that the request has no reservation. */
   readonly reserved?: boolean
+  /** False if the caller knows that its reservation counts against no budget. */
+  readonly budgeted?: boolean
 }
 
 /**
@@ -34,13 +47,14 @@ export type Ledger = {
   /** Whether other processes settle what this one has left open, should they evict it. */
   readonly isShared: boolean
   /**
-   * Reserves money for a request that is about to start, and executes `writes` in the same transaction. Resolves with
-   * false, and writes nothing, if the balance is too low. Rejects with 503 if this process was evicted by the others.
+   * Reserves money for a request that is about to start from the balance and all of its budgets, and executes `writes` in
+   * the same transaction. Resolves with the reason, and writes nothing, if one of them is too low: the balance first, then
+   * the budgets in their order. Rejects with 503 if this process was evicted by the others.
    */
-  reserve(reservation: Reservation, writes?: readonly Write[]): Promise<boolean>
+  reserve(reservation: Reservation, writes?: readonly Write[]): Promise<ReservationRefusal | undefined>
   /**
-   * Records the usage of a finished request, charges its reservation if there is one, and executes `writes` in the same
-   * transaction. Only the first settlement of a request counts; if one of its writes throws, the request is not settled.
+   * Records the usage of a finished request, charges its reservation if there is one, to the balance and to the period of
+   * its budgets in which it was reserved, and executes `writes` in the same transaction. Only the first settlement of a request counts; if one of its writes throws, the request is not settled.
    * If the database is unavailable the promise rejects, and the settlement is retried without the writes until it
    * succeeds. The writes of a complete answer are retried for some seconds before: if they fail, the promise rejects with
    * `response_not_stored`, which is then the outcome.

@@ -1,6 +1,7 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
-import type { KeyDirectory, Keys, NewKey, Organizations } from './accounts.ts'
+import type { KeyDirectory, Keys, NewKey, Organizations, Projects } from './accounts.ts'
+import type { Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Peers } from './peers.ts'
@@ -49,8 +50,13 @@ export type StorageOptions = {
   readonly lockTimeoutMs?: number | undefined
 }
 
-/** The organizations and their keys, for changes by the operator. */
-export type ManagedStores = { readonly organizations: Organizations; readonly keys: Keys }
+/** The organizations with their projects, keys and budgets, for changes by the operator. */
+export type ManagedStores = {
+  readonly organizations: Organizations
+  readonly projects: Projects
+  readonly keys: Keys
+  readonly budgets: Budgets
+}
 
 /** Keeps the recorded usage in order, in steps that delay requests no longer than their own writes. */
 export type UsageUpkeep = {

@@ -10,6 +10,7 @@ import {
   type Ledger,
   noWrites,
   type Reservation,
+  type ReservationRefusal,
   type Settlement,
   type SettleOptions,
   type Write,
@@ -63,7 +64,7 @@ async function reserve(
   reservation: Reservation,
   writes: readonly Write[] = noWrites,
   closing: AbortSignal,
-): Promise<boolean> {
+): Promise<ReservationRefusal | undefined> {
   const { id, organization } = reservation.request
   const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation, process.id()) } as const
   const reserving = { ...job, rows: toWriteRows(id, writes) }
@@ -74,7 +75,7 @@ async function reserve(
     return noAnswer()
   })
   if (row?.removed) throw processRemoved()
-  return row !== undefined
+  return row === undefined ? { budget: null, available: 0n } : undefined
 }
 
 /** Releases a reservation that is committed after its caller was rejected. A closed ledger leaves it to `recover`. */

@@ -6,9 +6,9 @@ import { createUsageReports } from '../usage/reports.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
-import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
+import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
+import { createManagedStores } from '../scripts/managed-stores.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
-import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import type { ErasableResponses } from '../scripts/responses.ts'
 import { createUsageExpiry } from '../scripts/usage-expiry.ts'
@@ -42,7 +42,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
   const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
-    managed: { organizations: createOrganizations(runner), keys: createKeys(runner) },
+    managed: createManagedStores(runner),
     providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
@@ -89,8 +89,7 @@ export async function openPostgresForAdmin(url: Secret, log: Log) {
   const runner = createScriptRunner(database)
   return {
     name: database.label,
-    organizations: createOrganizations(runner),
-    keys: createKeys(runner),
+    ...createManagedStores(runner),
     usage: createUsageReports(createUsageSource(database), operatorReports),
     close: database.close,
   }

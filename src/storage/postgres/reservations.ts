@@ -27,17 +27,19 @@ type ReservationColumn = keyof typeof reservations.$inferSelect
 
 const columnTypes = columnTypesOf<ReservationColumn>(reservationsTable)
 
-type ReservationRow = Readonly<Record<ReservationColumn, string | number | bigint>>
+type ReservationRow = Readonly<Record<ReservationColumn, string | number | bigint | boolean | null>>
 
 /** Returns the row of a reservation. */
 export function toReservationRow(
-  { request, amount, promptCost, promptTokens }: Reservation,
+  { request, amount, prepaid = true, promptCost, promptTokens }: Reservation,
   process: string,
 ): ReservationRow {
   return {
     request_id: request.id,
     organization_id: request.organization,
     amount: clampToColumn(amount),
+    prepaid,
+    budgets: null,
     prompt_cost: clampToColumn(promptCost),
     prompt_tokens: promptTokens,
     request: JSON.stringify(request),

@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { blob, check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { BudgetPeriod } from '../../domain/accounting/allowance.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
 
 // The tables of both databases, as SQLite has them; `postgres.ts` derives those of PostgreSQL.
 //
 // Timestamps are milliseconds since 1970, amounts are nano-dollars. A balance stays within 2^53 - 1 of zero (9 million
-// USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint.
+// USD, held by a check), so both are exact as numbers; a sum over many rows must be read as a bigint. The same holds for what is spent of a budget.
 //
 // Each page that a request changes is written once more to the log of SQLite. So `usage`, `ledger` and `reservations`, of
 // which every paid request has rows, and `usage_totals` are `WITHOUT ROWID` there, which the migrations say and Drizzle does
@@ -25,9 +26,7 @@ export const organizations = sqliteTable(
     balance: integer().notNull().default(0),
     /** The sum of the open reservations. */
     reserved: integer().notNull().default(0),
-    requests_per_minute: integer(),
-    tokens_per_minute: integer(),
-    concurrent_requests: integer(),
+    ...allowanceColumns(),
     created_at: integer().notNull(),
     /** Null while it exists; an organization whose deletion has begun is treated as missing. */
     deletion: text().$type<OrganizationDeletion>(),
@@ -41,6 +40,21 @@ export const organizations = sqliteTable(
     check('organizations_balance', sql`${table.balance} between -9007199254740991 and 9007199254740991`),
     check('organizations_reserved', sql`${table.reserved} >= 0`),
   ],
+)
+
+/** Persons, teams or applications within an organization. One that was deleted stays, so that its name can be shown. */
+export const projects = sqliteTable(
+  'projects',
+  {
+    id: text().primaryKey(),
+    organization_id: ownerId(),
+    name: text().notNull(),
+    ...allowanceColumns(),
+    created_at: integer().notNull(),
+    /** Null while it exists: keys of a deleted project are rejected. */
+    deleted_at: integer(),
+  },
+  (table) => [index('projects_of_organization').on(table.organization_id)],
 )
 
 /** API keys. No foreign key, so that the key of a deleted organization stays, and its client gets a specific error. */
@@ -58,8 +72,56 @@ export const api_keys = sqliteTable(
     revoked_at: integer(),
     /** The id of the key that a rotation created. */
     replaced_by: text(),
+    project_id: text(),
+    /** The key that created this one out of its own budget: what limits that one limits this one, too. */
+    parent_id: text(),
+    /** The period of the budget of that key in which the budget of this one is allocated; null once it was returned. */
+    allocated_in: integer(),
+    /** The key whose budget and rate limits this one shares, because it replaces that one; null for its own. */
+    limits_id: text(),
+    ...allowanceColumns(),
+    /** Arrays as JSON. */
+    permissions: text().notNull().default('[]'),
+    tags: text().notNull().default('[]'),
+    note: text(),
   },
-  (table) => [index('api_keys_of_organization').on(table.organization_id)],
+  (table) => [
+    index('api_keys_of_organization').on(table.organization_id),
+    index('api_keys_of_parent')
+      .on(table.parent_id)
+      .where(sql`${table.parent_id} is not null`),
+    index('api_keys_allocated')
+      .on(table.public_id)
+      .where(sql`${table.allocated_in} is not null`),
+  ],
+)
+
+/**
+ * What is spent of the budget of an organization, a project or a key in one period. The period is part of the key: a budget
+ * is reset by a new row. Only transactions that have locked the organization change it.
+ */
+export const budgets = sqliteTable(
+  'budgets',
+  {
+    /** The id of the organization, the project or the key. */
+    owner_id: text().notNull(),
+    /** When the period begins, in milliseconds since 1970; 0 for a budget without periods. */
+    start: integer().notNull(),
+    organization_id: ownerId(),
+    /** The cost of the requests that were reserved in the period. */
+    spent: integer().notNull().default(0),
+    /** The sum of the open reservations. */
+    reserved: integer().notNull().default(0),
+    /** What requests of killed servers have reserved beyond their charge: their providers may have finished them. */
+    held: integer().notNull().default(0),
+    /** What the budgets of keys that this key created have taken, and not returned. */
+    allocated: integer().notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.owner_id, table.start] }),
+    index('budgets_of_organization').on(table.organization_id),
+    check('budgets_reserved', sql`${table.reserved} >= 0`),
+  ],
 )
 
 /** The reservations of open requests: those of a process that died are settled by others, or at the next start. */
@@ -67,6 +129,10 @@ export const reservations = sqliteTable('reservations', {
   request_id: text().primaryKey(),
   organization_id: ownerId(),
   amount: integer().notNull(),
+  /** Whether the balance pays; otherwise only budgets count it. */
+  prepaid: integer({ mode: 'boolean' }).notNull().default(true),
+  /** The budgets that it counts against, as JSON: `[["key id", start], …]`; null without any. */
+  budgets: text(),
   /** The charge if the process dies and only the prompt is known. */
   prompt_cost: integer().notNull(),
   prompt_tokens: integer().notNull(),
@@ -105,4 +171,19 @@ export function ownerId() {
   return text()
     .notNull()
     .references(() => organizations.id, { onDelete: 'cascade' })
+}
+
+/** The columns of an allowance. */
+function allowanceColumns() {
+  return {
+    budget: integer(),
+    budget_period: text().$type<BudgetPeriod>().notNull().default('none'),
+    budget_time_zone: text().notNull().default('UTC'),
+    requests_per_minute: integer(),
+    tokens_per_minute: integer(),
+    concurrent_requests: integer(),
+    /** An array as JSON; null is every model. */
+    models: text(),
+    enabled: integer({ mode: 'boolean' }).notNull().default(true),
+  }
 }

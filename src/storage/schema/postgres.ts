@@ -1,4 +1,4 @@
-import { getTableColumns } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import { bigint, index, integer, numeric, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import * as money from './organizations.ts'
 import * as stored from './stored.ts'
@@ -14,16 +14,24 @@ const number = () => bigint({ mode: 'number' })
 const histogram = () => integer().array().notNull().default([])
 
 export const organizations = toPostgres(money.organizations)
+export const projects = toPostgres(money.projects)
 
 export const api_keys = toPostgres(money.api_keys, {
   // The order of creation within a millisecond, which SQLite has in the row id.
   columns: { position: number().generatedAlwaysAsIdentity() },
   indexes: (columns) => [
     index('api_keys_of_organization').on(...columns('organization_id')),
+    index('api_keys_of_parent')
+      .on(...columns('parent_id'))
+      .where(sql`parent_id is not null`),
+    index('api_keys_allocated')
+      .on(...columns('public_id'))
+      .where(sql`allocated_in is not null`),
     index('api_keys_by_position').on(...columns('position')),
   ],
 })
 
+export const budgets = toPostgres(money.budgets, { keyName: 'budgets_key' })
 export const reservations = toPostgres(money.reservations)
 export const ledger = toPostgres(money.ledger)
 export const provider_state = toPostgres(stored.provider_state)

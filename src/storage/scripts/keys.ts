@@ -1,99 +1,162 @@
-import { eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, isNull, sql } from 'drizzle-orm'
+import { noLimits } from '../../domain/accounting/allowance.ts'
 import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
-import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
-import { noKeyWithId, ownerOfActive, renewedExpiry } from '../common/account-rules.ts'
-import {
-  type KeyInput,
-  type KeyRecord,
-  type Keys,
-  type KnownKey,
-  type ListedPage,
-  type NewKey,
-  type PageQuery,
-  toListedPage,
+import { assertOwnBudget, ownerOfActive, renewedExpiry } from '../common/account-rules.ts'
+import type {
+  KeyChange,
+  KeyInput,
+  KeyRecord,
+  Keys,
+  MintedKeys,
+  NewKey,
+  OrganizationAccount,
 } from '../ports/accounts.ts'
-import { api_keys, organizations } from '../schema/organizations.ts'
-import { insertInto, nullable, select, update } from '../sql.ts'
+import { api_keys } from '../schema/organizations.ts'
+import { insertInto, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
-import { accountNamed, addOrganization, exists, organizationFields, toOrganization } from './organizations.ts'
+import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
+import { findKeyWithId, keyWithId, listKeys, pageOfKeys } from './key-records.ts'
+import { accountNamed } from './organizations.ts'
+import { existingProject } from './projects.ts'
 
-/** The API keys of a database. `now` returns milliseconds since 1970. */
-export function createKeys({ read, transact }: ScriptRunner, now: () => number = Date.now): Keys {
+/** The API keys of a database, but for those that keys create. `now` returns milliseconds since 1970. */
+export function createKeys(
+  { read, transact }: ScriptRunner,
+  now: () => number = Date.now,
+): Omit<Keys, keyof MintedKeys> {
   return {
     create: (input) => transact(() => createKey(input, now())),
     list: () => read(listKeys),
     page: (query) => read(() => pageOfKeys(query)),
+    find: (id) => read(() => findKeyWithId(id)),
+    change: (id, change) => transact(() => changeKey(id, change)),
     revoke: (id) => transact(() => revokeKey(id, now())),
     rotate: (id, grace) => transact(() => rotateKey(id, grace, now())),
   }
 }
 
+/** What a key has from the one that created or replaced it. */
+type Origin = { readonly parent?: string; readonly limitsId?: string; readonly key?: ApiKey }
+
 /** Creates a key, random unless one is passed; throws an error for the operator if its organization does not exist. */
-export function* createKey(input: KeyInput, now: number, key: ApiKey = createApiKey()): Script<NewKey> {
+export function* createKey(
+  input: KeyInput,
+  now: number,
+  { parent, limitsId, key = createApiKey() }: Origin = {},
+): Script<NewKey> {
   const organization = yield* accountNamed(input.organization)
+  const properties = yield* changedProperties(organization, noProperties, input)
   yield* insertKey({
+    ...properties,
     id: key.publicId,
     organization: organization.id,
-    name: input.name,
     secretHash: hashSecret(key.secret),
     last4: key.secret.slice(-4),
+    parent: parent ?? null,
+    limitsId: limitsId ?? null,
     now,
-    expiresAt: input.expiresAt,
   })
   return { record: yield* keyWithId(key.publicId), key: new Secret(printApiKey(key)) }
 }
 
-type KeyRow = {
+const noProperties = {
+  name: '',
+  project: null,
+  expiresAt: null,
+  limits: noLimits,
+  permissions: [],
+  tags: [],
+  note: null,
+} as const
+
+type Properties = Pick<KeyRecord, Exclude<keyof typeof noProperties, 'project'>> & {
+  readonly project: { readonly id: string } | null
+}
+
+/** The columns of a key that can be changed. */
+type PropertyRow = AllowanceRow & {
+  readonly name: string
+  readonly project: string | null
+  readonly expiresAt: number | null
+  readonly permissions: string
+  readonly tags: string
+  readonly note: string | null
+}
+
+/** Returns the columns after a change; throws an error for the operator if it is not valid. */
+function* changedProperties(
+  organization: Pick<OrganizationAccount, 'id'>,
+  current: Properties,
+  change: KeyChange,
+): Script<PropertyRow> {
+  const project = change.project === undefined ? (current.project?.id ?? null) : change.project
+  if (change.project) yield* existingProject(organization.id, change.project)
+  return {
+    ...changedAllowance(current.limits, change),
+    name: change.name ?? current.name,
+    project,
+    expiresAt: change.expiresAt === undefined ? current.expiresAt : change.expiresAt,
+    permissions: JSON.stringify(change.permissions ?? current.permissions),
+    tags: JSON.stringify(change.tags ?? current.tags),
+    note: change.note === undefined ? current.note : change.note,
+  }
+}
+
+type KeyRow = PropertyRow & {
   id: string
   organization: string
-  name: string
   secretHash: Uint8Array
   last4: string
+  parent: string | null
+  limitsId: string | null
   now: number
-  expiresAt: number | null
 }
 
 const insertKey = statement((values: Parameters<KeyRow>) =>
   insertInto(api_keys, {
     public_id: values.id,
     organization_id: values.organization,
-    name: values.name,
     secret_hash: values.secretHash,
     last4: values.last4,
     created_at: values.now,
-    expires_at: values.expiresAt,
+    parent_id: values.parent,
+    limits_id: values.limitsId,
+    ...propertyAssignments(values),
   }),
 )
 
-const listKeys = statement((_, { keyOrder }) => selectKeys(sql`order by ${keyOrder}`))
-
-/** Returns one page by the time of creation: keys are never deleted. Undefined if there is no key with the id `after`. */
-function* pageOfKeys(query: PageQuery): Script<ListedPage<KeyRecord> | undefined> {
-  const { after, order, limit } = query
-  const [last] = after === undefined ? [pages[order].start] : yield* positionOf({ id: after })
-  if (last === undefined) return undefined
-  return toListedPage(yield* pages[order].select({ after: last.position, limit: limit + 1 }), query)
+function propertyAssignments(values: Parameters<PropertyRow>) {
+  return {
+    ...allowanceAssignments(values),
+    name: values.name,
+    project_id: values.project,
+    expires_at: values.expiresAt,
+    permissions: values.permissions,
+    tags: values.tags,
+    note: values.note,
+  }
 }
 
-const positionOf = statement((values: Parameters<{ id: string }>, { keyOrder }) =>
-  select({ position: keyOrder }, sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`),
+/** Changes the properties that the change names. */
+function* changeKey(id: string, change: KeyChange): Script<KeyRecord> {
+  yield* lockKey({ id })
+  const key = yield* keyWithId(id)
+  if (changesBudget(change)) assertOwnBudget(key)
+  const properties = yield* changedProperties({ id: key.organizationId }, key, change)
+  yield* updateKey({ id, ...properties })
+  return yield* keyWithId(id)
+}
+
+function changesBudget({ budget, budgetPeriod }: KeyChange): boolean {
+  return budget !== undefined || budgetPeriod !== undefined
+}
+
+const updateKey = statement((values: Parameters<PropertyRow & { id: string }>) =>
+  update(api_keys, propertyAssignments(values), sql`where ${eq(api_keys.public_id, values.id)}`),
 )
 
-const pages = {
-  asc: { select: selectPage(sql`>`, sql`asc`), start: { position: 0 } },
-  desc: { select: selectPage(sql`<`, sql`desc`), start: { position: Number.MAX_SAFE_INTEGER } },
-}
-
-function selectPage(follows: SQL, direction: SQL) {
-  return statement((values: Parameters<{ after: number; limit: number }>, { keyOrder }) =>
-    selectKeys(
-      sql`where ${keyOrder} ${follows} ${values.after} order by ${keyOrder} ${direction} limit ${values.limit}`,
-    ),
-  )
-}
-
-/** Revokes a key; one that is revoked stays so since then. */
+/** Revokes a key and those that it has created; one that is revoked stays so since then. */
 function* revokeKey(id: string, now: number): Script<KeyRecord> {
   yield* setRevoked({ id, now })
   return yield* keyWithId(id)
@@ -103,23 +166,24 @@ const setRevoked = statement((values: Parameters<{ id: string; now: number }>) =
   update(
     api_keys,
     { revoked_at: values.now },
-    sql`where ${eq(api_keys.public_id, values.id)} and ${isNull(api_keys.revoked_at)}`,
+    sql`where (${eq(api_keys.public_id, values.id)} or ${eq(api_keys.parent_id, values.id)})
+      and ${isNull(api_keys.revoked_at)}`,
   ),
 )
 
 /**
- * Creates a key with the same name, organization and lifetime as the one with this id, which goes on working for `grace`
- * milliseconds.
+ * Creates a key with the same properties and lifetime as the one with this id, which goes on working for `grace`
+ * milliseconds. Both spend one budget.
  */
 export function* rotateKey(id: string, grace: number, now: number): Script<NewKey> {
   // Two rotations at once must not both create a key.
   yield* lockKey({ id })
   const old = yield* keyWithId(id)
   const organization = ownerOfActive(old, now)
-  const replacement = yield* createKey(
-    { organization, name: old.name, expiresAt: renewedExpiry(old, now) },
-    now,
-  )
+  const { name, limits, permissions, tags, note, project } = old
+  const properties = { name, ...limits, permissions, tags, note, project: project?.id ?? null }
+  const input = { ...properties, organization, expiresAt: renewedExpiry(old, now) }
+  const replacement = yield* createKey(input, now, { limitsId: old.limitsId })
   const until = old.expiresAt === null ? now + grace : Math.min(now + grace, old.expiresAt)
   yield* expireKey({ id, until, replacedBy: replacement.record.id })
   return replacement
@@ -137,83 +201,5 @@ const expireKey = statement((values: Parameters<{ id: string; until: number; rep
     api_keys,
     { expires_at: values.until, replaced_by: values.replacedBy },
     sql`where ${eq(api_keys.public_id, values.id)}`,
-  ),
-)
-
-function* keyWithId(id: string): Script<KeyRecord> {
-  const [key] = yield* findKey({ id })
-  if (key === undefined) throw noKeyWithId(id)
-  return key
-}
-
-const findKey = statement((values: Parameters<{ id: string }>) =>
-  selectKeys(sql`where ${eq(api_keys.public_id, values.id)}`),
-)
-
-function selectKeys(rest: SQL) {
-  return select(
-    {
-      id: api_keys.public_id,
-      name: api_keys.name,
-      organization: nullable(organizations.name),
-      last4: api_keys.last4,
-      createdAt: api_keys.created_at,
-      expiresAt: api_keys.expires_at,
-      revokedAt: api_keys.revoked_at,
-      replacedBy: api_keys.replaced_by,
-    },
-    sql`from ${api_keys} left join ${organizations}
-      on ${organizations.id} = ${api_keys.organization_id} and ${exists} ${rest}`,
-  )
-}
-
-/**
- * Creates the first organization and key of an empty database, and returns the key; undefined for any other database.
- * `configured` is the value of WEIR_BOOTSTRAP_KEY; throws if that is not a valid key, even if it is not used.
- */
-export function* bootstrap(configured: string | undefined, now: number): Script<NewKey | undefined> {
-  const key = configured ? parseBootstrapKey(configured) : createApiKey()
-  // Of two processes that start together, only one adds the organization.
-  const isFirst = (yield* findAny()).length === 0 && (yield* addOrganization(defaultOrganization, now))
-  if (!isFirst) return undefined
-  return yield* createKey({ organization: defaultOrganization, name: 'first key', expiresAt: null }, now, key)
-}
-
-const findAny = statement(() =>
-  select(
-    { id: organizations.id },
-    sql`from ${organizations} where ${exists} union all select ${api_keys.public_id} from ${api_keys} limit 1`,
-  ),
-)
-
-/** Finds a key and its organization for authentication. */
-export function* findKnownKey(publicId: string): Script<KnownKey | undefined> {
-  const [row] = yield* selectKnownKey({ id: publicId })
-  if (row === undefined) return undefined
-  const { secretHash, expiresAt, revokedAt, found, balance } = row
-  return {
-    publicId,
-    secretHash,
-    expiresAt,
-    revokedAt,
-    organization: found === null ? null : toOrganization(row),
-    hasCredit: (balance ?? 0) > 0,
-  }
-}
-
-/** Without an organization, the columns of it are null. */
-const selectKnownKey = statement((values: Parameters<{ id: string }>) =>
-  select(
-    {
-      ...organizationFields,
-      found: nullable(organizations.id),
-      balance: nullable(organizations.balance),
-      secretHash: api_keys.secret_hash,
-      expiresAt: api_keys.expires_at,
-      revokedAt: api_keys.revoked_at,
-    },
-    sql`from ${api_keys} left join ${organizations}
-      on ${organizations.id} = ${api_keys.organization_id} and ${exists}
-      where ${api_keys.public_id} = ${values.id}`,
   ),
 )

@@ -1,6 +1,6 @@
 import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
 import { oneStep, stepRows } from '../common/store-limits.ts'
-import { organizations } from '../schema/organizations.ts'
+import { budgets, organizations, projects } from '../schema/organizations.ts'
 import { provider_state, response_log, responses } from '../schema/stored.ts'
 import { usage_totals } from '../schema/usage.ts'
 import { bare, returning, select, update } from '../sql.ts'
@@ -84,6 +84,8 @@ export const indexedRows: readonly DeleteSome[] = [
   deleteResponsesOf,
   deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
   deleteTotalsOf,
+  deleteBudgetsOf,
+  deleteById(projects, projects.id, sql`octet_length(${projects.name})`),
 ]
 
 /** Rows whose keys are one id, beside the organization. */
@@ -169,6 +171,21 @@ function* deleteTotalsOf(organization: string): Script<number> {
   yield* lockTotals()
   return (yield* deleteTotals({ organization })).length
 }
+
+function* deleteBudgetsOf(organization: string): Script<number> {
+  return (yield* deleteBudgets({ organization })).length
+}
+
+const budgetKey = sql`${bare(budgets.owner_id)}, ${bare(budgets.start)}`
+
+const deleteBudgets = statement((values: Parameters<Owner>) =>
+  returning(
+    { start: budgets.start },
+    sql`delete from ${budgets} where (${budgetKey}) in (
+      select ${budgetKey} from ${budgets}
+      where ${eq(budgets.organization_id, values.organization)} limit ${rowLimit})`,
+  ),
+)
 
 const deleteTotals = statement((values: Parameters<Owner>) =>
   returning(

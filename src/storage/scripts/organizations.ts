@@ -19,6 +19,13 @@ import {
 } from '../ports/accounts.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
+import {
+  allowanceAssignments,
+  allowanceFields,
+  type AllowanceRow,
+  changedAllowance,
+  toAllowance,
+} from './allowance.ts'
 import { createOrganizationDeletions } from './organization-deletion.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
@@ -57,15 +64,13 @@ export const organizationFields = {
   id: organizations.id,
   name: organizations.name,
   billing: organizations.billing,
-  requestsPerMinute: organizations.requests_per_minute,
-  tokensPerMinute: organizations.tokens_per_minute,
-  concurrentRequests: organizations.concurrent_requests,
+  ...allowanceFields(organizations),
 }
 
 /** Converts the columns of an organization. */
 export function toOrganization(row: RowOf<typeof organizationFields>): Organization {
-  const { id, name, billing, requestsPerMinute, tokensPerMinute, concurrentRequests } = row
-  return { id, name, billing, limits: { requestsPerMinute, tokensPerMinute, concurrentRequests } }
+  const { id, name, billing } = row
+  return { id, name, billing, limits: toAllowance(row) }
 }
 
 /** Creates an unmetered organization; throws an error for the operator if it cannot have this name. */
@@ -156,32 +161,18 @@ const lockByName = statement((values: Parameters<{ name: string }>, { forUpdate 
 /** Changes the billing and the limits that the change names. */
 function* changeOrganization(name: string, change: OrganizationChange): Script<OrganizationAccount> {
   const account = yield* accountNamed(name)
-  const { billing = account.billing, ...limits } = change
-  const changed = { ...account.limits, ...withoutUndefined(limits) }
-  yield* updateOrganization({ id: account.id, billing, ...changed })
+  const { billing = account.billing } = change
+  yield* updateOrganization({ id: account.id, billing, ...changedAllowance(account.limits, change) })
   return yield* accountNamed(name)
 }
 
-function withoutUndefined<T extends object>(fields: T): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
-}
-
-type ChangedColumns = Organization['limits'] & {
-  readonly id: string
-  readonly billing: Organization['billing']
-}
-
-const updateOrganization = statement((values: Parameters<ChangedColumns>) =>
-  update(
-    organizations,
-    {
-      billing: values.billing,
-      requests_per_minute: values.requestsPerMinute,
-      tokens_per_minute: values.tokensPerMinute,
-      concurrent_requests: values.concurrentRequests,
-    },
-    sql`where ${organizations.id} = ${values.id}`,
-  ),
+const updateOrganization = statement(
+  (values: Parameters<AllowanceRow & { id: string; billing: Organization['billing'] }>) =>
+    update(
+      organizations,
+      { billing: values.billing, ...allowanceAssignments(values) },
+      sql`where ${organizations.id} = ${values.id}`,
+    ),
 )
 
 type Credit = { readonly name: string; readonly amount: Nanos; readonly note?: string | undefined }

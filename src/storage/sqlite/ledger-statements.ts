@@ -3,7 +3,7 @@ import type { Outcome, RequestMetadata } from '../../domain/accounting/request-m
 import { timeSortedId } from '../../lib/id.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { clampToColumn, maxNanos } from '../common/store-limits.ts'
-import type { Reservation, Settlement } from '../ports/ledger.ts'
+import type { Reservation, ReservationRefusal, Settlement } from '../ports/ledger.ts'
 import { ledger, organizations, reservations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { bare, insertInto, select } from '../sql.ts'
@@ -73,8 +73,8 @@ function prepareCharge({ sqlite }: Database, now: () => number) {
 
 /** Parts of transactions on the reserved money of organizations. */
 export type Reservations = {
-  /** Returns false, and reserves nothing, if the unreserved part of the balance is lower. */
-  insert(reservation: Reservation): boolean
+  /** Returns the reason, and reserves nothing, if the unreserved part of the balance is lower. */
+  insert(reservation: Reservation): ReservationRefusal | undefined
   /** Deletes a reservation and returns its amount, which the caller subtracts from the reserved sum. */
   remove(requestId: string): Nanos | undefined
 }
@@ -82,13 +82,14 @@ export type Reservations = {
 export function prepareReservations(database: Database): Reservations {
   const statements = prepareStatements(database)
 
-  function insert({ request, amount, promptCost, promptTokens }: Reservation): boolean {
+  function insert({ request, amount, promptCost, promptTokens }: Reservation) {
     const reserved = clampToColumn(amount)
-    if (statements.reserve.run(reserved, request.organization, reserved).changes === 0) return false
+    if (statements.reserve.run(reserved, request.organization, reserved).changes === 0)
+      return { budget: null, available: 0n }
     const metadata = JSON.stringify(request)
     const cost = clampToColumn(promptCost)
     statements.insert.run(request.id, request.organization, reserved, cost, promptTokens, metadata)
-    return true
+    return undefined
   }
 
   function remove(requestId: string): Nanos | undefined {

@@ -12,6 +12,7 @@ import {
   type Ledger,
   noWrites,
   type Reservation,
+  type ReservationRefusal,
   type Settlement,
   type SettleOptions,
   type Write,
@@ -79,10 +80,10 @@ function createReserve(
   execute: ExecuteWrites,
   writer: Writer,
 ): Ledger['reserve'] {
-  function reserveWith(reservation: Reservation, writes: readonly Write[]): boolean {
-    const reserved = reservations.insert(reservation)
-    if (reserved) execute(writes)
-    return reserved
+  function reserveWith(reservation: Reservation, writes: readonly Write[]): ReservationRefusal | undefined {
+    const refusal = reservations.insert(reservation)
+    if (refusal === undefined) execute(writes)
+    return refusal
   }
 
   // A reservation may be lost in a power cut: nothing was charged.

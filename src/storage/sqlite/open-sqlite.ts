@@ -6,9 +6,9 @@ import { createProcessIdentity } from '../common/process-identity.ts'
 import type { Peers } from '../ports/peers.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
-import { bootstrap, createKeys, findKnownKey } from '../scripts/keys.ts'
+import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
+import { createManagedStores } from '../scripts/managed-stores.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
-import { createOrganizations } from '../scripts/organizations.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createResponses } from '../scripts/responses.ts'
 import { createUsageExpiry } from '../scripts/usage-expiry.ts'
@@ -40,7 +40,7 @@ export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: Sto
   const wal = limitWalSize(database, writer, log)
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
-    managed: { organizations: createOrganizations(runner), keys: createKeys(runner) },
+    managed: createManagedStores(runner),
     providerState: createProviderState(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),

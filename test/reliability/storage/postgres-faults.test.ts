@@ -1,3 +1,4 @@
+import { isReserved } from '../../support/is-reserved.ts'
 import { afterAll, describe, expect, onTestFinished, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { Secret } from '../../../src/lib/secret.ts'
@@ -124,7 +125,7 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
     for (let round = 0; round < 15; round++) {
       const request = requestOf(acme)
       proxy.cutAfterCommit(1)
-      expect(await ledger.reserve({ request, amount: 1000n, promptCost: 1n, promptTokens: 7 })).toBe(true)
+      expect(await isReserved(ledger, { request, amount: 1000n, promptCost: 1n, promptTokens: 7 })).toBe(true)
       proxy.cutAfterCommit(1)
       const settled = await ledger.settle(request, { status: 200, cost: 700n })
       expect(settled).toEqual({ recorded: true, charged: 700n })
@@ -216,9 +217,12 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
     const open = () => execute<{ request_id: string }>(url, 'SELECT request_id FROM reservations')
     await waitUntil(
       async () =>
-        await ledger
-          .reserve({ request: requestOf(acme), amount: 1n, promptCost: 1n, promptTokens: 7 })
-          .catch(() => false),
+        await isReserved(ledger, {
+          request: requestOf(acme),
+          amount: 1n,
+          promptCost: 1n,
+          promptTokens: 7,
+        }).catch(() => false),
       'a reservation',
     )
     await waitUntil(async () => (await open()).length === 2, 'the release of the reservation')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { noLimits } from '../../../src/domain/accounting/allowance.ts'
 import { KeyWatch } from '../../../src/http/authentication.ts'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { nextTurn } from '../../../src/lib/time.ts'
@@ -11,7 +12,13 @@ const valid: KnownKey = {
   secretHash: new Uint8Array(),
   expiresAt: null,
   revokedAt: null,
+  name: 'key',
+  limitsId: 'key',
+  limits: noLimits,
   organization: organization(),
+  project: null,
+  parent: null,
+  permissions: [],
   hasCredit: true,
 }
 

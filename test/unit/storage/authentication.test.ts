@@ -1,9 +1,11 @@
+import { noLimits } from '../../../src/domain/accounting/allowance.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { minify } from '../../../src/build/compile.ts'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { CachedKeys } from '../../../src/storage/key-directory.ts'
-import { createKeys, findKnownKey } from '../../../src/storage/scripts/keys.ts'
+import { createKeys } from '../../../src/storage/scripts/keys.ts'
+import { findKnownKey } from '../../../src/storage/scripts/known-keys.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { authenticatedApp } from './support/authenticated-app.ts'
 import { startScript, temporaryFolder, testStorage } from './support/folder.ts'
@@ -35,7 +37,7 @@ test('a valid key identifies its organization and that one’s limits', async ()
       id: acme.id,
       name: 'acme',
       billing: 'unmetered',
-      limits: { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null },
+      limits: noLimits,
     },
     keyId: made.record.id,
     hasCredit: false,

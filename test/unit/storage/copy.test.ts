@@ -58,15 +58,16 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     insert.run('resp_2', 'queued', null, '{"order":1}', '[]')
     insert.run('resp_3', 'completed', 'needed', null, large)
     sqlite.run(`INSERT INTO response_log VALUES ('resp_2', 0, '[1]'), ('resp_2', 1, '[2]')`)
-    sqlite.run(
-      `INSERT INTO runs (response_id, process_id, request_id, cancel_requested) VALUES ('resp_2', 'p', 'r', 1)`,
-    )
+    const run = 'response_id, process_id, request_id, cancel_requested'
+    sqlite.run(`INSERT INTO runs (${run}) VALUES ('resp_2', 'p', 'r', 1)`)
     sqlite.run(`INSERT INTO provider_state VALUES ('o', 'call', 'acme', '{"a":[1]}', 5)`)
     const hash = new Uint8Array([0, 92, 255, 10])
-    sqlite.prepare(`INSERT INTO api_keys VALUES (?, 'o', 'n', ?, 'last', 1, NULL, 2, NULL)`).run('b', hash)
-    sqlite.prepare(`INSERT INTO api_keys VALUES (?, 'gone', 'n', ?, 'last', 1, 3, NULL, 'b')`).run('a', hash)
+    const columns = 'public_id, organization_id, secret_hash, expires_at, revoked_at, replaced_by'
+    const insertKey = sqlite.prepare(`INSERT INTO api_keys (name, last4, created_at, ${columns})
+      VALUES ('n', 'last', 1, ?, ?, ?, ?, ?, ?)`)
+    insertKey.run('b', 'o', hash, null, 2, null)
+    insertKey.run('a', 'gone', hash, 3, null, 'b')
     const expected = contentOf(file)
-
     const url = await emptyPostgres()
     const { rows, sums } = await copyAll(file, new Secret(url))
     expect(rows).toMatchObject({ ledger: 2500, responses: 3, response_log: 2, runs: 1, api_keys: 2 })

@@ -1,3 +1,4 @@
+import { isReserved } from '../../support/is-reserved.ts'
 import { expect, test } from 'bun:test'
 import { completionId } from '../../support/completion-id.ts'
 import { maxRecovered } from '../../../src/storage/common/recovery.ts'
@@ -9,18 +10,18 @@ const nothing = { charged: 0n }
 testStores((open) => {
   test('of 500 concurrent reservations exactly those succeed that the balance covers', async () => {
     const { store, ledger, reservation, account } = await fundedStore(open, 1_000n)
-    const made = await Promise.all(Array.from({ length: 500 }, () => ledger.reserve(reservation(7n))))
+    const made = await Promise.all(Array.from({ length: 500 }, () => isReserved(ledger, reservation(7n))))
     expect(made.filter(Boolean)).toHaveLength(142)
     expect(await account()).toEqual([1_000n, 994n])
-    expect(await ledger.reserve(reservation(7n))).toBe(false)
-    expect(await ledger.reserve(reservation(6n))).toBe(true)
+    expect(await isReserved(ledger, reservation(7n))).toBe(false)
+    expect(await isReserved(ledger, reservation(6n))).toBe(true)
     await expectConsistent(store)
   })
 
   test('nothing can be reserved for an organization that does not exist', async () => {
     const { store, ledger, reservation } = await fundedStore(open, 100n)
-    expect(await ledger.reserve(reservation(0n, requestOf('org_nobody')))).toBe(false)
-    expect(await ledger.reserve(reservation(10n ** 30n))).toBe(false)
+    expect(await isReserved(ledger, reservation(0n, requestOf('org_nobody')))).toBe(false)
+    expect(await isReserved(ledger, reservation(10n ** 30n))).toBe(false)
     expect(await countOf(store, 'reservations')).toBe(0)
   })
 
@@ -71,14 +72,14 @@ testStores((open) => {
     await Promise.all([ledger.reserve(reservation(10n)), ledger.reserve(reservation(40n, request))])
     await ledger.settle(request, { status: 200, cost: 180n })
     expect(await account()).toEqual([-80n, 10n])
-    expect(await ledger.reserve(reservation(0n))).toBe(false)
+    expect(await isReserved(ledger, reservation(0n))).toBe(false)
     await expect(organizations.credit('acme', -1n)).rejects.toThrow('The balance of acme is -0.00000008 USD')
     await organizations.credit('acme', 85n)
-    expect(await ledger.reserve(reservation(0n))).toBe(false)
+    expect(await isReserved(ledger, reservation(0n))).toBe(false)
     await organizations.credit('acme', 6n)
     expect(await account()).toEqual([11n, 10n])
-    expect(await ledger.reserve(reservation(1n))).toBe(true)
-    expect(await ledger.reserve(reservation(1n))).toBe(false)
+    expect(await isReserved(ledger, reservation(1n))).toBe(true)
+    expect(await isReserved(ledger, reservation(1n))).toBe(false)
     await expectConsistent(store)
   })
 

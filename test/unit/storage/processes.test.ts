@@ -1,3 +1,4 @@
+import { isReserved } from '../../support/is-reserved.ts'
 import { expect, test } from 'bun:test'
 import { ownOsProcess } from '../../../src/storage/postgres/cluster/os-process.ts'
 import { expectConsistent, requestOf } from './support/ledger-fixture.ts'
@@ -65,7 +66,7 @@ testSharedStores((open) => {
     const { id } = await organizations.create('acme')
     await organizations.credit('acme', 1000n)
     const reserve = () =>
-      ledger.reserve({ request: requestOf(id), amount: 100n, promptCost: 10n, promptTokens: 1 })
+      isReserved(ledger, { request: requestOf(id), amount: 100n, promptCost: 10n, promptTokens: 1 })
     expect(await reserve()).toBe(true)
     expect(await ledger.recover()).toBe(0)
     await shared.processes.evict({ id: shared.process.id(), beat: 0 })

@@ -1,3 +1,4 @@
+import { noLimits } from '../../../domain/accounting/allowance.ts'
 import type { Outcome } from '../../../domain/accounting/request-metadata.ts'
 import { estimateTokens } from '../../../gateway/billing/estimate.ts'
 import { failureOutcome as outcomeOf } from '../../../gateway/billing/outcome.ts'
@@ -132,11 +133,9 @@ async function toQueuedRun(
   const { facts: metadata } = request
   const organization = (await keys.find(metadata.key))?.organization
   // Without an organization the run fails when it is its turn.
-  const owner = organization ?? { id: row.organization, name: '', billing: 'none', limits: noLimits }
+  const owner = organization ?? { id: row.organization, name: '', billing: 'none' as const, limits: noLimits }
   return { live, metadata, slot: limits.resume(owner) }
 }
-
-const noLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 
 /** Settles a run whose process was killed: it has failed, and its usage up to then is charged. */
 async function settleInterrupted({ row, live, request }: StoredRun, parts: AdoptDependencies): Promise<void> {

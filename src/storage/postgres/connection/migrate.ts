@@ -4,6 +4,7 @@ import usageTotals from '../../../../drizzle/postgres/0002_usage_totals.sql' wit
 import osProcesses from '../../../../drizzle/postgres/0003_os_processes.sql' with { type: 'text' }
 import totalsByStart from '../../../../drizzle/postgres/0004_usage_totals_by_start.sql' with { type: 'text' }
 import keysByPosition from '../../../../drizzle/postgres/0005_api_keys_by_position.sql' with { type: 'text' }
+import budgets from '../../../../drizzle/postgres/0006_budgets.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -16,6 +17,7 @@ export const migrations: readonly string[] = [
   osProcesses,
   totalsByStart,
   keysByPosition,
+  budgets,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -11,6 +11,7 @@ import usageTotals from '../../../../drizzle/0006_usage_totals.sql' with { type:
 import processes from '../../../../drizzle/0007_processes.sql' with { type: 'text' }
 import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type: 'text' }
 import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: 'text' }
+import budgets from '../../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from './files.ts'
 
@@ -26,6 +27,7 @@ export const migrations: readonly string[] = [
   processes,
   osProcesses,
   oneProcess,
+  budgets,
 ]
 
 /**

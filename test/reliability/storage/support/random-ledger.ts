@@ -1,3 +1,4 @@
+import { isReserved } from '../../../support/is-reserved.ts'
 import { expect } from 'bun:test'
 import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
@@ -71,7 +72,7 @@ async function randomScenario(random: () => number) {
     model.set(request.owner, after)
     if (after === before) tally.refused++
     else opening.push(request)
-    const made = await ledger.reserve({ request: request.facts, promptTokens: 1, ...reservation })
+    const made = await isReserved(ledger, { request: request.facts, promptTokens: 1, ...reservation })
     expect(made).toBe(after !== before)
   }
 

@@ -1,3 +1,4 @@
+import { noLimits } from '../../../../src/domain/accounting/allowance.ts'
 import { describe, expect, test } from 'bun:test'
 import { LiveResponse } from '../../../../src/api/responses/live/live-response.ts'
 import { headOf } from '../../../../src/api/responses/request/head.ts'
@@ -24,11 +25,10 @@ function runOf(id: string): Run {
   const organization = id.slice(0, 1)
   const request = { model: 'acme/river', input: 'river', background: true }
   const head = headOf(request, { id, createdAt: 1, slug: 'acme/river', warnings: [] })
-  const own = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
   return {
     live: new LiveResponse(organization, head),
     metadata: requestOf(organization),
-    slot: limits.resume({ id: organization, name: organization, billing: 'unmetered', limits: own }),
+    slot: limits.resume({ id: organization, name: organization, billing: 'unmetered', limits: noLimits }),
   }
 }
 

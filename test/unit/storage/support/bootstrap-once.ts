@@ -1,5 +1,5 @@
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
-import { bootstrap } from '../../../../src/storage/scripts/keys.ts'
+import { bootstrap } from '../../../../src/storage/scripts/known-keys.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 

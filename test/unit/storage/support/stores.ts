@@ -30,7 +30,8 @@ import { createCompletions } from '../../../../src/storage/scripts/completions.t
 import { completionSearch } from '../../../../src/storage/sqlite/completion-search.ts'
 import { CachedKeys } from '../../../../src/storage/key-directory.ts'
 import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
-import { bootstrap, createKeys, findKnownKey } from '../../../../src/storage/scripts/keys.ts'
+import { bootstrap, findKnownKey } from '../../../../src/storage/scripts/known-keys.ts'
+import { createManagedStores } from '../../../../src/storage/scripts/managed-stores.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
@@ -118,7 +119,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     otherRuns: () => createRunStore(database, writer),
     usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database, writer) },
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
-    keys: (now) => createKeys(runner, now),
+    keys: (now) => createManagedStores(runner, now).keys,
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
@@ -126,7 +127,7 @@ export async function openSqliteStore(): Promise<TestStore> {
       operatorReport(query, {
         usage: createUsageReports(createUsageSource(database), operatorReports),
         organizations: createOrganizations(runner),
-        keys: createKeys(runner),
+        keys: createManagedStores(runner).keys,
       }),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
     async leaveOpen() {},
@@ -171,7 +172,7 @@ export async function openPostgresStore({
       rollUp: postgresRollup.createRollup(database),
     },
     buckets: createUsageReports(createPostgresSource(database), clientReports),
-    keys: (now) => createKeys(runner, now),
+    keys: (now) => createManagedStores(runner, now).keys,
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
     bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
@@ -179,7 +180,7 @@ export async function openPostgresStore({
       operatorReport(request, {
         usage: createUsageReports(createPostgresSource(database), operatorReports),
         organizations: createOrganizations(runner),
-        keys: createKeys(runner),
+        keys: createManagedStores(runner).keys,
       }),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
     async leaveOpen() {

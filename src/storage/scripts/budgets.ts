@@ -1,0 +1,72 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Nanos } from '../../lib/usd.ts'
+import type { BudgetKey, Budgets, BudgetUse } from '../ports/budgets.ts'
+import { budgets, organizations } from '../schema/organizations.ts'
+import { select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+
+/** What is spent of the budgets of a database. */
+export function createBudgets({ read, transact }: ScriptRunner): Budgets {
+  return {
+    read: (organizationId, keys) => read(() => readBudgets(organizationId, keys)),
+    releaseHeld: (organizationId, key) => transact(() => releaseHeld(organizationId, key)),
+  }
+}
+
+const unused: BudgetUse = { spent: 0n, reserved: 0n, held: 0n, allocated: 0n }
+
+function* readBudgets(organizationId: string, keys: readonly BudgetKey[]): Script<readonly BudgetUse[]> {
+  const found: BudgetUse[] = []
+  for (const key of keys) found.push(yield* budgetUse(organizationId, key))
+  return found
+}
+
+/** Reads what is spent of a budget. */
+export function* budgetUse(organizationId: string, { owner, start }: BudgetKey): Script<BudgetUse> {
+  const [row] = yield* selectUse({ organizationId, owner, start })
+  if (row === undefined) return unused
+  const { spent, reserved, held, allocated } = row
+  return {
+    spent: BigInt(spent),
+    reserved: BigInt(reserved),
+    held: BigInt(held),
+    allocated: BigInt(allocated),
+  }
+}
+
+type BudgetValues = BudgetKey & { readonly organizationId: string }
+
+const selectUse = statement((values: Parameters<BudgetValues>) =>
+  select(
+    { spent: budgets.spent, reserved: budgets.reserved, held: budgets.held, allocated: budgets.allocated },
+    sql`from ${budgets} where ${isBudget(values)}`,
+  ),
+)
+
+/** Locks the organization, as every change of a budget does. */
+export function* lockBudgets(organizationId: string): Script<void> {
+  yield* lockOrganization({ organizationId })
+}
+
+const lockOrganization = statement((values: Parameters<{ organizationId: string }>, { forUpdate }) =>
+  select(
+    { id: organizations.id },
+    sql`from ${organizations} where ${eq(organizations.id, values.organizationId)} ${forUpdate}`,
+  ),
+)
+
+function* releaseHeld(organizationId: string, key: BudgetKey): Script<Nanos> {
+  yield* lockBudgets(organizationId)
+  const { held } = yield* budgetUse(organizationId, key)
+  if (held > 0n) yield* clearHeld({ organizationId, ...key })
+  return held
+}
+
+const clearHeld = statement((values: Parameters<BudgetValues>) =>
+  update(budgets, { held: 0 }, sql`where ${isBudget(values)}`),
+)
+
+function isBudget({ organizationId, owner, start }: Parameters<BudgetValues>) {
+  return sql`${budgets.owner_id} = ${owner} and ${budgets.start} = ${start}
+    and ${budgets.organization_id} = ${organizationId}`
+}

@@ -1,0 +1,106 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { KeyPermission } from '../../domain/accounting/organization.ts'
+import { noKeyWithId } from '../common/account-rules.ts'
+import { type KeyPageQuery, type KeyRecord, type ListedPage, toListedPage } from '../ports/accounts.ts'
+import { api_keys, organizations, projects } from '../schema/organizations.ts'
+import { nullable, type RowOf, select } from '../sql.ts'
+import { execute, type Parameters, type Script, statement } from '../statement.ts'
+import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
+import { exists } from './organizations.ts'
+
+/** Returns all keys in the order of their creation. */
+export function* listKeys(): Script<readonly KeyRecord[]> {
+  return (yield* selectAll()).map(toKeyRecord)
+}
+
+const selectAll = statement((_, { keyOrder }) => selectKeys(sql`order by ${keyOrder}`))
+
+/** Returns one page by the time of creation: keys are never deleted. Undefined if there is no key with the id `after`. */
+export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefined> {
+  const { after, order, limit, organizationId, projectId } = query
+  const [last] = after === undefined ? [{ position: undefined }] : yield* positionOf({ id: after })
+  if (last === undefined) return undefined
+  const { position } = last
+  const follows = order === 'asc' ? sql`>` : sql`<`
+  const rows = yield* execute(({ keyOrder }) => {
+    const conditions = [
+      ...(position === undefined ? [] : [sql`${keyOrder} ${follows} ${position}`]),
+      ...(organizationId === undefined ? [] : [eq(api_keys.organization_id, organizationId)]),
+      ...(projectId === undefined ? [] : [eq(api_keys.project_id, projectId)]),
+    ]
+    const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
+    return selectKeys(sql`${where} order by ${keyOrder} ${sql.raw(order)} limit ${limit + 1}`)
+  })
+  return toListedPage(rows.map(toKeyRecord), query)
+}
+
+const positionOf = statement((values: Parameters<{ id: string }>, { keyOrder }) =>
+  select({ position: keyOrder }, sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`),
+)
+
+/** Returns the key; throws an error for the operator if there is none. */
+export function* keyWithId(id: string): Script<KeyRecord> {
+  const key = yield* findKeyWithId(id)
+  if (key === undefined) throw noKeyWithId(id)
+  return key
+}
+
+/** Returns the key; undefined if there is none. */
+export function* findKeyWithId(id: string): Script<KeyRecord | undefined> {
+  const [row] = yield* findKey({ id })
+  return row && toKeyRecord(row)
+}
+
+const findKey = statement((values: Parameters<{ id: string }>) =>
+  selectKeys(sql`where ${eq(api_keys.public_id, values.id)}`),
+)
+
+const keyFields = {
+  id: api_keys.public_id,
+  name: api_keys.name,
+  organizationId: api_keys.organization_id,
+  organization: nullable(organizations.name),
+  projectId: api_keys.project_id,
+  projectName: nullable(projects.name),
+  parent: api_keys.parent_id,
+  limitsId: api_keys.limits_id,
+  ...allowanceFields(api_keys),
+  permissions: api_keys.permissions,
+  tags: api_keys.tags,
+  note: api_keys.note,
+  last4: api_keys.last4,
+  createdAt: api_keys.created_at,
+  expiresAt: api_keys.expires_at,
+  revokedAt: api_keys.revoked_at,
+  replacedBy: api_keys.replaced_by,
+}
+
+function selectKeys(rest: SQL) {
+  return select(
+    keyFields,
+    sql`from ${api_keys}
+      left join ${organizations} on ${organizations.id} = ${api_keys.organization_id} and ${exists}
+      left join ${projects} on ${projects.id} = ${api_keys.project_id} ${rest}`,
+  )
+}
+
+function toKeyRecord(row: RowOf<typeof keyFields>): KeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    organizationId: row.organizationId,
+    organization: row.organization,
+    project: row.projectId === null ? null : { id: row.projectId, name: row.projectName ?? '' },
+    parent: row.parent,
+    limitsId: row.limitsId ?? row.id,
+    limits: toAllowance(row),
+    permissions: textsOf(row.permissions) as readonly KeyPermission[],
+    tags: textsOf(row.tags),
+    note: row.note,
+    last4: row.last4,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    revokedAt: row.revokedAt,
+    replacedBy: row.replacedBy,
+  }
+}

@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm'
+import { noLimits } from '../../domain/accounting/allowance.ts'
+import { createApiKey, type KeyPermission } from '../../domain/accounting/organization.ts'
+import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
+import type { KnownKey, KnownParent, NewKey } from '../ports/accounts.ts'
+import { api_keys, organizations, projects } from '../schema/organizations.ts'
+import { type RowOf, select } from '../sql.ts'
+import { type Parameters, type Script, statement } from '../statement.ts'
+import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
+import { createKey } from './keys.ts'
+import { addOrganization, exists, organizationFields, toOrganization } from './organizations.ts'
+
+/**
+ * Creates the first organization and key of an empty database, and returns the key; undefined for any other database.
+ * `configured` is the value of WEIR_BOOTSTRAP_KEY; throws if that is not a valid key, even if it is not used.
+ */
+export function* bootstrap(configured: string | undefined, now: number): Script<NewKey | undefined> {
+  const key = configured ? parseBootstrapKey(configured) : createApiKey()
+  // Of two processes that start together, only one adds the organization.
+  const isFirst = (yield* findAny()).length === 0 && (yield* addOrganization(defaultOrganization, now))
+  if (!isFirst) return undefined
+  const input = { organization: defaultOrganization, name: 'first key', expiresAt: null }
+  return yield* createKey(input, now, { key })
+}
+
+const findAny = statement(() =>
+  select(
+    { id: organizations.id },
+    sql`from ${organizations} where ${exists} union all select ${api_keys.public_id} from ${api_keys} limit 1`,
+  ),
+)
+
+/** Finds a key for authentication, with all that limits it. */
+export function* findKnownKey(publicId: string): Script<KnownKey | undefined> {
+  const [row] = yield* selectKey({ id: publicId })
+  if (row === undefined) return undefined
+  const [owner] = yield* selectOwner({ id: row.organization })
+  return {
+    publicId,
+    ...toValidity(row),
+    name: row.name,
+    secretHash: row.secretHash,
+    limitsId: row.limitsId ?? publicId,
+    limits: toAllowance(row),
+    organization: owner === undefined ? null : toOrganization(owner),
+    project: row.projectId === null ? null : yield* findProject(row.projectId),
+    parent: row.parentId === null ? null : yield* findParent(row.parentId),
+    permissions: textsOf(row.permissions) as readonly KeyPermission[],
+    hasCredit: (owner?.balance ?? 0) > 0,
+  }
+}
+
+const validityFields = { expiresAt: api_keys.expires_at, revokedAt: api_keys.revoked_at }
+
+function toValidity({ expiresAt, revokedAt }: RowOf<typeof validityFields>) {
+  return { expiresAt, revokedAt }
+}
+
+const selectKey = statement((values: Parameters<{ id: string }>) =>
+  select(
+    {
+      ...validityFields,
+      ...allowanceFields(api_keys),
+      name: api_keys.name,
+      secretHash: api_keys.secret_hash,
+      organization: api_keys.organization_id,
+      projectId: api_keys.project_id,
+      parentId: api_keys.parent_id,
+      limitsId: api_keys.limits_id,
+      permissions: api_keys.permissions,
+    },
+    sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`,
+  ),
+)
+
+const selectOwner = statement((values: Parameters<{ id: string }>) =>
+  select(
+    { ...organizationFields, balance: organizations.balance },
+    sql`from ${organizations} where ${organizations.id} = ${values.id} and ${exists}`,
+  ),
+)
+
+/** The project of a key, which is never removed before the key. */
+function* findProject(id: string): Script<KnownKey['project']> {
+  const [row] = yield* selectProject({ id })
+  if (row === undefined) return { id, name: '', limits: noLimits, isDeleted: true }
+  return { id, name: row.name, limits: toAllowance(row), isDeleted: row.deletedAt !== null }
+}
+
+const selectProject = statement((values: Parameters<{ id: string }>) =>
+  select(
+    { ...allowanceFields(projects), name: projects.name, deletedAt: projects.deleted_at },
+    sql`from ${projects} where ${projects.id} = ${values.id}`,
+  ),
+)
+
+function* findParent(id: string): Script<KnownParent | null> {
+  const [row] = yield* selectParent({ id })
+  if (row === undefined) return null
+  return { publicId: id, ...toValidity(row), limitsId: row.limitsId ?? id, limits: toAllowance(row) }
+}
+
+const selectParent = statement((values: Parameters<{ id: string }>) =>
+  select(
+    { ...validityFields, ...allowanceFields(api_keys), limitsId: api_keys.limits_id },
+    sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`,
+  ),
+)

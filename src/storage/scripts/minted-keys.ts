@@ -1,0 +1,124 @@
+import { eq, sql } from 'drizzle-orm'
+import { periodAt } from '../../domain/accounting/budget-period.ts'
+import type { Nanos } from '../../lib/usd.ts'
+import { mintTooExpensive, noOrganizationOfKey } from '../common/account-rules.ts'
+import type { KeyRecord, MintedKeys, MintInput, NewKey } from '../ports/accounts.ts'
+import type { BudgetKey } from '../ports/budgets.ts'
+import { api_keys, budgets } from '../schema/organizations.ts'
+import { bare, insertInto, select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { budgetUse, lockBudgets } from './budgets.ts'
+import { keyWithId } from './key-records.ts'
+import { createKey } from './keys.ts'
+
+/** Keys that other keys create. `now` returns milliseconds since 1970. */
+export function createMintedKeys({ transact }: ScriptRunner, now: () => number = Date.now): MintedKeys {
+  return {
+    mint: (parentId, input) => transact(() => mintKey(parentId, input, now())),
+    returnAllocations: () => transact(() => returnAllocations(now())),
+  }
+}
+
+/** Throws an error for the operator if the budget of the other key is too low. */
+function* mintKey(parentId: string, input: MintInput, now: number): Script<NewKey> {
+  yield* lockBudgets((yield* keyWithId(parentId)).organizationId)
+  const parent = yield* keyWithId(parentId)
+  const { organization } = parent
+  if (organization === null) throw noOrganizationOfKey(parentId)
+  const project = parent.project?.id ?? null
+  const minted = yield* createKey({ ...input, organization, project }, now, { parent: parentId })
+  const from = yield* allocate(parent, input.budget, now)
+  if (from !== undefined) yield* setAllocated({ id: minted.record.id, start: from.start })
+  return minted
+}
+
+/** Takes an amount from the budget of a key; undefined if it has none. */
+function* allocate(parent: KeyRecord, amount: Nanos, now: number): Script<BudgetKey | undefined> {
+  const { organizationId, limitsId, limits } = parent
+  if (limits.budget === null) return undefined
+  const from = { owner: limitsId, start: periodAt(limits.budgetPeriod, limits.budgetTimeZone, now).start }
+  const { spent, reserved, held, allocated } = yield* budgetUse(organizationId, from)
+  const left = limits.budget - spent - reserved - held - allocated
+  if (left < amount) throw mintTooExpensive(amount, left)
+  yield* addAllocated({ ...from, organizationId, amount })
+  return from
+}
+
+const addAllocated = statement((values: Parameters<BudgetKey & { organizationId: string; amount: bigint }>) =>
+  insertInto(
+    budgets,
+    {
+      owner_id: values.owner,
+      start: values.start,
+      organization_id: values.organizationId,
+      allocated: values.amount,
+    },
+    sql`on conflict (${bare(budgets.owner_id)}, ${bare(budgets.start)})
+        do update set ${bare(budgets.allocated)} = ${budgets.allocated} + excluded.${bare(budgets.allocated)}`,
+  ),
+)
+
+const setAllocated = statement((values: Parameters<{ id: string; start: number | null }>) =>
+  update(api_keys, { allocated_in: values.start }, sql`where ${eq(api_keys.public_id, values.id)}`),
+)
+
+/** The most budgets that are returned in one transaction. */
+const maxReturned = 100
+
+/** Returns what is left of the budgets of keys that have ended, once none of their requests is open. */
+function* returnAllocations(now: number): Script<number> {
+  const ended = yield* selectEnded({ now })
+  let returned = 0
+  for (const { id, organizationId } of ended) {
+    yield* lockBudgets(organizationId)
+    if (yield* returnAllocation(id, organizationId)) returned++
+  }
+  return returned
+}
+
+/** In the order of their organizations, as every transaction locks them. */
+const selectEnded = statement((values: Parameters<{ now: number }>) =>
+  select(
+    { id: api_keys.public_id, organizationId: api_keys.organization_id },
+    sql`from ${api_keys} where ${api_keys.allocated_in} is not null
+      and (${api_keys.revoked_at} is not null or ${api_keys.expires_at} <= ${values.now})
+      and not exists (select 1 from ${budgets}
+        where ${budgets.owner_id} = ${api_keys.public_id} and ${budgets.start} = 0 and ${budgets.reserved} > 0)
+      order by ${api_keys.organization_id} limit ${sql.raw(String(maxReturned))}`,
+  ),
+)
+
+/** What the key has spent counts as spent by the one that created it. Another process may have returned it before. */
+function* returnAllocation(id: string, organizationId: string): Script<boolean> {
+  const [from] = yield* selectAllocated({ id })
+  const { spent, held, reserved } = yield* budgetUse(organizationId, { owner: id, start: 0 })
+  if (from === undefined || from.start === null || reserved > 0n) return false
+  const { start } = from
+  const { limitsId: owner } = yield* keyWithId(from.parent ?? '')
+  const amount = BigInt(from.budget ?? 0)
+  yield* takeBack({ organizationId, owner, start, amount, spent, held })
+  yield* setAllocated({ id, start: null })
+  return true
+}
+
+const selectAllocated = statement((values: Parameters<{ id: string }>) =>
+  select(
+    { start: api_keys.allocated_in, parent: api_keys.parent_id, budget: api_keys.budget },
+    sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`,
+  ),
+)
+
+type Returned = BudgetKey & { organizationId: string; amount: bigint; spent: bigint; held: bigint }
+
+const takeBack = statement((values: Parameters<Returned>) =>
+  update(
+    budgets,
+    {
+      allocated: sql`${budgets.allocated} - ${values.amount}`,
+      spent: sql`${budgets.spent} + ${values.spent}`,
+      held: sql`${budgets.held} + ${values.held}`,
+    },
+    sql`where ${budgets.owner_id} = ${values.owner} and ${budgets.start} = ${values.start}
+      and ${budgets.organization_id} = ${values.organizationId}`,
+  ),
+)

@@ -1,0 +1,172 @@
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { noLimits } from '../../domain/accounting/allowance.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import { assertProjectName, noProjectWithId, projectTaken } from '../common/account-rules.ts'
+import {
+  type ListedPage,
+  type PageQuery,
+  type ProjectChange,
+  type ProjectInput,
+  type ProjectRecord,
+  type Projects,
+  toListedPage,
+} from '../ports/accounts.ts'
+import { organizations, projects } from '../schema/organizations.ts'
+import { insertInto, type RowOf, select, update } from '../sql.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import {
+  allowanceAssignments,
+  allowanceFields,
+  type AllowanceRow,
+  changedAllowance,
+  toAllowance,
+} from './allowance.ts'
+import { accountNamed, exists } from './organizations.ts'
+
+/** The projects of a database. `now` returns milliseconds since 1970. */
+export function createProjects({ read, transact }: ScriptRunner, now: () => number = Date.now): Projects {
+  return {
+    create: (input) => transact(() => createProject(input, now())),
+    list: (organization) => read(() => listProjects(organization)),
+    page: (organizationId, query) => read(() => pageOfProjects(organizationId, query)),
+    find: (id) => read(() => findProject(id)),
+    change: (id, change) => transact(() => changeProject(id, change)),
+    delete: (id) => transact(() => deleteProject(id, now())),
+  }
+}
+
+function* createProject({ organization, name, ...limits }: ProjectInput, now: number): Script<ProjectRecord> {
+  const { id: organizationId } = yield* accountNamed(organization)
+  yield* assertFree(organizationId, name)
+  const id = timeSortedId('proj_')
+  yield* insertProject({ id, organizationId, name, now, ...changedAllowance(noLimits, limits) })
+  return yield* projectWithId(id)
+}
+
+/** Only the transaction that has locked the organization gives a name to one of its projects. */
+function* assertFree(organizationId: string, name: string): Script<void> {
+  assertProjectName(name)
+  if ((yield* selectNamed({ organizationId, name })).length > 0) throw projectTaken(name)
+}
+
+const selectNamed = statement((values: Parameters<{ organizationId: string; name: string }>) =>
+  select(
+    { id: projects.id },
+    sql`from ${projects} where ${projects.organization_id} = ${values.organizationId}
+      and ${projects.name} = ${values.name} and ${isNull(projects.deleted_at)}`,
+  ),
+)
+
+type ProjectRow = AllowanceRow & { id: string; organizationId: string; name: string; now: number }
+
+const insertProject = statement((values: Parameters<ProjectRow>) =>
+  insertInto(projects, {
+    id: values.id,
+    organization_id: values.organizationId,
+    name: values.name,
+    created_at: values.now,
+    ...allowanceAssignments(values),
+  }),
+)
+
+function* listProjects(organization: string | undefined): Script<readonly ProjectRecord[]> {
+  const rows = yield* execute(() => {
+    const named = organization === undefined ? sql`` : sql`and ${organizations.name} = ${organization}`
+    return selectProjects(sql`where ${isNull(projects.deleted_at)} ${named} order by ${projects.id}`)
+  })
+  return rows.map(toProjectRecord)
+}
+
+function* pageOfProjects(
+  organizationId: string,
+  query: PageQuery & { readonly deleted: boolean },
+): Script<ListedPage<ProjectRecord> | undefined> {
+  const { after, order, limit, deleted } = query
+  const last = after === undefined ? undefined : yield* findProject(after)
+  if (after !== undefined && last?.organizationId !== organizationId) return undefined
+  const follows = order === 'asc' ? sql`>` : sql`<`
+  const rows = yield* execute(() => {
+    const conditions = [
+      eq(projects.organization_id, organizationId),
+      ...(deleted ? [] : [isNull(projects.deleted_at)]),
+      ...(after === undefined ? [] : [sql`${projects.id} ${follows} ${after}`]),
+    ]
+    const where = sql.join(conditions, sql` and `)
+    return selectProjects(sql`where ${where} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)
+  })
+  return toListedPage(rows.map(toProjectRecord), query)
+}
+
+function* changeProject(id: string, { name, ...limits }: ProjectChange): Script<ProjectRecord> {
+  const project = yield* projectWithId(id)
+  yield* accountNamed(project.organization)
+  if (name !== undefined && name !== project.name) yield* assertFree(project.organizationId, name)
+  yield* updateProject({ id, name: name ?? project.name, ...changedAllowance(project.limits, limits) })
+  return yield* projectWithId(id)
+}
+
+const updateProject = statement((values: Parameters<AllowanceRow & { id: string; name: string }>) =>
+  update(
+    projects,
+    { name: values.name, ...allowanceAssignments(values) },
+    sql`where ${eq(projects.id, values.id)}`,
+  ),
+)
+
+function* deleteProject(id: string, now: number): Script<ProjectRecord> {
+  yield* setDeleted({ id, now })
+  return yield* projectWithId(id)
+}
+
+const setDeleted = statement((values: Parameters<{ id: string; now: number }>) =>
+  update(
+    projects,
+    { deleted_at: values.now },
+    sql`where ${eq(projects.id, values.id)} and ${isNull(projects.deleted_at)}`,
+  ),
+)
+
+function* projectWithId(id: string): Script<ProjectRecord> {
+  const project = yield* findProject(id)
+  if (project === undefined) throw noProjectWithId(id)
+  return project
+}
+
+/** Returns the project of an organization that exists; throws an error for the operator if there is none. */
+export function* existingProject(organizationId: string, id: string): Script<ProjectRecord> {
+  const project = yield* projectWithId(id)
+  if (project.organizationId !== organizationId || project.deletedAt !== null) throw noProjectWithId(id)
+  return project
+}
+
+function* findProject(id: string): Script<ProjectRecord | undefined> {
+  const [row] = yield* selectProject({ id })
+  return row && toProjectRecord(row)
+}
+
+const selectProject = statement((values: Parameters<{ id: string }>) =>
+  selectProjects(sql`where ${eq(projects.id, values.id)}`),
+)
+
+const projectFields = {
+  id: projects.id,
+  name: projects.name,
+  organizationId: projects.organization_id,
+  organization: organizations.name,
+  ...allowanceFields(projects),
+  createdAt: projects.created_at,
+  deletedAt: projects.deleted_at,
+}
+
+function selectProjects(rest: SQL) {
+  return select(
+    projectFields,
+    sql`from ${projects} join ${organizations}
+      on ${organizations.id} = ${projects.organization_id} and ${exists} ${rest}`,
+  )
+}
+
+function toProjectRecord(row: RowOf<typeof projectFields>): ProjectRecord {
+  const { id, name, organizationId, organization, createdAt, deletedAt } = row
+  return { id, name, organizationId, organization, limits: toAllowance(row), createdAt, deletedAt }
+}
