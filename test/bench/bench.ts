@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { chooseContenders } from './contenders.ts'
 import { listStored } from './list-stored.ts'
 import { budgetTable, checkBudgets } from './measured-budgets.ts'
+import { measureOverspend, overspendTable } from './overspend/overspend.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { measureParts } from './parts.ts'
 import { publishedTables } from './published-tables.ts'
@@ -35,13 +36,16 @@ async function run(options: Options): Promise<void> {
   const parts = includes('parts') ? await measureParts() : []
   const start = includes('start') ? await measureStart(resolve(executable)) : undefined
   const lists = includes('list-stored') ? await listStored() : undefined
+  const overspend = includes('overspend') ? await measureOverspend(resolve(executable), log) : []
   const budgets = checkBudgets({ bench, start, lists: lists?.medians })
 
   console.log(report(bench, workloads, options.base))
   for (const { name, microseconds } of parts) console.log(`${name.padEnd(60)}${microseconds.toFixed(2)} µs`)
   if (lists) console.log(`\n${lists.text}`)
+  if (overspend.length > 0) console.log(`\n## Overspend\n\n${overspendTable(overspend)}`)
+  if (overspend.some(({ problems }) => problems.length > 0)) process.exitCode = 1
   console.log(`\n## Tables of the documentation\n\n${publishedTables(bench)}`)
   console.log(`\n## Budgets\n\n${budgetTable(budgets)}`)
   if (options.jsonFile !== undefined)
-    await Bun.write(options.jsonFile, JSON.stringify({ ...bench, parts, start, budgets }, null, 2))
+    await Bun.write(options.jsonFile, JSON.stringify({ ...bench, parts, start, budgets, overspend }, null, 2))
 }
