@@ -14,6 +14,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { isTooDeep } from '../../src/lib/validation/json-bounds.ts'
 import { plain } from '../../src/providers/protocols/openai-chat/dialects/plain.ts'
 import { openaiChat } from '../../src/providers/protocols/openai-chat/protocol.ts'
+import { maxNanos } from '../../src/storage/common/store-limits.ts'
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
@@ -141,15 +142,23 @@ async function moneyParts(folder: string): Promise<Part[]> {
   const prepaid = async () => {
     const request = facts()
     await ledger.reserve({ request, amount: 5000n, promptCost: 500n, promptTokens: 48 })
+    await ledger.settle(request, outcome, { budgeted: false })
+  }
+  const budgeted = (prepaid: boolean) => async () => {
+    const request = facts()
+    const budgets = [{ owner: 'bench', start: 0, limit: maxNanos }]
+    await ledger.reserve({ request, amount: 5000n, promptCost: 500n, promptTokens: 48, prepaid, budgets })
     await ledger.settle(request, outcome)
   }
   const parts = [
     await timed(
       'usage row, 16 at once',
-      together(() => ledger.settle(facts(), outcome)),
+      together(() => ledger.settle(facts(), outcome, { reserved: false })),
       callers,
     ),
     await timed('usage row and prepaid ledger, 16 at once', together(prepaid), callers),
+    await timed('the same with the budget of a key, 16 at once', together(budgeted(true)), callers),
+    await timed('usage row and the budget of a key, 16 at once', together(budgeted(false)), callers),
   ]
   ledger.close()
   writer.close()

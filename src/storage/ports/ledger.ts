@@ -21,7 +21,10 @@ export type Reservation = {
 /** A budget in the period of a request, with its amount. */
 export type BudgetLimit = BudgetKey & { readonly limit: Nanos }
 
-/** Why nothing was reserved: the balance, or the budget of this owner, has only `available` left. */
+/**
+ * Why nothing was reserved: the balance, or the budget of this owner, has only `available` left, which is below zero if
+ * requests cost more than they had reserved.
+ */
 export type ReservationRefusal = { readonly budget: BudgetLimit | null; readonly available: Nanos }
 
 /** The result of settling a request. */
@@ -35,7 +38,7 @@ export type SettleOptions = {
   readonly writes?: readonly Write[] | undefined
   /** False if the caller knows that the request has no reservation. */
   readonly reserved?: boolean
-  /** False if the caller knows that its reservation counts against no budget. */
+  /** False if the caller knows that its reservation is prepaid and counts against no budget. */
   readonly budgeted?: boolean
 }
 

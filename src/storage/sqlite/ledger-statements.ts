@@ -3,12 +3,14 @@ import type { Outcome, RequestMetadata } from '../../domain/accounting/request-m
 import { timeSortedId } from '../../lib/id.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { clampToColumn, maxNanos } from '../common/store-limits.ts'
-import type { Reservation, ReservationRefusal, Settlement } from '../ports/ledger.ts'
-import { ledger, organizations, reservations } from '../schema/organizations.ts'
+import type { Settlement } from '../ports/ledger.ts'
+import { ledger, organizations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { bare, insertInto, select } from '../sql.ts'
 import { type UsageColumn, usageRow } from '../usage/usage-row.ts'
+import { prepareBudgets } from './budget-statements.ts'
 import type { Database } from './connection/database.ts'
+import type { Reservations } from './reservation-statements.ts'
 import { textOf } from './run-script.ts'
 import { prepareTotalsUpkeep } from './usage-totals.ts'
 
@@ -21,12 +23,19 @@ export type Settle = (request: RequestMetadata, outcome: Outcome, reserved: bool
 export function prepareSettle(database: Database, reservations: Reservations, now: () => number): Settle {
   const insertUsage = prepareUsageInsert(database)
   const charge = prepareCharge(database, now)
+  const budgets = prepareBudgets(database)
 
   return (request, outcome, reserved) => {
     if (!insertUsage(request, outcome)) return unrecorded
-    const amount = reserved ? reservations.remove(request.id) : undefined
-    if (amount === undefined) return uncharged
-    return { recorded: true, charged: charge(request, clampToColumn(outcome.cost ?? 0n), amount) }
+    const removed = reserved ? reservations.remove(request.id) : undefined
+    if (removed === undefined) return uncharged
+    const { amount, prepaid, budgets: stored } = removed
+    const cost = clampToColumn(outcome.cost ?? 0n)
+    if (stored !== null) {
+      const held = outcome.costUnknown && amount > cost ? amount - cost : 0n
+      budgets.settle(request.organization, stored, { amount, spent: cost, held })
+    }
+    return prepaid ? { recorded: true, charged: charge(request, cost, amount) } : uncharged
   }
 }
 
@@ -68,62 +77,6 @@ function prepareCharge({ sqlite }: Database, now: () => number) {
     const charged = fits ? cost : chargeClamped(organization, cost, reserved)
     if (charged > 0n) entry.run(timeSortedId('led_'), organization, now(), -charged, id)
     return charged
-  }
-}
-
-/** Parts of transactions on the reserved money of organizations. */
-export type Reservations = {
-  /** Returns the reason, and reserves nothing, if the unreserved part of the balance is lower. */
-  insert(reservation: Reservation): ReservationRefusal | undefined
-  /** Deletes a reservation and returns its amount, which the caller subtracts from the reserved sum. */
-  remove(requestId: string): Nanos | undefined
-}
-
-export function prepareReservations(database: Database): Reservations {
-  const statements = prepareStatements(database)
-
-  function insert({ request, amount, promptCost, promptTokens }: Reservation) {
-    const reserved = clampToColumn(amount)
-    if (statements.reserve.run(reserved, request.organization, reserved).changes === 0)
-      return { budget: null, available: 0n }
-    const metadata = JSON.stringify(request)
-    const cost = clampToColumn(promptCost)
-    statements.insert.run(request.id, request.organization, reserved, cost, promptTokens, metadata)
-    return undefined
-  }
-
-  function remove(requestId: string): Nanos | undefined {
-    const row = statements.remove.get(requestId)
-    return row === null ? undefined : BigInt(row.amount)
-  }
-
-  return { insert, remove }
-}
-
-function prepareStatements({ sqlite }: Database) {
-  const { balance, deletion, id, reserved } = organizations
-  const { amount, request_id } = reservations
-  const value = sql`?`
-  return {
-    reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
-      textOf(sql`update ${organizations} set ${bare(reserved)} = ${reserved} + ?
-        where ${id} = ? and ${balance} - ${reserved} >= ? and ${deletion} is null`),
-    ),
-    insert: sqlite.prepare<unknown, [string, string, Nanos, Nanos, number, string]>(
-      textOf(
-        insertInto(reservations, {
-          request_id: value,
-          organization_id: value,
-          amount: value,
-          prompt_cost: value,
-          prompt_tokens: value,
-          request: value,
-        }),
-      ),
-    ),
-    remove: sqlite.prepare<{ readonly amount: number }, [string]>(
-      textOf(sql`delete from ${reservations} where ${request_id} = ? returning ${bare(amount)}`),
-    ),
   }
 }
 

@@ -22,7 +22,8 @@ import { runs } from '../schema/stored.ts'
 import { select } from '../sql.ts'
 import { type Parameters, statement } from '../statement.ts'
 import type { Database } from './connection/database.ts'
-import { prepareReservations, prepareSettle, type Reservations, type Settle } from './ledger-statements.ts'
+import { prepareSettle, type Settle } from './ledger-statements.ts'
+import { prepareReservations, type Reservations } from './reservation-statements.ts'
 import { createScriptRunner } from './run-script.ts'
 import { type FinishedRequest, UsageBatcher } from './usage-batcher.ts'
 import type { Writer } from './writer.ts'
@@ -51,7 +52,7 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
 
   const settle = createSettle(
     (request, outcome, options) =>
-      writer.write(() => settleWith(request, outcome, options), isDurable(options)),
+      writer.write(() => settleWith(request, outcome, options), isDurable(outcome, options)),
     retries,
     closing.signal,
   )
@@ -123,9 +124,14 @@ function createRecording(settleNow: Settle, writer: Writer, retries: SettlementR
 /** The same for all requests: it has no value. */
 const accepted = Promise.resolve()
 
-/** A usage row without a charge and without writes may be lost in a power cut: no caller was promised it. */
-function isDurable({ writes = noWrites }: SettleOptions): (settlement: Settlement) => boolean {
-  return ({ charged }) => writes.length > 0 || charged > 0n
+/**
+ * A usage row without a charge and without writes may be lost in a power cut: no caller was promised it. What counts
+ * against a budget may not, even if the balance does not pay.
+ */
+function isDurable({ cost = 0n }: Outcome, options: SettleOptions): (settlement: Settlement) => boolean {
+  const { writes = noWrites, reserved = true, budgeted = true } = options
+  const isCounted = reserved && budgeted && cost > 0n
+  return ({ recorded, charged }) => writes.length > 0 || charged > 0n || (recorded && isCounted)
 }
 
 function createRecover(database: Database, writer: Writer, settleNow: Settle): Ledger['recover'] {

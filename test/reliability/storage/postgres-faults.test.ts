@@ -47,7 +47,7 @@ async function spend({ ledger, acme }: Running, tally: Tally, stopped: () => boo
     const request = requestOf(acme)
     try {
       const reservation = { request, amount: 1000n, promptCost: 10n, promptTokens: 7 }
-      if (!(await ledger.reserve(reservation))) tally.unexpected.push('not reserved')
+      if (!(await isReserved(ledger, reservation))) tally.unexpected.push('not reserved')
       const { charged, recorded } = await ledger.settle(request, { status: 200, cost: 700n })
       if (recorded) tally.charged.set(request.id, charged)
       else tally.unexpected.push('not recorded')

@@ -185,8 +185,9 @@ function interruption(
   { current }: AdoptDependencies,
 ): Outcome {
   const pricing = metadata.model === undefined ? undefined : current().models().find(metadata.model)?.pricing
+  const cost = pricing && costOf(usage, pricing, images)
   // The status of the provider's response is unknown.
-  return { usage, cost: pricing && costOf(usage, pricing, images), status: 0, error: 'interrupted' }
+  return { usage, cost, status: 0, error: 'interrupted', costUnknown: true }
 }
 
 /** An estimate from the prompt and the stored output. */

@@ -1,3 +1,4 @@
+import { isReserved } from '../../../support/is-reserved.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
@@ -13,7 +14,8 @@ async function spendOn(organization: string): Promise<never> {
   for (;;) {
     const request = requestOf(organization)
     const [amount, cost] = [randomNanos(), randomNanos()]
-    if (!(await ledger.reserve({ request, amount, promptCost: amount / 10n, promptTokens: 1 }))) continue
+    const reservation = { request, amount, promptCost: amount / 10n, promptTokens: 1 }
+    if (!(await isReserved(ledger, reservation))) continue
     process.stdout.write(`reserved ${request.id} ${amount / 10n}\n`)
     await ledger.settle(request, { status: 200, cost })
     process.stdout.write(`settled ${request.id} ${cost}\n`)

@@ -55,23 +55,32 @@ export async function countOf(store: TestStore, table: string): Promise<unknown>
   return (await valuesOf(store, `SELECT count(*) FROM ${table}`))[0]?.[0]
 }
 
-type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
-
 /** Invariants of every organization: each sum equals the sum of its parts, and no reservation is below zero. */
 export function expectConsistentLedger(sqlite: Sqlite): void {
   expectSums(sqlite.prepare<Sums, []>(selectSums).all())
   expect(sqlite.prepare(selectUnfinished).all()).toEqual([])
+  expectBudgets(
+    sqlite.prepare<BudgetRow, []>(selectBudgets).all(),
+    sqlite.prepare<OpenRow, []>(selectOpen).all(),
+  )
 }
 
 /** The same in any store. */
 export async function expectConsistent(store: Pick<TestStore, 'rows'>): Promise<void> {
   expectSums((await store.rows(selectSums)) as readonly Sums[])
   expect(await store.rows(selectUnfinished)).toEqual([])
+  expectBudgets(
+    (await store.rows(selectBudgets)) as readonly BudgetRow[],
+    (await store.rows(selectOpen)) as readonly OpenRow[],
+  )
 }
+
+type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
 
 const selectSums = `SELECT name, cast(balance as text) balance, cast(reserved as text) reserved,
       (SELECT cast(coalesce(sum(amount), 0) as text) FROM ledger WHERE organization_id = o.id) entries,
-      (SELECT cast(coalesce(sum(amount), 0) as text) FROM reservations WHERE organization_id = o.id) open
+      (SELECT cast(coalesce(sum(amount), 0) as text) FROM reservations
+        WHERE organization_id = o.id AND prepaid) open
     FROM organizations o`
 
 const selectUnfinished = 'SELECT request_id FROM reservations WHERE request_id IN (SELECT id FROM usage)'
@@ -81,4 +90,36 @@ function expectSums(sums: readonly Sums[]): void {
     expect([name, entries, open]).toEqual([name, balance, reserved])
     expect(BigInt(reserved)).toBeGreaterThanOrEqual(0n)
   }
+}
+
+type BudgetRow = { readonly owner: string; readonly start: string; readonly organization: string } & Record<
+  'spent' | 'reserved' | 'held' | 'allocated',
+  string
+>
+
+const selectBudgets = `SELECT owner_id owner, cast(start as text) start, organization_id organization,
+  cast(spent as text) spent, cast(reserved as text) reserved, cast(held as text) held,
+  cast(allocated as text) allocated FROM budgets`
+
+type OpenRow = { readonly organization: string; readonly amount: string; readonly budgets: string }
+
+const selectOpen = `SELECT organization_id organization, cast(amount as text) amount, budgets FROM reservations
+  WHERE budgets IS NOT NULL`
+
+/** What is reserved of each budget is the sum of the open reservations that count against it. */
+function expectBudgets(rows: readonly BudgetRow[], open: readonly OpenRow[]): void {
+  const sums = new Map<string, bigint>()
+  for (const { organization, amount, budgets } of open)
+    for (const [owner, start] of JSON.parse(budgets) as readonly [string, number][]) {
+      const budget = `${organization} ${owner} ${start}`
+      sums.set(budget, (sums.get(budget) ?? 0n) + BigInt(amount))
+    }
+  for (const { organization, owner, start, spent, reserved, held, allocated } of rows) {
+    const budget = `${organization} ${owner} ${start}`
+    expect([budget, BigInt(reserved)]).toEqual([budget, sums.get(budget) ?? 0n])
+    sums.delete(budget)
+    const counts = [spent, held, allocated].map(BigInt)
+    expect([budget, counts.every((count) => count >= 0n)]).toEqual([budget, true])
+  }
+  expect([...sums]).toEqual([])
 }

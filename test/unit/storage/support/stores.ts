@@ -1,8 +1,15 @@
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
+import type { Budgets } from '../../../../src/storage/ports/budgets.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
-import type { KeyDirectory, Keys, NewKey, Organizations } from '../../../../src/storage/ports/accounts.ts'
+import type {
+  KeyDirectory,
+  Keys,
+  NewKey,
+  Organizations,
+  Projects,
+} from '../../../../src/storage/ports/accounts.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
@@ -45,6 +52,8 @@ import { quietLog, testStorage } from './folder.ts'
 /** An empty store, behind the ports. */
 export type TestStore = {
   readonly organizations: Organizations
+  readonly projects: Projects
+  readonly budgets: Budgets
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
@@ -110,7 +119,7 @@ export async function openSqliteStore(): Promise<TestStore> {
   const { subtractDeleted } = prepareTotalsUpkeep(database)
   const ledger = createLedger(database, writer)
   return {
-    organizations: createOrganizations(runner),
+    ...createManagedStores(runner),
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: sqliteResponses(database, writer),
@@ -159,7 +168,7 @@ export async function openPostgresStore({
   return {
     shared: { process: database.process, processes: cluster.processes },
     renewLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
-    organizations: createOrganizations(runner),
+    ...createManagedStores(runner),
     ledger: postgresLedger.createLedger(database),
     completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),
