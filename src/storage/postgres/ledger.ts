@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { serviceUnavailable } from '../../lib/errors/errors.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { withTimeout } from '../../lib/time.ts'
+import type { Nanos } from '../../lib/usd.ts'
 import { processRemoved } from '../common/process-identity.ts'
 import { createRecovery } from '../common/recovery.ts'
 import { createSettle, createSettlementRetries, type SettleNow } from '../common/settlement-retries.ts'
@@ -15,9 +16,9 @@ import {
   type SettleOptions,
   type Write,
 } from '../ports/ledger.ts'
-import { releaseReservations, selectAbandoned, toReservationRow } from './reservations.ts'
+import { isMade, releaseReservations, selectAbandoned, toRefusal, toReserveJob } from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
-import { noAnswer } from './connection/connections.ts'
+import { noAnswer, type Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
 import { createScriptRunner } from './run-script.ts'
 import { toWriteRows } from './writes.ts'
@@ -60,22 +61,31 @@ function inTime(settled: Promise<Settlement>, options: SettleOptions = {}): Prom
 }
 
 async function reserve(
-  { writer, process, transact }: Database,
+  { writer, process, query, transact }: Database,
   reservation: Reservation,
   writes: readonly Write[] = noWrites,
   closing: AbortSignal,
 ): Promise<ReservationRefusal | undefined> {
   const { id, organization } = reservation.request
-  const job = { kind: 'reserve', id, organization, row: toReservationRow(reservation, process.id()) } as const
-  const reserving = { ...job, rows: toWriteRows(id, writes) }
-  const written = writer.write(reserving)
+  const job = toReserveJob(reservation, toWriteRows(id, writes), process.id())
+  const written = writer.write(job)
   const row = await withTimeout(written, callerTimeoutMs, () => {
-    const release = () => transact((query) => releaseReservations(query, [reserving]))
+    const release = () => transact((query) => releaseReservations(query, [job]))
     releaseLate(written, () => retryWhileUnavailable(release, closing)).catch(() => {})
     return noAnswer()
   })
   if (row?.removed) throw processRemoved()
-  return row === undefined ? { budget: null, available: 0n } : undefined
+  if (isMade(row)) return undefined
+  return toRefusal(job, row) ?? { budget: null, available: await availableOf(query, organization) }
+}
+
+/** Reads what is left of the balance; 0 if the organization does not exist. */
+async function availableOf(query: Query, organization: string): Promise<Nanos> {
+  const [row] = await query<{ readonly available: string }>(
+    'SELECT (balance - reserved)::text available FROM organizations WHERE id = $1 AND deletion IS NULL',
+    [organization],
+  )
+  return BigInt(row?.available ?? 0)
 }
 
 /** Releases a reservation that is committed after its caller was rejected. A closed ledger leaves it to `recover`. */
@@ -84,16 +94,17 @@ async function releaseLate(
   release: () => Promise<void>,
 ): Promise<void> {
   const row = await written
-  if (row !== undefined && !row.removed) await release()
+  if (isMade(row)) await release()
 }
 
 function createSettleNow(writer: Database['writer']): SettleNow {
   return async (request, outcome, options) => {
     const { id, organization } = request
-    const { writes = noWrites, reserved = true } = options
-    const usage = toUsageRow(request, outcome)
-    const job = { kind: 'settle', id, organization, reserved, usage, entry: timeSortedId('led_') } as const
-    return toSettlement(await writer.write({ ...job, rows: toWriteRows(id, writes) }))
+    const { writes = noWrites, reserved = true, budgeted = true } = options
+    const costs = { reserved, budgeted, costUnknown: outcome.costUnknown ?? false }
+    const job = { kind: 'settle', id, organization, ...costs, usage: toUsageRow(request, outcome) } as const
+    const rows = toWriteRows(id, writes)
+    return toSettlement(await writer.write({ ...job, entry: timeSortedId('led_'), rows }))
   }
 }
 

@@ -1,14 +1,16 @@
 import { sql } from 'drizzle-orm'
 import { openReservationFields } from '../common/recovery.ts'
+import { printBudgets } from '../common/reserved-budgets.ts'
 import { clampToColumn } from '../common/store-limits.ts'
-import type { Reservation } from '../ports/ledger.ts'
+import type { BudgetLimit, Reservation, ReservationRefusal } from '../ports/ledger.ts'
 import { processes } from '../schema/cluster.ts'
 import { reservations } from '../schema/organizations.ts'
 import { reservations as reservationsTable } from '../schema/postgres.ts'
 import { runs } from '../schema/stored.ts'
 import { select } from '../sql.ts'
 import { type Parameters, statement } from '../statement.ts'
-import { keepResults } from './settlement.ts'
+import { budgetCoverage, reservedBudgets, returnedBudgets, toLimits } from './budgets.ts'
+import { keepResults, type SettledRow } from './settlement.ts'
 import type { Query } from './connection/connections.ts'
 import { columnTypesOf, Parameters as StatementParameters, type Statement } from './writer/statement.ts'
 import { writeParts, type WriteRows } from './writes.ts'
@@ -20,6 +22,7 @@ export type ReserveJob = {
   readonly id: string
   readonly organization: string
   readonly row: ReservationRow
+  readonly budgets: readonly BudgetLimit[]
   readonly rows: WriteRows
 }
 
@@ -29,65 +32,76 @@ const columnTypes = columnTypesOf<ReservationColumn>(reservationsTable)
 
 type ReservationRow = Readonly<Record<ReservationColumn, string | number | bigint | boolean | null>>
 
-/** Returns the row of a reservation. */
-export function toReservationRow(
-  { request, amount, prepaid = true, promptCost, promptTokens }: Reservation,
-  process: string,
-): ReservationRow {
-  return {
+/** Returns the job that makes a reservation and executes its writes. */
+export function toReserveJob(reservation: Reservation, rows: WriteRows, process: string): ReserveJob {
+  const { request, amount, prepaid = true, budgets = [], promptCost, promptTokens } = reservation
+  const row = {
     request_id: request.id,
     organization_id: request.organization,
     amount: clampToColumn(amount),
     prepaid,
-    budgets: null,
+    budgets: printBudgets(budgets),
     prompt_cost: clampToColumn(promptCost),
     prompt_tokens: promptTokens,
     request: JSON.stringify(request),
     process_id: process,
   }
+  return { kind: 'reserve', id: request.id, organization: request.organization, row, budgets, rows }
 }
 
 /**
  * Returns the statement that makes reservations of locked organizations, in their order, as long as the unreserved part
- * of the balance covers them, and executes their writes. Returns a row for each reservation that was made, or that
- * was not because the process is removed.
+ * of the balance and the budgets cover them, and executes their writes. Returns a row for each reservation that was made,
+ * or that was not because the process is removed; if one of them has budgets, also for those that are not covered.
  */
 export function reserveStatement(id: string, jobs: readonly ReserveJob[]): Statement {
   const parameters = new StatementParameters()
-  const names = Object.keys(columnTypes).join()
-  const table = parameters.table(
-    'input',
-    columnTypes,
-    jobs.map(({ row }) => row),
-  )
+  const form = jobs.some(({ row, budgets }) => budgets.length > 0 || !row.prepaid) ? withBudgets : prepaidOnly
+  const table = form.table(parameters, jobs)
   const parts = [
     `input AS (SELECT * FROM ${table})`,
     // A removal of the process waits for the end of this transaction, and so finds what it has reserved.
     'present AS (SELECT id FROM processes WHERE id IN (SELECT process_id FROM input) FOR KEY SHARE)',
-    ...coverage,
-    `recorded AS (
-      INSERT INTO reservations (${names})
-      SELECT ${names} FROM input WHERE process_id IN (SELECT id FROM present) AND request_id IN (
-        SELECT q.requests[s.step] FROM steps s JOIN queues q USING (organization_id) WHERE s.covered)
-      RETURNING request_id id, organization_id, amount)`,
-    `reserved_organizations AS (
-      UPDATE organizations o SET reserved = reserved + s.amount
-      FROM (SELECT organization_id, sum(amount) amount FROM recorded GROUP BY 1) s WHERE o.id = s.organization_id)`,
+    ...form.parts,
     ...writeParts(
       parameters,
       jobs.map(({ rows }) => rows),
     ),
-    `results AS (SELECT id, false removed FROM recorded UNION ALL
-      SELECT request_id, true FROM input WHERE process_id NOT IN (SELECT id FROM present))`,
+    form.results,
     keepResults(parameters, id),
   ]
   return {
-    text: `WITH RECURSIVE ${parts.join(',\n')} SELECT id, removed FROM results`,
+    text: `WITH RECURSIVE ${parts.join(',\n')} SELECT ${form.fields} FROM results`,
     values: parameters.values,
   }
 }
 
-/** Decides which reservations are covered. */
+/** The parts of a statement that depend on whether there are budgets. */
+type Form = {
+  table(parameters: StatementParameters, jobs: readonly ReserveJob[]): string
+  /** They define `recorded`, the reservations that were made. */
+  readonly parts: readonly string[]
+  readonly results: string
+  readonly fields: string
+}
+
+const names = Object.keys(columnTypes).join()
+
+function recordedWhere(condition: string, returned: string): string {
+  return `recorded AS (
+      INSERT INTO reservations (${names})
+      SELECT ${names} FROM input WHERE process_id IN (SELECT id FROM present) AND request_id IN (
+        SELECT q.requests[s.step] FROM steps s JOIN queues q USING (organization_id) WHERE ${condition})
+      RETURNING request_id id, organization_id, ${returned})`
+}
+
+function reservedOf(recorded: string): string {
+  return `reserved_organizations AS (
+      UPDATE organizations o SET reserved = reserved + s.amount
+      FROM (SELECT organization_id, sum(amount) amount FROM ${recorded} GROUP BY 1) s WHERE o.id = s.organization_id)`
+}
+
+/** Decides which reservations the balance covers. */
 const coverage: readonly string[] = [
   `queues AS (
     SELECT o.id organization_id, o.balance - o.reserved available,
@@ -102,6 +116,57 @@ const coverage: readonly string[] = [
       s.available >= q.amounts[s.step + 1]
     FROM steps s JOIN queues q USING (organization_id) WHERE s.step < cardinality(q.amounts))`,
 ]
+
+const prepaidOnly: Form = {
+  table: (parameters, jobs) =>
+    parameters.table(
+      'input',
+      columnTypes,
+      jobs.map(({ row }) => row),
+    ),
+  parts: [...coverage, recordedWhere('s.covered', 'amount'), reservedOf('recorded')],
+  results: `results AS (SELECT id, false removed FROM recorded UNION ALL
+      SELECT request_id, true FROM input WHERE process_id NOT IN (SELECT id FROM present))`,
+  fields: 'id, removed',
+}
+
+const withBudgets: Form = {
+  table: (parameters, jobs) =>
+    parameters.table(
+      'input',
+      { ...columnTypes, limits: 'text' },
+      jobs.map(({ row, budgets }) => ({ ...row, limits: toLimits(budgets) })),
+    ),
+  parts: [
+    ...budgetCoverage,
+    recordedWhere('s.refused IS NULL', 'amount, prepaid, budgets'),
+    reservedOf('recorded WHERE prepaid'),
+    reservedBudgets,
+  ],
+  results: `results AS (
+      SELECT id, false removed, NULL::int refused, NULL::text available FROM recorded
+      UNION ALL
+      SELECT request_id, true, NULL, NULL FROM input WHERE process_id NOT IN (SELECT id FROM present)
+      UNION ALL
+      SELECT request_id, false, s.refused, s.available::text
+      FROM steps s JOIN queues q USING (organization_id) JOIN input ON request_id = q.requests[s.step]
+      WHERE s.refused IS NOT NULL AND process_id IN (SELECT id FROM present))`,
+  fields: 'id, removed, refused, available',
+}
+
+/** Whether the row is that of a reservation that was made. */
+export function isMade(row: SettledRow | undefined): boolean {
+  return row !== undefined && !row.removed && typeof row.refused !== 'number'
+}
+
+/** Converts the row of a reservation that was not made; undefined if it does not say what was too low. */
+export function toRefusal(
+  { budgets }: ReserveJob,
+  row: SettledRow | undefined,
+): ReservationRefusal | undefined {
+  if (typeof row?.refused !== 'number') return undefined
+  return { budget: budgets[row.refused - 1] ?? null, available: BigInt(row.available ?? 0) }
+}
 
 /**
  * Reads reservations of processes that are gone. That of a background run is left to the process that claims the run.
@@ -123,9 +188,12 @@ export async function releaseReservations(query: Query, jobs: readonly ReserveJo
     organizations,
   ])
   await query(
-    `WITH released AS (DELETE FROM reservations WHERE request_id = ANY($1) RETURNING organization_id, amount)
+    `WITH released AS (
+      DELETE FROM reservations WHERE request_id = ANY($1) RETURNING organization_id, amount, prepaid, budgets),
+    ${returnedBudgets}
     UPDATE organizations o SET reserved = reserved - s.amount
-    FROM (SELECT organization_id, sum(amount) amount FROM released GROUP BY 1) s WHERE o.id = s.organization_id`,
+    FROM (SELECT organization_id, sum(amount) amount FROM released WHERE prepaid GROUP BY 1) s
+    WHERE o.id = s.organization_id`,
     [jobs.map(({ id }) => id)],
   )
   const responses = jobs.flatMap(({ rows }) => rows.responses.map(({ id }) => id))

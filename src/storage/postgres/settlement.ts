@@ -4,6 +4,7 @@ import type { Settlement } from '../ports/ledger.ts'
 import { usage as usageTable } from '../schema/postgres.ts'
 import { type UsageColumn, usageRow, type UsageValue } from '../usage/usage-row.ts'
 import { serverTime } from './connection/connections.ts'
+import { settledBudgets } from './budgets.ts'
 import { columnTypesOf, Parameters, type Statement } from './writer/statement.ts'
 import { writeParts, type WriteRows } from './writes.ts'
 
@@ -15,6 +16,10 @@ export type SettleJob = {
   readonly organization: string
   /** Whether the request may have a reservation. */
   readonly reserved: boolean
+  /** Whether its reservation may count against budgets, or not be paid from the balance. */
+  readonly budgeted: boolean
+  /** See `Outcome`. */
+  readonly costUnknown: boolean
   readonly usage: UsageRow
   /** The id of its ledger entry, if it is charged. */
   readonly entry: string
@@ -76,11 +81,11 @@ export function settleStatement(id: string, jobs: readonly SettleJob[], now: num
 
 /** Charges in the order of the jobs, so that the sum for an organization stops at the lowest balance that a column holds. */
 function chargeParts(parameters: Parameters, jobs: readonly SettleJob[], now: number): readonly string[] {
-  const table = parameters.table('job', { id: 'text', entry: 'text' }, jobs)
+  const released = jobs.some(({ budgeted }) => budgeted)
+    ? [releasedWithBudgets(parameters, jobs), settledBudgets]
+    : [releasedPrepaid(parameters, jobs)]
   return [
-    `released AS (
-      DELETE FROM reservations r USING recorded, ${table} WHERE r.request_id = job.id AND recorded.id = job.id
-      RETURNING r.request_id id, r.organization_id, r.amount, recorded.cost, job.entry, job.n)`,
+    ...released,
     `sums AS (
       SELECT released.*, sum(cost) OVER (PARTITION BY organization_id ORDER BY released.n) total,
         o.balance + ${maxNanos} highest
@@ -97,6 +102,25 @@ function chargeParts(parameters: Parameters, jobs: readonly SettleJob[], now: nu
   ]
 }
 
+function releasedPrepaid(parameters: Parameters, jobs: readonly SettleJob[]): string {
+  const table = parameters.table('job', { id: 'text', entry: 'text' }, jobs)
+  return `released AS (
+      DELETE FROM reservations r USING recorded, ${table} WHERE r.request_id = job.id AND recorded.id = job.id
+      RETURNING r.request_id id, r.organization_id, r.amount, recorded.cost, job.entry, job.n)`
+}
+
+/** `amount` and `cost` are those of the balance, `counted` and `spent` those of the budgets. */
+function releasedWithBudgets(parameters: Parameters, jobs: readonly SettleJob[]): string {
+  const types = { id: 'text', entry: 'text', cost_unknown: 'boolean' }
+  const rows = jobs.map(({ id, entry, costUnknown }) => ({ id, entry, cost_unknown: costUnknown }))
+  return `released AS (
+      DELETE FROM reservations r USING recorded, ${parameters.table('job', types, rows)}
+      WHERE r.request_id = job.id AND recorded.id = job.id
+      RETURNING r.request_id id, r.organization_id, r.budgets, r.amount counted, recorded.cost spent,
+        CASE WHEN r.prepaid THEN r.amount ELSE 0 END amount, CASE WHEN r.prepaid THEN recorded.cost ELSE 0 END cost,
+        job.cost_unknown, job.entry, job.n)`
+}
+
 /** The part of a statement that stores its results, from which the outcome of a lost COMMIT is read. */
 export function keepResults(parameters: Parameters, id: string): string {
   return `kept AS (
@@ -104,8 +128,17 @@ export function keepResults(parameters: Parameters, id: string): string {
     SELECT ${parameters.add(id)}, coalesce(json_agg(results), '[]')::text, ${serverTime} FROM results)`
 }
 
-/** A row that the statement returns; `removed` is true for a reservation that was not made because the process is removed. */
-export type SettledRow = { readonly id: string; readonly charged: string; readonly removed?: boolean }
+/**
+ * A row that the statement returns; `removed` is true for a reservation that was not made because the process is removed,
+ * and `refused` a number for one that was not covered.
+ */
+export type SettledRow = {
+  readonly id: string
+  readonly charged: string
+  readonly removed?: boolean
+  readonly refused?: number | null
+  readonly available?: string | null
+}
 
 /** Converts the row of a job; undefined if the statement returned none. */
 export function toSettlement(row: SettledRow | undefined): Settlement {

@@ -6,6 +6,7 @@ import { openDatabase } from '../../../src/storage/postgres/connection/database.
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
+import { isReserved } from '../../support/is-reserved.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
@@ -76,24 +77,32 @@ describe.skipIf(!hasPostgres)('the PostgreSQL store', () => {
     expect(await execute(url, 'SELECT request_id FROM reservations')).toEqual([])
   })
 
-  test('never reserves more than the balance for two processes on one database', async () => {
-    const url = await (await sharedPostgres()).createDatabase()
-    const [one, other] = [await open(url), await open(url)]
-    const { id } = await one.organizations.create('acme')
-    await one.organizations.credit('acme', 1000n)
-    const reserve = (index: number) =>
-      (index % 2 ? one : other).ledger.reserve({
-        request: requestOf(id),
-        amount: 7n,
-        promptCost: 1n,
-        promptTokens: 1,
-      })
-    const made = await Promise.all(Array.from({ length: 400 }, (_, index) => reserve(index)))
-    expect(made.filter(Boolean)).toHaveLength(142)
-    expect(await execute(url, 'SELECT balance, reserved FROM organizations')).toEqual([
-      { balance: '1000', reserved: '994' },
-    ])
-  })
+  test.each(['the balance', 'a budget'])(
+    'never reserves more than %s for two processes on one database',
+    async (limit) => {
+      const url = await (await sharedPostgres()).createDatabase()
+      const [one, other] = [await open(url), await open(url)]
+      const { id } = await one.organizations.create('acme')
+      await one.organizations.credit('acme', 1000n)
+      const counted = { prepaid: false, budgets: [{ owner: 'key', start: 0, limit: 1000n }] }
+      const reserve = (index: number) =>
+        isReserved((index % 2 ? one : other).ledger, {
+          request: requestOf(id),
+          amount: 7n,
+          promptCost: 1n,
+          promptTokens: 1,
+          ...(limit === 'a budget' ? counted : {}),
+        })
+      const made = await Promise.all(Array.from({ length: 400 }, (_, index) => reserve(index)))
+      expect(made.filter(Boolean)).toHaveLength(142)
+      const sums = 'SELECT balance, reserved, (SELECT sum(reserved) FROM budgets) budget FROM organizations'
+      expect(await execute(url, sums)).toEqual([
+        limit === 'a budget'
+          ? { balance: '1000', reserved: '0', budget: '994' }
+          : { balance: '1000', reserved: '994', budget: null },
+      ])
+    },
+  )
 
   test('finds stored completions by an index, whatever the filter is', async () => {
     const url = await (await sharedPostgres()).createDatabase()

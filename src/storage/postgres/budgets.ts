@@ -1,0 +1,80 @@
+import { maxNanos } from '../common/store-limits.ts'
+import type { BudgetLimit } from '../ports/ledger.ts'
+
+/** Returns the budgets of a reservation for the column `limits` of `input`: `[["owner", start, "limit"], …]`. */
+export function toLimits(budgets: readonly BudgetLimit[]): string {
+  return JSON.stringify(budgets.map(({ owner, start, limit }) => [owner, start, String(limit)]))
+}
+
+/**
+ * Decides which reservations are covered by the balance, if that pays, and by all of their budgets. Of one that is not,
+ * `refused` is 0 for the balance or the position of the budget that is too low, and `available` what is left of it.
+ */
+export const budgetCoverage: readonly string[] = [
+  `queues AS (
+    SELECT o.id organization_id, o.balance - o.reserved available,
+      array_agg(input.amount ORDER BY n) amounts, array_agg(input.request_id ORDER BY n) requests,
+      array_agg(input.prepaid ORDER BY n) prepaid, array_agg(input.limits::jsonb ORDER BY n) limits
+    FROM input JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL GROUP BY o.id)`,
+  `uses AS (
+    SELECT b.organization_id, jsonb_object_agg(b.owner_id || ' ' || b.start,
+      b.spent + b.reserved + b.held + b.allocated) used
+    FROM (
+      SELECT DISTINCT organization_id, l->>0 owner_id, (l->>1)::bigint start
+      FROM input, jsonb_array_elements(limits::jsonb) l) i
+    JOIN budgets b USING (owner_id, start, organization_id) GROUP BY 1)`,
+  // Each step decides on the next reservation of every organization. The keys of `used` are the budgets.
+  `steps (organization_id, step, balance, used, refused, available) AS (
+    SELECT q.organization_id, 0, q.available, coalesce(uses.used, '{}'), NULL::int, NULL::numeric
+    FROM queues q LEFT JOIN uses USING (organization_id)
+    UNION ALL
+    SELECT s.organization_id, s.step + 1,
+      s.balance - CASE WHEN d.refused IS NULL AND next.prepaid THEN next.amount ELSE 0 END,
+      CASE WHEN d.refused IS NULL THEN s.used || coalesce(b.used, '{}') ELSE s.used END,
+      d.refused, CASE WHEN d.refused = 0 THEN s.balance ELSE b.available END
+    FROM steps s JOIN queues q USING (organization_id)
+    CROSS JOIN LATERAL (
+      SELECT q.amounts[s.step + 1] amount, q.prepaid[s.step + 1] prepaid, q.limits[s.step + 1] limits) next
+    CROSS JOIN LATERAL (
+      SELECT jsonb_object_agg(budget, used + next.amount) used,
+        min(position) FILTER (WHERE used + next.amount > highest) refused,
+        (array_agg(highest - used ORDER BY position) FILTER (WHERE used + next.amount > highest))[1] available
+      FROM (
+        SELECT budget, coalesce((s.used->>budget)::numeric, 0) used, highest, position
+        FROM (
+          SELECT (l->>0) || ' ' || (l->>1) budget, (l->>2)::numeric highest, position
+          FROM jsonb_array_elements(next.limits) WITH ORDINALITY limits (l, position)) limits) limits) b
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN next.prepaid AND s.balance < next.amount THEN 0 ELSE b.refused::int END refused) d
+    WHERE s.step < cardinality(q.amounts))`,
+]
+
+const ofBudget = 'b.owner_id = s.owner_id AND b.start = s.start AND b.organization_id = s.organization_id'
+
+/** Adds what was recorded to what is reserved of its budgets. */
+export const reservedBudgets = `reserved_budgets AS (
+    INSERT INTO budgets (owner_id, start, organization_id, reserved)
+    SELECT owner_id, start, organization_id, amount FROM (${sumsByBudget('recorded', 'sum(amount) amount')}) s
+    ON CONFLICT (owner_id, start) DO UPDATE SET reserved = budgets.reserved + excluded.reserved)`
+
+/** Settles what was released in its budgets, which stop at the highest sum that a column holds. */
+export const settledBudgets = `settled_budgets AS (
+    UPDATE budgets b SET reserved = reserved - s.amount, spent = least(b.spent + s.spent, ${maxNanos}),
+      held = least(b.held + s.held, ${maxNanos})
+    FROM (${sumsByBudget(
+      'released',
+      `sum(counted) amount, sum(spent) spent,
+      sum(CASE WHEN cost_unknown THEN greatest(counted - spent, 0) ELSE 0 END) held`,
+    )}) s
+    WHERE ${ofBudget})`
+
+/** Subtracts what was released from what is reserved of its budgets. */
+export const returnedBudgets = `returned_budgets AS (
+    UPDATE budgets b SET reserved = reserved - s.amount
+    FROM (${sumsByBudget('released', 'sum(amount) amount')}) s WHERE ${ofBudget})`
+
+/** Selects sums over the reservations in a part of the statement, by each of their budgets. */
+function sumsByBudget(part: string, sums: string): string {
+  return `SELECT organization_id, l->>0 owner_id, (l->>1)::bigint start, ${sums}
+      FROM ${part}, jsonb_array_elements(budgets::jsonb) l GROUP BY 1, 2, 3`
+}
