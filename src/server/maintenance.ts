@@ -1,7 +1,7 @@
 import type { Configuration } from '../gateway/configuration.ts'
 import { causeOf } from '../lib/log.ts'
 import type { PeerHandlers } from '../storage/ports/peers.ts'
-import { startRetention, startUsageRollup } from '../storage/retention.ts'
+import { startBudgetReturns, startRetention, startUsageRollup } from '../storage/retention.ts'
 import type { Services } from './services.ts'
 
 export type MaintenanceOptions = {
@@ -11,8 +11,8 @@ export type MaintenanceOptions = {
 const defaultSweepIntervalMs = 10 * 60_000
 
 /**
- * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, ends the streams of
- * revoked keys, and settles what other processes of the database leave open.
+ * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, returns the budgets
+ * of minted keys, ends the streams of revoked keys, and settles what other processes of the database leave open.
  */
 export function startMaintenance(
   services: Services,
@@ -25,6 +25,7 @@ export function startMaintenance(
   const retention = () => configuration().settings.retention
   const sweeping = startRetention(storage, { retention, sweepIntervalMs, isDue }, log)
   const rollup = startUsageRollup(storage, isDue, log)
+  const returns = startBudgetReturns(storage, isDue, log)
   const watching = keyWatch.start((cause) =>
     log.error('API keys could not be checked.', { cause: causeOf(cause) }),
   )
@@ -33,6 +34,7 @@ export function startMaintenance(
     stop() {
       sweeping.stop()
       rollup.stop()
+      returns.stop()
       watching.stop()
       peers.stop()
     },

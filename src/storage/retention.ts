@@ -57,13 +57,39 @@ export function startUsageRollup(
   isDue: RetentionOptions['isDue'],
   log: Log,
 ): { stop(): void } {
+  return startStep({ name: 'usage totals', run: usage.rollUp }, rollupIntervalMs, isDue, log)
+}
+
+/** Between two searches for keys that have ended. */
+const returnIntervalMs = 5000
+
+/** Returns what is left of the budgets of keys that have ended to those that created them, until it is stopped. */
+export function startBudgetReturns(
+  { managed: { keys } }: Pick<Storage, 'managed'>,
+  isDue: RetentionOptions['isDue'],
+  log: Log,
+): { stop(): void } {
+  return startStep(
+    { name: 'budgets of ended keys', run: keys.returnAllocations },
+    returnIntervalMs,
+    isDue,
+    log,
+  )
+}
+
+/** Runs a step at once and then once per interval. */
+function startStep(
+  step: SweepStep,
+  intervalMs: number,
+  isDue: RetentionOptions['isDue'],
+  log: Log,
+): { stop(): void } {
   const stopped = new AbortController()
-  const steps: readonly SweepStep[] = [{ name: 'usage totals', run: usage.rollUp }]
   const update = async () => {
-    if (isDue()) await sweep(steps, log, stopped.signal)
+    if (isDue()) await sweep([step], log, stopped.signal)
   }
   void update()
-  const repeating = repeatEvery(rollupIntervalMs, update, () => {})
+  const repeating = repeatEvery(intervalMs, update, () => {})
   return {
     stop() {
       repeating.stop()

@@ -83,6 +83,15 @@ export function noOrganizationOfKey(id: string): Error {
   return new OperatorError('invalid', `The organization of the API key ${id} was deleted.`)
 }
 
+/** Throws an error for the operator if a key was created by another one, whose limits would not reach a third. */
+export function assertMayMint({ id, parent }: KeyRecord): void {
+  if (parent !== null)
+    throw new OperatorError(
+      'invalid',
+      `The API key ${id} was created by an API key, so it cannot create others.`,
+    )
+}
+
 /** The error for a budget that another key cannot spare. */
 export function mintTooExpensive(amount: Nanos, left: Nanos): Error {
   const available = formatUsd(left > 0n ? left : 0n)

@@ -137,7 +137,7 @@ export type KeyPageQuery = PageQuery & { readonly organizationId?: string; reado
 export type MintedKeys = {
   /**
    * Creates a key within the limits of another one, and takes its budget from that of the other. The other gets back what
-   * is left by `returnAllocations` once the new one has expired or is revoked.
+   * is left by `returnAllocations` once one of them has expired or is revoked. A key that was created so cannot create others.
    */
   mint(parentId: string, input: MintInput): Promise<NewKey>
   /** Returns what is left of the budgets of keys that have ended to those that created them, and resolves with their number. */

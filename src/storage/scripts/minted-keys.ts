@@ -1,21 +1,26 @@
 import { eq, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { periodAt } from '../../domain/accounting/budget-period.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import { mintTooExpensive, noOrganizationOfKey } from '../common/account-rules.ts'
+import { assertMayMint, mintTooExpensive, noOrganizationOfKey } from '../common/account-rules.ts'
 import type { KeyRecord, MintedKeys, MintInput, NewKey } from '../ports/accounts.ts'
 import type { BudgetKey } from '../ports/budgets.ts'
-import { api_keys, budgets } from '../schema/organizations.ts'
+import { api_keys, budgets, organizations } from '../schema/organizations.ts'
 import { bare, insertInto, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { budgetUse, lockBudgets } from './budgets.ts'
 import { keyWithId } from './key-records.ts'
 import { createKey } from './keys.ts'
+import { exists } from './organizations.ts'
 
 /** Keys that other keys create. `now` returns milliseconds since 1970. */
-export function createMintedKeys({ transact }: ScriptRunner, now: () => number = Date.now): MintedKeys {
+export function createMintedKeys({ read, transact }: ScriptRunner, now: () => number = Date.now): MintedKeys {
   return {
     mint: (parentId, input) => transact(() => mintKey(parentId, input, now())),
-    returnAllocations: () => transact(() => returnAllocations(now())),
+    async returnAllocations() {
+      const ended = await read(() => selectEnded({ now: now() }))
+      return ended.length === 0 ? 0 : await transact(() => returnAllocations(ended))
+    },
   }
 }
 
@@ -23,6 +28,7 @@ export function createMintedKeys({ transact }: ScriptRunner, now: () => number =
 function* mintKey(parentId: string, input: MintInput, now: number): Script<NewKey> {
   yield* lockBudgets((yield* keyWithId(parentId)).organizationId)
   const parent = yield* keyWithId(parentId)
+  assertMayMint(parent)
   const { organization } = parent
   if (organization === null) throw noOrganizationOfKey(parentId)
   const project = parent.project?.id ?? null
@@ -62,12 +68,10 @@ const setAllocated = statement((values: Parameters<{ id: string; start: number |
   update(api_keys, { allocated_in: values.start }, sql`where ${eq(api_keys.public_id, values.id)}`),
 )
 
-/** The most budgets that are returned in one transaction. */
-const maxReturned = 100
+type EndedKey = { readonly id: string; readonly organizationId: string }
 
 /** Returns what is left of the budgets of keys that have ended, once none of their requests is open. */
-function* returnAllocations(now: number): Script<number> {
-  const ended = yield* selectEnded({ now })
+function* returnAllocations(ended: readonly EndedKey[]): Script<number> {
   let returned = 0
   for (const { id, organizationId } of ended) {
     yield* lockBudgets(organizationId)
@@ -76,15 +80,22 @@ function* returnAllocations(now: number): Script<number> {
   return returned
 }
 
-/** In the order of their organizations, as every transaction locks them. */
+const parents = alias(api_keys, 'parents')
+
+/** The most budgets that are returned in one transaction. */
+const maxReturned = sql.raw('100')
+
+/** In the order of their organizations, as every transaction locks them. A key ends with the one that created it. */
 const selectEnded = statement((values: Parameters<{ now: number }>) =>
   select(
     { id: api_keys.public_id, organizationId: api_keys.organization_id },
-    sql`from ${api_keys} where ${api_keys.allocated_in} is not null
-      and (${api_keys.revoked_at} is not null or ${api_keys.expires_at} <= ${values.now})
-      and not exists (select 1 from ${budgets}
-        where ${budgets.owner_id} = ${api_keys.public_id} and ${budgets.start} = 0 and ${budgets.reserved} > 0)
-      order by ${api_keys.organization_id} limit ${sql.raw(String(maxReturned))}`,
+    sql`from ${api_keys} left join ${api_keys} as ${parents} on ${parents.public_id} = ${api_keys.parent_id}
+      where ${api_keys.allocated_in} is not null
+        and (${api_keys.revoked_at} is not null or ${api_keys.expires_at} <= ${values.now}
+          or ${parents.revoked_at} is not null or ${parents.expires_at} <= ${values.now})
+        and not exists (select 1 from ${budgets}
+          where ${budgets.owner_id} = ${api_keys.public_id} and ${budgets.start} = 0 and ${budgets.reserved} > 0)
+      order by ${api_keys.organization_id}, ${api_keys.public_id} limit ${maxReturned}`,
   ),
 )
 
@@ -97,6 +108,7 @@ function* returnAllocation(id: string, organizationId: string): Script<boolean> 
   const { limitsId: owner } = yield* keyWithId(from.parent ?? '')
   const amount = BigInt(from.budget ?? 0)
   yield* takeBack({ organizationId, owner, start, amount, spent, held })
+  yield* closeBudget({ organizationId, id, left: amount > spent ? amount - spent : 0n })
   yield* setAllocated({ id, start: null })
   return true
 }
@@ -122,3 +134,17 @@ const takeBack = statement((values: Parameters<Returned>) =>
       and ${budgets.organization_id} = ${values.organizationId}`,
   ),
 )
+
+/**
+ * Leaves nothing of the budget of the key: a process that does not know yet that the key has ended, or an operator who
+ * extends it, would spend the amount a second time.
+ */
+const closeBudget = statement((values: Parameters<{ organizationId: string; id: string; left: bigint }>) => {
+  const { owner_id, start, organization_id, allocated, held } = budgets
+  return sql<never>`insert into ${budgets}
+      (${bare(owner_id)}, ${bare(start)}, ${bare(organization_id)}, ${bare(allocated)})
+    select ${values.id}, 0, ${organizations.id}, ${values.left} from ${organizations}
+    where ${organizations.id} = ${values.organizationId} and ${exists}
+    on conflict (${bare(owner_id)}, ${bare(start)})
+      do update set ${bare(allocated)} = excluded.${bare(allocated)}, ${bare(held)} = 0`
+})
