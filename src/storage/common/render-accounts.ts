@@ -1,0 +1,79 @@
+import { formatUsd } from '../../lib/usd.ts'
+import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../ports/accounts.ts'
+import type { Budgets } from '../ports/budgets.ts'
+import { type BudgetState, type LimitsOwner, readBudgetStates, renderLimits } from './render-limits.ts'
+
+/** Returns an organization as the admin API returns it, and the command line prints it with `--json`. */
+export function renderOrganization(account: OrganizationAccount, state: BudgetState | undefined) {
+  const { id, name, billing, balance, reserved, limits, createdAt } = account
+  return {
+    id,
+    name,
+    billing,
+    balance_usd: formatUsd(balance),
+    reserved_usd: formatUsd(reserved),
+    ...renderLimits(limits, state),
+    created_at: new Date(createdAt).toISOString(),
+  }
+}
+
+/** Returns a project as the admin API returns it, and the command line prints it with `--json`. */
+export function renderProject(project: ProjectRecord, state: BudgetState | undefined) {
+  const { id, name, organization, limits, createdAt, deletedAt } = project
+  return {
+    id,
+    name,
+    organization,
+    ...renderLimits(limits, state),
+    created_at: new Date(createdAt).toISOString(),
+    deleted_at: dateOrNull(deletedAt),
+  }
+}
+
+/** Returns a key without its secret, as the admin API returns it, and the command line prints it with `--json`. */
+export function renderKey(key: KeyRecord, state: BudgetState | undefined) {
+  const { id, name, organization, project, parent, limits, permissions, tags, note, last4 } = key
+  return {
+    id,
+    name,
+    organization,
+    project,
+    parent,
+    ...renderLimits(limits, state),
+    permissions,
+    tags,
+    note,
+    last4,
+    created_at: new Date(key.createdAt).toISOString(),
+    expires_at: dateOrNull(key.expiresAt),
+    revoked_at: dateOrNull(key.revokedAt),
+    replaced_by: key.replacedBy,
+  }
+}
+
+function dateOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}
+
+/** An object with what is left of its budget; undefined for one without a budget. */
+export type WithBudget<Account> = { readonly account: Account; readonly state: BudgetState | undefined }
+
+type Account = OrganizationAccount | ProjectRecord | KeyRecord
+
+/** Reads what is left of the budgets of these organizations, projects or keys at this time, in their order. */
+export async function withBudgets<Kind extends Account>(
+  budgets: Pick<Budgets, 'read'>,
+  accounts: readonly Kind[],
+  now: number,
+): Promise<readonly WithBudget<Kind>[]> {
+  const states = await readBudgetStates(budgets, accounts.map(limitsOwner), now)
+  return accounts.map((account, index) => ({ account, state: states[index] }))
+}
+
+/** Returns the owner of the budget of an organization, a project or a key. */
+export function limitsOwner(account: Account): LimitsOwner {
+  const { id, limits } = account
+  if ('limitsId' in account)
+    return { organizationId: account.organizationId, owner: account.limitsId, limits }
+  return { organizationId: 'organizationId' in account ? account.organizationId : id, owner: id, limits }
+}
