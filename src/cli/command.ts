@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { nearMatch } from '../lib/near-match.ts'
+import { loggable } from '../lib/text.ts'
 import type { CliContext } from './context.ts'
 import { UsageError } from './errors.ts'
 
@@ -31,7 +32,7 @@ export async function runSubcommand(
   const near = nearMatch(name, names)
   const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
   throw new UsageError(
-    `Unknown subcommand “${name}” for weir ${command}. ${guess} For help, run: weir ${command} --help`,
+    `Unknown subcommand “${loggable(name)}” for weir ${command}. ${guess} For help, run: weir ${command} --help`,
   )
 }
 
@@ -145,7 +146,7 @@ function assertOperands(operands: readonly string[], signature: CommandSignature
   const extra = operands[names.length]
   if (extra !== undefined)
     throw new UsageError(
-      `Unexpected argument “${extra}” for weir ${signature.command}. ${seeHelp(signature.command)}`,
+      `Unexpected argument “${loggable(extra)}” for weir ${signature.command}. ${seeHelp(signature.command)}`,
     )
   const missing = names.slice(operands.length).find((name) => !name.endsWith('?'))
   if (missing !== undefined)

@@ -54,6 +54,16 @@ function fits(text: string, width: number): boolean {
   return text.split('\n').every((line) => Bun.stringWidth(line) <= width)
 }
 
+/** A line of `detailText`: a label and its value. */
+export type DetailRow = readonly [label: string, value: string | undefined]
+
+/** Formats the properties of one object, a line each; those without a value are omitted. */
+export function detailText(rows: readonly DetailRow[]): string {
+  const shown = rows.filter(([, value]) => value !== undefined)
+  const width = Math.max(...shown.map(([label]) => label.length))
+  return shown.map(([label, value = '']) => `${label.padEnd(width)}  ${oneLine(value)}`.trimEnd()).join('\n')
+}
+
 /** Formats an object or a list as `--json` prints it. */
 export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2)

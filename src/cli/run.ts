@@ -70,8 +70,17 @@ export const commands: readonly CommandEntry[] = [
     'check that a running gateway is ready, for containers and monitors',
     () => import('./commands/health.ts'),
   ),
-  entry('orgs', 'manage organizations: balances, billing and limits', () => import('./commands/orgs.ts')),
-  entry('keys', 'create, list, revoke and rotate API keys', () => import('./commands/keys.ts')),
+  entry(
+    'orgs',
+    'manage organizations: balances, billing, budgets and limits',
+    () => import('./commands/orgs.ts'),
+  ),
+  entry(
+    'projects',
+    'manage projects: budgets, limits and models of persons and teams',
+    () => import('./commands/projects.ts'),
+  ),
+  entry('keys', 'manage API keys: budgets, limits, models and expiry', () => import('./commands/keys.ts')),
   entry('models', 'list the enabled models, with prices and routes', () => import('./commands/models.ts')),
   entry(
     'usage',

@@ -5,6 +5,7 @@ import { command as orgs } from '../../src/cli/commands/orgs.ts'
 import { bootstrap } from '../../src/storage/scripts/known-keys.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
+import { noLimits } from './support/no-limits.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
@@ -34,7 +35,7 @@ test('weir keys create prints the new key alone on standard output, and it is ne
   }
 })
 
-test('weir keys create --json prints its id, key, name, organization and expiry', async () => {
+test('weir keys create --json prints all properties with the key', async () => {
   const { say: run } = await startedScenario()
   const plain = JSON.parse((await run(keys, 'create', '--json')).out)
   const { id } = plain
@@ -43,7 +44,17 @@ test('weir keys create --json prints its id, key, name, organization and expiry'
     key: expect.stringMatching(keyForm),
     name: 'unnamed',
     organization: 'default',
+    project: null,
+    parent: null,
+    ...noLimits,
+    permissions: [],
+    tags: [],
+    note: null,
+    last4: plain.key.slice(-4),
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     expires_at: null,
+    revoked_at: null,
+    replaced_by: null,
   })
   expect(plain.key).toStartWith(`sk-weir-${id}-`)
   const args = ['--org', 'acme', '--name', 'ci', '--expires', '90d', '--json']

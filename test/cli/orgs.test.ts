@@ -12,6 +12,7 @@ import { migrations } from '../../src/storage/sqlite/connection/migrate.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { expectConsistentLedger, requestOf } from '../unit/storage/support/ledger-fixture.ts'
+import { noLimits } from './support/no-limits.ts'
 import { runWeir } from './support/run-weir.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
@@ -38,9 +39,7 @@ test('weir orgs list --json prints the billing, the balance in USD and the limit
     billing: 'unmetered',
     balance_usd: '0.00',
     reserved_usd: '0.00',
-    requests_per_minute: null,
-    tokens_per_minute: null,
-    concurrent_requests: null,
+    ...noLimits,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
   })
   expect(JSON.parse((await run(orgs, 'list', '--json')).out)).toEqual([created])
@@ -169,14 +168,14 @@ test.each([
   {
     args: [],
     code: 2,
-    says: 'Missing subcommand for weir orgs. Available: create, list, set, credit, delete.',
+    says: 'Missing subcommand for weir orgs. Available: create, list, show, set, credit, delete.',
   },
   { args: ['crate', 'x'], code: 2, says: 'Did you mean create?' },
   { args: ['toString'], code: 2, says: 'Unknown subcommand “toString” for weir orgs.' },
   { args: ['create'], code: 2, says: 'Missing argument NAME for weir orgs create.' },
   { args: ['create', 'a', 'b'], code: 2, says: '“b”' },
   { args: ['list', '--jsn'], code: 2, says: '--json' },
-  { args: ['set', 'acme'], code: 2, says: 'requires at least one of: --billing, --requests-per-minute' },
+  { args: ['set', 'acme'], code: 2, says: 'requires at least one of: --billing, --budget, --budget-period,' },
   { args: ['set', 'acme', '--billing', 'free'], code: 2, says: 'unmetered, prepaid, none, not “free”' },
   {
     args: ['set', 'acme', '--requests-per-minute', '0'],

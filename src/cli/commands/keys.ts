@@ -1,30 +1,55 @@
-import { defaultGrace, keyJson, newKeyJson, parseGrace, parseLifetime } from '../../api/admin/keys.ts'
+import { defaultGrace, parseGrace } from '../../api/admin/keys.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
+import { renderKey, type WithBudget, withBudgets } from '../../storage/common/render-accounts.ts'
+import type { KeyPageQuery, KeyRecord, Keys, NewKey } from '../../storage/ports/accounts.ts'
+import type { ManagedStores } from '../../storage/ports/storage.ts'
+import { findKey, findOrganization, findProject, withBudget } from '../accounts/find-account.ts'
+import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
+import { keyDetails, keyTable } from '../accounts/key-output.ts'
+import { assertChange, invalidFlag, limitFlagsHelp } from '../accounts/limit-flags.ts'
+import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { UsageError } from '../errors.ts'
-import { jsonText, table } from '../output.ts'
+import { CommandError } from '../errors.ts'
+import { jsonText } from '../output.ts'
 import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const usage = `Usage
-  weir keys create [--org NAME] [--name TEXT] [--expires 90d]
+  weir keys create [--org NAME] [flags]
                                  create an API key and print it, once
-  weir keys list                 list all API keys with their IDs
-  weir keys revoke ID            revoke an API key; requests with it are rejected with 401
+  weir keys list [--org NAME] [--project PROJECT]
+                                 list API keys with their IDs and what is left of their budgets
+  weir keys show ID              print all properties of an API key
+  weir keys set ID [flags]       change an API key
+  weir keys revoke ID            revoke an API key and those that it has created; requests with
+                                 them are rejected with 401
   weir keys rotate ID [--grace 24h]
-                                 replace an API key; the old one works until the grace period ends
+                                 replace an API key; the old one works until the grace period ends,
+                                 and both spend one budget
 
-Creates and manages the API keys that clients send as a bearer token. The changes apply to a
-running server within a second.
+Creates and manages the API keys that clients send as a bearer token. What an API key may spend and
+request is also limited by its project and its organization. The changes apply to a running server
+within a second.
 
 Arguments
-  ID                             the ID of an API key: the part between “sk-weir-” and the next dash
+  ID                             the ID of an API key: the part between “sk-weir-” and the next
+                                 dash; or the whole key
 
-Flags of create
-  --org NAME                     the organization of the API key; default: “default”
+Flags of create and list
+  --org NAME                     the organization; default: “default” for create, all for list
+
+Flags of create and set
   --name TEXT                    a description of what the API key is used for; default: unnamed
+  --project PROJECT              the name or the ID of a project of the organization; or none
   --expires 90d                  when the API key expires, from now; default: never
+${limitFlagsHelp('key')}
+  --permissions LIST             what else the API key may do: “admin” manages its organization,
+                                 “mint” creates API keys out of its own budget; default: none
+  --tags LIST                    tags, separated by commas; or none
+  --note TEXT                    a note; or none
+
+Flags of set
+${releaseHeldHelp}
 
 Flags of rotate
   --grace 24h                    how long the old API key still works; 0s revokes it immediately;
@@ -32,6 +57,8 @@ Flags of rotate
 
 Examples
   weir keys create --org acme --name billing-service --expires 90d
+  weir keys create --name agent --budget 0.50 --expires 2h --models 'anthropic/*'
+  weir keys set 2gKUg9XE1oXC --budget 20 --budget-period month
   weir keys list --json
   weir keys rotate 2gKUg9XE1oXC --grace 1h
 
@@ -40,40 +67,123 @@ ${commonFlagsHelp}`
 /** `weir keys`. */
 export const command: Command = {
   usage,
-  run: (args, context) => runSubcommand('keys', { create, list, revoke, rotate }, args, context),
+  run: (args, context) => runSubcommand('keys', { create, list, show, set, revoke, rotate }, args, context),
 }
 
 async function create(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, {
-    command: 'keys create',
-    flags: { org: 'text', name: 'text', expires: 'text' },
+  const { flags } = parseFlags(args, { command: 'keys create', flags: { org: 'text', ...keyFlags } })
+  const now = Date.now()
+  const organization = flags.org ?? defaultOrganization
+  const properties = { name: 'unnamed', expiresAt: null, ...definedOf(readKeyFlags(flags, now)) }
+  const created = await withExistingStorage(flags, context, async (storage) => {
+    const project = await projectId(storage, flags.project, organization)
+    return withState(storage, await storage.keys.create({ ...properties, organization, project }))
   })
-  const lifetime = flags.expires === undefined ? null : duration('--expires', flags.expires)
-  const input = {
-    organization: flags.org ?? defaultOrganization,
-    name: flags.name ?? 'unnamed',
-    expiresAt: lifetime === null ? null : Date.now() + lifetime,
-  }
-  const created = await withExistingStorage(flags, context, ({ keys }) => keys.create(input))
   printKey(created, flags.json, context)
   return 0
 }
 
+/** Absent properties, so that they do not replace the defaults. */
+function definedOf<Properties extends object>(properties: Properties): Properties {
+  return Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => value !== undefined),
+  ) as Properties
+}
+
+/** Finds the project that a flag names; null for “none”, and undefined without the flag. */
+async function projectId(
+  storage: ManagedStores,
+  reference: string | undefined,
+  organization: string,
+): Promise<string | null | undefined> {
+  if (reference === undefined || reference === 'none') return reference && null
+  return (await findProject(storage, reference, organization)).id
+}
+
 async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'keys list', flags: {} })
-  return withReadableStorage(flags, context, async ({ keys, name }) => {
-    const records = await keys.list()
-    if (flags.json) context.out(jsonText(records.map(keyJson)))
-    else context.out(records.length > 0 ? keyTable(records, Date.now()) : `There are no API keys in ${name}.`)
+  const { flags } = parseFlags(args, { command: 'keys list', flags: { org: 'text', project: 'text' } })
+  return withReadableStorage(flags, context, async (storage) => {
+    const records = await selectKeys(storage, flags)
+    const now = Date.now()
+    const keys = await withBudgets(storage.budgets, records, now)
+    if (flags.json) context.out(jsonText(keys.map(({ account, state }) => renderKey(account, state))))
+    else if (keys.length > 0) context.out(keyTable(keys, now, context.terminal?.size().columns))
+    else context.out(`There are no ${flags.org || flags.project ? 'such ' : ''}API keys in ${storage.name}.`)
     return 0
   })
 }
 
+/** The keys of an organization or of a project; all if none is named. */
+async function selectKeys(
+  storage: ManagedStores,
+  { org, project }: { readonly org?: string; readonly project?: string },
+): Promise<readonly KeyRecord[]> {
+  if (project !== undefined)
+    return allPages(storage.keys, { projectId: (await findProject(storage, project, org)).id })
+  if (org === undefined) return storage.keys.list()
+  return allPages(storage.keys, { organizationId: (await findOrganization(storage, org)).id })
+}
+
+const pageSize = 1000
+
+async function allPages(
+  keys: Pick<Keys, 'page'>,
+  filter: Pick<KeyPageQuery, 'organizationId' | 'projectId'>,
+): Promise<readonly KeyRecord[]> {
+  const found: KeyRecord[] = []
+  for (let hasMore = true; hasMore;) {
+    const page = await keys.page({ ...filter, after: found.at(-1)?.id, limit: pageSize, order: 'asc' })
+    found.push(...(page?.items ?? []))
+    hasMore = page?.hasMore === true
+  }
+  return found
+}
+
+async function show(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, { command: 'keys show', flags: {}, operands: ['ID'] })
+  const id = keyIdOf(operands[0] ?? '')
+  const key = await withReadableStorage(flags, context, async (storage) =>
+    withBudget(storage, await findKey(storage, id)),
+  )
+  context.out(flags.json ? jsonText(renderKey(key.account, key.state)) : keyDetails(key, Date.now()))
+  return 0
+}
+
+const setFlags = { ...keyFlags, ...releaseHeldFlag } as const
+
+async function set(args: readonly string[], context: CliContext): Promise<number> {
+  const signature = { command: 'keys set', flags: setFlags, operands: ['ID'] } as const
+  const { flags, operands } = parseFlags(args, signature)
+  const id = keyIdOf(operands[0] ?? '')
+  const change = readKeyFlags(flags, Date.now())
+  const { project, 'release-held': releases } = flags
+  assertChange({ ...change, project, releases }, 'keys set', setFlags)
+  const key = await withExistingStorage(flags, context, async (storage) => {
+    const projectOfKey = project && (await projectId(storage, project, await organizationOf(storage, id)))
+    const changed = await storage.keys.change(id, { ...change, project: projectOfKey })
+    if (releases) await releaseHeld(storage, changed, context)
+    return withBudget(storage, changed)
+  })
+  context.out(flags.json ? jsonText(renderKey(key.account, key.state)) : keyDetails(key, Date.now()))
+  return 0
+}
+
+async function organizationOf(storage: ManagedStores, id: string): Promise<string> {
+  const { organization } = await findKey(storage, id)
+  if (organization === null) throw new CommandError(`The organization of the API key ${id} was deleted.`)
+  return organization
+}
+
 async function revoke(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'keys revoke', flags: {}, operands: ['ID'] })
-  const [id = ''] = operands
-  const record = await withExistingStorage(flags, context, ({ keys }) => keys.revoke(id))
-  context.out(flags.json ? jsonText(keyJson(record)) : `Revoked the API key ${id} (${record.name}).`)
+  const id = keyIdOf(operands[0] ?? '')
+  const key = await withExistingStorage(flags, context, async (storage) =>
+    withBudget(storage, await storage.keys.revoke(id)),
+  )
+  const { account, state } = key
+  context.out(
+    flags.json ? jsonText(renderKey(account, state)) : `Revoked the API key ${id} (${account.name}).`,
+  )
   return 0
 }
 
@@ -83,20 +193,35 @@ async function rotate(args: readonly string[], context: CliContext): Promise<num
     flags: { grace: 'text' },
     operands: ['ID'],
   })
-  const [id = ''] = operands
-  const grace = duration('--grace', flags.grace ?? defaultGrace)
-  const { created, old } = await withExistingStorage(flags, context, async ({ keys }) => {
-    const created = await keys.rotate(id, grace)
-    return { created, old: (await keys.list()).find((key) => key.id === id) }
+  const id = keyIdOf(operands[0] ?? '')
+  const grace = readGrace(flags.grace ?? defaultGrace)
+  const { created, old } = await withExistingStorage(flags, context, async (storage) => {
+    const created = await withState(storage, await storage.keys.rotate(id, grace))
+    return { created, old: await storage.keys.find(id) }
   })
   printKey(created, flags.json, context)
   if (!flags.json) context.err(`The old API key ${id} works until ${expiryText(old)}.`)
   return 0
 }
 
+function readGrace(text: string): number {
+  const grace = parseGrace(text)
+  if (grace !== undefined) return grace
+  throw invalidFlag('keys', 'grace', 'a duration such as 90d or 24h', text)
+}
+
+type NewKeyWithBudget = NewKey & Pick<WithBudget<KeyRecord>, 'state'>
+
+async function withState(storage: ManagedStores, created: NewKey): Promise<NewKeyWithBudget> {
+  const { state } = await withBudget(storage, created.record)
+  return { ...created, state }
+}
+
 /** Prints only the key on standard output, so that a script can read it. */
-function printKey({ record, key }: NewKey, json: boolean | undefined, context: CliContext): void {
-  if (json) return context.out(jsonText(newKeyJson({ record, key })))
+function printKey(created: NewKeyWithBudget, json: boolean | undefined, context: CliContext): void {
+  const { record, key, state } = created
+  const { id, ...properties } = renderKey(record, state)
+  if (json) return context.out(jsonText({ id, key: key.reveal(), ...properties }))
   context.out(key.reveal())
   context.err(
     `The API key is shown only once. It belongs to the organization ${record.organization} and works until ${expiryText(record)}.`,
@@ -104,31 +229,5 @@ function printKey({ record, key }: NewKey, json: boolean | undefined, context: C
 }
 
 function expiryText(record: KeyRecord | undefined): string {
-  return (record && keyJson(record).expires_at) ?? 'it is revoked'
-}
-
-function duration(flag: string, text: string): number {
-  const milliseconds = flag === '--grace' ? parseGrace(text) : parseLifetime(text)
-  if (milliseconds !== undefined) return milliseconds
-  throw new UsageError(
-    `${flag} must be a duration such as 90d or 24h, not “${text}”. For help, run: weir keys --help`,
-  )
-}
-
-/** Formats keys as a table for the terminal. */
-function keyTable(records: readonly KeyRecord[], now: number): string {
-  return table(records, [
-    { title: 'ID', value: ({ id }) => id },
-    { title: 'ENDS IN', value: ({ last4 }) => last4 },
-    { title: 'NAME', value: ({ name }) => name },
-    { title: 'ORGANIZATION', value: ({ organization }) => organization ?? '(deleted)' },
-    { title: 'STATE', value: (record) => stateOf(record, now) },
-    { title: 'EXPIRES', value: (record) => keyJson(record).expires_at ?? 'never' },
-  ])
-}
-
-function stateOf({ revokedAt, expiresAt, replacedBy }: KeyRecord, now: number): string {
-  if (revokedAt !== null) return 'revoked'
-  if (expiresAt !== null && expiresAt <= now) return 'expired'
-  return replacedBy === null ? 'active' : `replaced by ${replacedBy}`
+  return record?.expiresAt == null ? 'it is revoked' : new Date(record.expiresAt).toISOString()
 }

@@ -1,7 +1,7 @@
 import type { Allowance } from '../../domain/accounting/allowance.ts'
 import { type Period, periodAt } from '../../domain/accounting/budget-period.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
-import type { Budgets, BudgetUse } from '../ports/budgets.ts'
+import type { BudgetKey, Budgets, BudgetUse } from '../ports/budgets.ts'
 
 /** What is spent of a budget in a period. */
 export type BudgetState = { readonly use: BudgetUse; readonly period: Period }
@@ -13,6 +13,14 @@ export type LimitsOwner = {
   readonly limits: Allowance
 }
 
+/** Returns the row of an owner's budget in the period of this time. */
+export function currentBudget(
+  { owner, limits }: Pick<LimitsOwner, 'owner' | 'limits'>,
+  now: number,
+): BudgetKey {
+  return { owner, start: periodAt(limits.budgetPeriod, limits.budgetTimeZone, now).start }
+}
+
 /** Reads the budgets of these owners at this time, in their order; undefined for an owner without a budget. */
 export async function readBudgetStates(
   budgets: Pick<Budgets, 'read'>,
@@ -22,12 +30,12 @@ export async function readBudgetStates(
   const limited = owners.filter(({ limits }) => limits.budget !== null)
   const states = new Map<LimitsOwner, BudgetState>()
   for (const [organizationId, members] of Map.groupBy(limited, (owner) => owner.organizationId)) {
-    const periods = members.map(({ limits }) => periodAt(limits.budgetPeriod, limits.budgetTimeZone, now))
-    const keys = members.map(({ owner }, index) => ({ owner, start: periods[index]?.start ?? 0 }))
+    const keys = members.map((member) => currentBudget(member, now))
     const uses = await budgets.read(organizationId, keys)
     for (const [index, member] of members.entries()) {
-      const [use, period] = [uses[index], periods[index]]
-      if (use !== undefined && period !== undefined) states.set(member, { use, period })
+      const { budgetPeriod, budgetTimeZone } = member.limits
+      const use = uses[index]
+      if (use !== undefined) states.set(member, { use, period: periodAt(budgetPeriod, budgetTimeZone, now) })
     }
   }
   return owners.map((owner) => states.get(owner))

@@ -1,0 +1,50 @@
+import { defaultOrganization } from '../../storage/bootstrap-key.ts'
+import { type WithBudget, withBudgets } from '../../storage/common/render-accounts.ts'
+import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
+import type { ManagedStores } from '../../storage/ports/storage.ts'
+import { CommandError } from '../errors.ts'
+
+/** Returns the key; throws `CommandError` if there is none. */
+export async function findKey({ keys }: Pick<ManagedStores, 'keys'>, id: string): Promise<KeyRecord> {
+  const key = await keys.find(id)
+  if (key !== undefined) return key
+  throw new CommandError(`There is no API key with the ID ${id}. To list all API keys, run: weir keys list`)
+}
+
+/** Returns the organization; throws `CommandError` if there is none. */
+export async function findOrganization(
+  { organizations }: Pick<ManagedStores, 'organizations'>,
+  name: string,
+): Promise<OrganizationAccount> {
+  const account = await organizations.find(name)
+  if (account !== undefined) return account
+  throw new CommandError(`There is no organization ${name}. To list all organizations, run: weir orgs list`)
+}
+
+/**
+ * Returns the project with this id, or with this name in the organization, by default the one of commands that name none.
+ * Throws `CommandError` if there is none.
+ */
+export async function findProject(
+  { projects }: Pick<ManagedStores, 'projects'>,
+  reference: string,
+  organization: string | undefined,
+): Promise<ProjectRecord> {
+  const withId = reference.startsWith('proj_') ? await projects.find(reference) : undefined
+  if (withId !== undefined && (organization ?? withId.organization) === withId.organization) return withId
+  const owner = organization ?? defaultOrganization
+  const named = (await projects.list(owner)).find(({ name }) => name === reference)
+  if (named !== undefined) return named
+  throw new CommandError(
+    `There is no project ${reference} in the organization ${owner}. To list all projects, run: weir projects list`,
+  )
+}
+
+/** Reads what is left of the budget of an organization, a project or a key. */
+export async function withBudget<Account extends OrganizationAccount | ProjectRecord | KeyRecord>(
+  { budgets }: Pick<ManagedStores, 'budgets'>,
+  account: Account,
+): Promise<WithBudget<Account>> {
+  const [found] = await withBudgets(budgets, [account], Date.now())
+  return found ?? { account, state: undefined }
+}

@@ -1,0 +1,63 @@
+import { parseLifetime } from '../../api/admin/keys.ts'
+import { type KeyPermission, keyPermissions, parseApiKey } from '../../domain/accounting/organization.ts'
+import { looksSecret, shortText } from '../../lib/text.ts'
+import type { KeyChange } from '../../storage/ports/accounts.ts'
+import type { FlagValues } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { invalidFlag, limitFlags, readLimits, readList } from './limit-flags.ts'
+
+/** The flags of the properties of a key, besides its organization. */
+export const keyFlags = {
+  name: 'text',
+  project: 'text',
+  expires: 'text',
+  permissions: 'text',
+  tags: 'text',
+  note: 'text',
+  ...limitFlags,
+} as const
+
+/** Reads the flags of a key, but for its project; a property without a flag is undefined. Throws `UsageError`. */
+export function readKeyFlags(flags: FlagValues<typeof keyFlags>, now: number): Omit<KeyChange, 'project'> {
+  return {
+    name: flags.name,
+    expiresAt: readExpiry(flags.expires, now),
+    permissions: readPermissions(flags.permissions),
+    tags:
+      flags.tags === undefined ? undefined : readList(flags.tags, 'keys', 'tags', 'tags such as ci,nightly'),
+    note: flags.note === undefined || flags.note === 'none' ? flags.note && null : flags.note,
+    ...readLimits(flags, 'key'),
+  }
+}
+
+function readExpiry(text: string | undefined, now: number): number | null | undefined {
+  if (text === undefined || text === 'never') return text && null
+  const lifetime = parseLifetime(text)
+  if (lifetime !== undefined) return now + lifetime
+  throw invalidFlag('keys', 'expires', 'a duration such as 90d or 24h, or never', text)
+}
+
+function readPermissions(text: string | undefined): readonly KeyPermission[] | undefined {
+  if (text === undefined) return undefined
+  const rule = `a list of ${keyPermissions.join(', ')}, or none`
+  return readList(text, 'keys', 'permissions', rule).map((name) => {
+    const permission = keyPermissions.find((candidate) => candidate === name)
+    if (permission === undefined) throw invalidFlag('keys', 'permissions', rule, text)
+    return permission
+  })
+}
+
+/** Returns the id in an argument that is an id or a whole key. Throws `UsageError`, which never contains a secret. */
+export function keyIdOf(argument: string): string {
+  const key = parseApiKey(argument.trim())
+  if (key !== undefined) return key.publicId
+  const [, idOfDamaged] = /^sk-weir-([0-9A-Za-z]{12})(-|$)/.exec(argument.trim()) ?? []
+  if (idOfDamaged !== undefined) return idOfDamaged
+  if (!looksSecret(argument) && argument.length <= maxIdLength) return shortText(argument, maxIdLength)
+  throw new UsageError(
+    'ID must be the ID of an API key, or an API key of Weir. To list all API keys, run: weir keys list',
+  )
+}
+
+/** Longer than any id. */
+const maxIdLength = 64

@@ -1,0 +1,63 @@
+import type { WithBudget } from '../../storage/common/render-accounts.ts'
+import type { KeyRecord } from '../../storage/ports/accounts.ts'
+import { detailText, fittingTable } from '../output.ts'
+import { budgetCell, limitRows, modelsCell, timeCell } from './limits-output.ts'
+
+type KeyWithBudget = WithBudget<KeyRecord>
+
+/** Formats keys as a table that fits the width, in characters. */
+export function keyTable(keys: readonly KeyWithBudget[], now: number, width?: number): string {
+  return fittingTable(
+    keys,
+    [
+      { title: 'NAME', value: ({ account }) => account.name },
+      { title: 'ID', value: ({ account }) => account.id },
+      { title: 'OWNER', value: ({ account }) => ownerText(account) },
+      { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
+      { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 2 },
+      { title: 'STATE', value: ({ account }) => keyState(account, now) },
+      { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+      { title: 'EXPIRES', value: ({ account }) => expiryCell(account), dropOrder: 3 },
+    ],
+    width,
+  )
+}
+
+/** Formats all properties of a key, a line each. */
+export function keyDetails({ account, state }: KeyWithBudget, now: number): string {
+  return detailText([
+    ['Name', account.name],
+    ['ID', account.id],
+    ['Last characters', account.last4],
+    ['Organization', account.organization ?? deletedText],
+    ['Project', account.project === null ? 'none' : `${account.project.name} (${account.project.id})`],
+    ['State', keyState(account, now)],
+    ...limitRows(account.limits, state, 'none'),
+    ['Permissions', account.permissions.join(', ') || 'none'],
+    ['Tags', account.tags.join(', ') || 'none'],
+    ['Note', account.note ?? undefined],
+    ['Created', timeCell(account.createdAt)],
+    ['Created by', account.parent ?? undefined],
+    ['Expires', expiryCell(account)],
+    ['Revoked', account.revokedAt === null ? undefined : timeCell(account.revokedAt)],
+    ['Replaced by', account.replacedBy ?? undefined],
+  ])
+}
+
+const deletedText = '(deleted)'
+
+function ownerText({ organization, project }: KeyRecord): string {
+  return `${organization ?? deletedText}${project === null ? '' : `/${project.name}`}`
+}
+
+function expiryCell({ expiresAt }: KeyRecord): string {
+  return expiresAt === null ? 'never' : timeCell(expiresAt)
+}
+
+/** Returns the state of a key: it accepts requests if it is active, or replaced and not expired yet. */
+function keyState({ limits, revokedAt, expiresAt, replacedBy }: KeyRecord, now: number): string {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt !== null && expiresAt <= now) return 'expired'
+  if (!limits.enabled) return 'disabled'
+  return replacedBy === null ? 'active' : 'replaced'
+}

@@ -1,0 +1,74 @@
+import { type Allowance, noLimits } from '../../domain/accounting/allowance.ts'
+import { formatRoundedUsd, formatUsd, type Nanos } from '../../lib/usd.ts'
+import { type BudgetState, budgetLeft } from '../../storage/common/render-limits.ts'
+import type { DetailRow } from '../output.ts'
+
+/** Formats what is left of a budget for a table: `3.2150 of 5.00 a day`; `-` for no budget. */
+export function budgetCell({ budget, budgetPeriod }: Allowance, state: BudgetState | undefined): string {
+  if (budget === null) return '-'
+  const left = state === undefined ? budget : budgetLeft(budget, state.use)
+  return `${shortUsd(left)} of ${formatUsd(budget)}${periodText(budgetPeriod)}`
+}
+
+/** Rounded to four decimals, of which the last two are omitted if they are zero. */
+function shortUsd(amount: Nanos): string {
+  return formatRoundedUsd(amount).replace(/(?<=\.\d\d)0+$/, '')
+}
+
+function periodText(period: Allowance['budgetPeriod']): string {
+  return period === 'none' ? '' : ` a ${period}`
+}
+
+/** Formats a list of models for a table: the first one, and how many follow. */
+export function modelsCell({ models }: Allowance): string {
+  if (models === null) return 'all'
+  const [first, ...others] = models
+  if (first === undefined) return 'none'
+  return others.length === 0 ? first : `${first} +${others.length}`
+}
+
+/** Formats a rate limit; `unlimited` is the word for null. */
+export function limitCell(limit: number | null, unlimited: string): string {
+  return limit?.toLocaleString('en-US') ?? unlimited
+}
+
+/** Formats a time to the minute, in UTC. */
+export function timeCell(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`
+}
+
+/** Returns the rows of limits and of what is left of the budget; `unlimited` is the word for no rate limit. */
+export function limitRows(
+  limits: Allowance,
+  state: BudgetState | undefined,
+  unlimited: 'none' | 'default',
+): readonly DetailRow[] {
+  return [
+    ...budgetRows(limits, state),
+    ['Requests per minute', limitCell(limits.requestsPerMinute, unlimited)],
+    ['Tokens per minute', limitCell(limits.tokensPerMinute, unlimited)],
+    ['Concurrent requests', limitCell(limits.concurrentRequests, unlimited)],
+    ['Models', limits.models === null ? 'all' : limits.models.join(', ') || 'none'],
+  ]
+}
+
+function budgetRows(limits: Allowance, state: BudgetState | undefined): readonly DetailRow[] {
+  const { budget, budgetPeriod, budgetTimeZone } = limits
+  if (budget === null || state === undefined) return [['Budget', 'none']]
+  const { use, period } = state
+  const zone = budgetTimeZone === noLimits.budgetTimeZone ? '' : ` (${budgetTimeZone})`
+  const resets = period.end === undefined ? undefined : `${timeCell(period.end)}${zone}`
+  return [
+    ['Budget', `${formatUsd(budget)} USD${periodText(budgetPeriod)}`],
+    ['  left', `${formatUsd(budgetLeft(budget, use))} USD`],
+    ['  spent', `${formatUsd(use.spent)} USD`],
+    ['  reserved', amountAboveZero(use.reserved, 'by open requests')],
+    ['  held', amountAboveZero(use.held, 'for requests of killed servers')],
+    ['  allocated', amountAboveZero(use.allocated, 'to keys that this one has created')],
+    ['  reset at', resets],
+  ]
+}
+
+function amountAboveZero(amount: Nanos, purpose: string): string | undefined {
+  return amount === 0n ? undefined : `${formatUsd(amount)} USD ${purpose}`
+}

@@ -1,0 +1,185 @@
+import { defaultOrganization } from '../../storage/bootstrap-key.ts'
+import { renderProject, type WithBudget, withBudgets } from '../../storage/common/render-accounts.ts'
+import type { ProjectRecord } from '../../storage/ports/accounts.ts'
+import { findOrganization, findProject, withBudget } from '../accounts/find-account.ts'
+import { assertChange, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'
+import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from '../accounts/limits-output.ts'
+import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
+import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { detailText, fittingTable, jsonText, rightColumn } from '../output.ts'
+import { withExistingStorage, withReadableStorage } from '../storage.ts'
+
+const usage = `Usage
+  weir projects create NAME [--org NAME] [flags]
+                                 create a project in an organization
+  weir projects list [--org NAME]
+                                 list projects with what is left of their budgets
+  weir projects show PROJECT     print all properties of a project
+  weir projects set PROJECT [flags]
+                                 change a project
+  weir projects delete PROJECT --yes
+                                 delete a project; requests with its API keys are rejected with 403,
+                                 and its usage stays
+
+Creates and manages projects: persons, teams or applications within an organization, whose API keys
+share limits. An API key belongs to at most one project: weir keys create --project PROJECT. The
+changes apply to a running server within a second.
+
+Arguments
+  PROJECT                        the name of a project, or its ID
+
+Flags
+  --org NAME                     the organization; default: “default”, and all for list
+
+Flags of create and set
+${limitFlagsHelp('project')}
+
+Flags of set
+  --name NAME                    a new name
+${releaseHeldHelp}
+
+Flags of delete
+  --yes                          confirm the deletion
+
+Examples
+  weir projects create alice --budget 20 --budget-period month
+  weir projects set alice --models 'anthropic/*,openai/gpt-5-mini' --requests-per-minute 60
+  weir projects list --org acme --json
+
+${commonFlagsHelp}`
+
+/** `weir projects`. */
+export const command: Command = {
+  usage,
+  run: (args, context) =>
+    runSubcommand('projects', { create, list, show, set, delete: remove }, args, context),
+}
+
+async function create(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'projects create',
+    flags: { org: 'text', ...limitFlags },
+    operands: ['NAME'],
+  })
+  const [name = ''] = operands
+  const input = { organization: flags.org ?? defaultOrganization, name, ...readLimits(flags, 'project') }
+  const project = await withExistingStorage(flags, context, async (storage) =>
+    withBudget(storage, await storage.projects.create(input)),
+  )
+  const created = `Created the project ${name} (${project.account.id}) in the organization ${input.organization}.`
+  context.out(flags.json ? projectJson(project) : created)
+  return 0
+}
+
+type ProjectWithBudget = WithBudget<ProjectRecord>
+
+function projectJson({ account, state }: ProjectWithBudget): string {
+  return jsonText(renderProject(account, state))
+}
+
+async function list(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags } = parseFlags(args, { command: 'projects list', flags: { org: 'text' } })
+  return withReadableStorage(flags, context, async (storage) => {
+    const { org } = flags
+    const organization = org === undefined ? undefined : (await findOrganization(storage, org)).name
+    const records = await storage.projects.list(organization)
+    const projects = await withBudgets(storage.budgets, records, Date.now())
+    const place = organization === undefined ? storage.name : `the organization ${organization}`
+    if (flags.json) context.out(jsonText(projects.map(({ account, state }) => renderProject(account, state))))
+    else if (projects.length > 0) context.out(projectTable(projects, context.terminal?.size().columns))
+    else context.out(`There are no projects in ${place}.`)
+    return 0
+  })
+}
+
+async function show(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'projects show',
+    flags: { org: 'text' },
+    operands: ['PROJECT'],
+  })
+  const project = await withReadableStorage(flags, context, async (storage) =>
+    withBudget(storage, await findProject(storage, operands[0] ?? '', flags.org)),
+  )
+  context.out(flags.json ? projectJson(project) : projectDetails(project))
+  return 0
+}
+
+const changeFlags = { name: 'text', ...limitFlags, ...releaseHeldFlag } as const
+
+async function set(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'projects set',
+    flags: { org: 'text', ...changeFlags },
+    operands: ['PROJECT'],
+  })
+  const change = { name: flags.name, ...readLimits(flags, 'project') }
+  const releases = flags['release-held']
+  assertChange({ ...change, releases }, 'projects set', changeFlags)
+  const project = await withExistingStorage(flags, context, async (storage) => {
+    const { id } = await findProject(storage, operands[0] ?? '', flags.org)
+    const changed = await storage.projects.change(id, change)
+    if (releases) await releaseHeld(storage, changed, context)
+    return withBudget(storage, changed)
+  })
+  context.out(flags.json ? projectJson(project) : projectDetails(project))
+  return 0
+}
+
+async function remove(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'projects delete',
+    flags: { org: 'text', yes: 'switch' },
+    operands: ['PROJECT'],
+  })
+  const [reference = ''] = operands
+  if (!flags.yes)
+    throw new UsageError(
+      `This deletes the project ${reference}, and its API keys are rejected from then on. To confirm, add --yes.`,
+    )
+  const project = await withExistingStorage(flags, context, async (storage) => {
+    const { id } = await findProject(storage, reference, flags.org)
+    return withBudget(storage, await storage.projects.delete(id))
+  })
+  context.out(flags.json ? projectJson(project) : `Deleted the project ${project.account.name}.`)
+  return 0
+}
+
+function projectTable(projects: readonly ProjectWithBudget[], width: number | undefined): string {
+  return fittingTable(
+    projects,
+    [
+      { title: 'NAME', value: ({ account }) => account.name },
+      { title: 'ID', value: ({ account }) => account.id },
+      { title: 'ORGANIZATION', value: ({ account }) => account.organization },
+      { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
+      rightColumn('REQUESTS/MIN', ({ account }) => limitCell(account.limits.requestsPerMinute, '-'), 2),
+      rightColumn('TOKENS/MIN', ({ account }) => limitCell(account.limits.tokensPerMinute, '-'), 2),
+      rightColumn('CONCURRENT', ({ account }) => limitCell(account.limits.concurrentRequests, '-'), 2),
+      { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 3 },
+      { title: 'STATE', value: ({ account }) => stateText(account) },
+      { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+    ],
+    width,
+  )
+}
+
+function projectDetails({ account, state }: ProjectWithBudget): string {
+  const { name, id, organization, limits, createdAt, deletedAt } = account
+  return detailText([
+    ['Name', name],
+    ['ID', id],
+    ['Organization', organization],
+    ['State', stateText(account)],
+    ...limitRows(limits, state, 'none'),
+    ['Created', timeCell(createdAt)],
+    ['Deleted', deletedAt === null ? undefined : timeCell(deletedAt)],
+  ])
+}
+
+function stateText({ deletedAt, limits }: ProjectRecord): string {
+  if (deletedAt !== null) return 'deleted'
+  return limits.enabled ? 'active' : 'disabled'
+}
