@@ -44,7 +44,7 @@ function preflight({ headers }: Request): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-allow-headers': headers.get('access-control-request-headers') ?? '',
       'access-control-max-age': preflightMaxAge,
     },

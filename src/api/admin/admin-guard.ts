@@ -33,7 +33,7 @@ export function createAdminGuard({ adminKey, cors }: AdminGuardDependencies) {
 }
 
 /** Reads and validates the body of a change; throws a 4xx. */
-type ChangeReader = <Body>(request: Request, body: Validator<Body>) => Promise<Body>
+export type ChangeReader = <Body>(request: Request, body: Validator<Body>) => Promise<Body>
 
 /** The operator has no limits but that of the body. */
 function createChangeReader(): ChangeReader {

@@ -1,25 +1,38 @@
 import { Elysia } from 'elysia'
-import { invalidCursor, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
-import { jsonText } from '../../http/reply.ts'
+import { Type } from 'typebox'
 import { describe } from '../../http/describe.ts'
+import { expiryOf } from '../../http/expiry.ts'
+import { toAllowanceChange } from '../../http/limits.ts'
+import { invalidCursor, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
-import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
+import { jsonText } from '../../http/reply.ts'
+import type { KeyChange, KeyRecord } from '../../storage/ports/accounts.ts'
 import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
-import { keyJson, type KeyService, newKeyJson } from './keys.ts'
-import { ApiKeyList, ApiKeyObject, CreatedApiKey, keyRotation, newKey } from './schema.ts'
+import { heldDescription } from './held-budgets.ts'
+import { ApiKeyList, ApiKeyObject, CreatedApiKey, keyRotation, keyUpdate, newKey } from './key-schema.ts'
+import { type KeyService, renderNewKey } from './keys.ts'
 
 const path = '/admin/keys'
+const itemPath = `${path}/:key` as const
 const pathParameters = { key: 'The ID of an API key.' }
-const listQuery = defineQuery(pageParameters('API key', 'asc'))
+const listQuery = defineQuery({
+  ...pageParameters('API key', 'asc'),
+  organization: Type.Optional(
+    Type.String({ description: 'Only keys of this organization. Its ID or its name.' }),
+  ),
+  project: Type.Optional(Type.String({ description: 'Only keys of the project with this ID.' })),
+})
+const described = { tag: 'Admin', reply: ApiKeyObject, path: pathParameters } as const
 
 const listDetail = describe({
   tag: 'Admin',
   id: 'listApiKeys',
   summary: 'List API keys',
-  description: 'Lists the API keys of all organizations, without their secrets.',
+  description:
+    'Lists the API keys of all organizations, of one, or of a project, with their limits and without their secrets.',
   query: listQuery.parameters,
   reply: ApiKeyList,
-  errors: [400, ...adminErrors],
+  errors: [400, 404, ...adminErrors],
 })
 const createDetail = describe({
   tag: 'Admin',
@@ -32,26 +45,55 @@ const createDetail = describe({
       summary: 'A key that expires',
       value: { organization: 'default', name: 'ci', expires_in: '90d' },
     },
+    budget: {
+      summary: 'A key with a daily budget',
+      value: { organization: 'default', name: 'agent', budget_usd: '5', budget_period: 'day' },
+    },
   },
   reply: CreatedApiKey,
   errors: [404, ...changeErrors],
 })
+const findDetail = describe({
+  ...described,
+  id: 'getApiKey',
+  summary: 'Get an API key',
+  description: 'Returns an API key with its limits and what is left of its budget, without its secret.',
+  errors: [404, ...adminErrors],
+})
+const updateDetail = describe({
+  ...described,
+  id: 'updateApiKey',
+  summary: 'Change an API key',
+  description: 'Changes the limits and other properties of an API key. Absent fields stay as they are.',
+  body: keyUpdate,
+  examples: {
+    budget: {
+      summary: 'A daily budget and a few models',
+      value: { budget_usd: '5', budget_period: 'day', models: ['anthropic/*'] },
+    },
+  },
+  errors: [404, ...changeErrors],
+})
+const releaseDetail = describe({
+  ...described,
+  id: 'releaseApiKeyBudget',
+  summary: 'Release what is held of the budget of an API key',
+  description: heldDescription,
+  errors: [400, 404, ...adminErrors],
+})
 const revokeDetail = describe({
-  tag: 'Admin',
+  ...described,
   id: 'revokeApiKey',
   summary: 'Revoke an API key',
-  description: 'Revokes an API key. Requests with it are rejected at once.',
-  path: pathParameters,
-  reply: ApiKeyObject,
+  description: 'Revokes an API key and those that it has created. Requests with them are rejected at once.',
   errors: [404, ...adminErrors],
 })
 const rotateDetail = describe({
-  tag: 'Admin',
+  ...described,
   id: 'rotateApiKey',
   summary: 'Rotate an API key',
   description:
-    'Creates an API key with the same name, organization and lifetime. The old one works until its grace period ends.',
-  path: pathParameters,
+    'Creates an API key with the same properties and lifetime; both spend one budget. The old one works until its grace period ends.',
   body: keyRotation,
   examples: { grace: { summary: 'A grace period of an hour', value: { grace: '1h' } } },
   reply: CreatedApiKey,
@@ -66,34 +108,64 @@ export function keyAdminRoutes(guard: AdminGuard, service: KeyService) {
     .post(
       path,
       async ({ readChange, request }) => {
-        const { organization, name, expires_in } = await readChange(request, newKey)
-        return toCreated(await service.create(organization, name ?? 'unnamed', expires_in ?? undefined))
+        const { organization, name, ...properties } = await readChange(request, newKey)
+        const input = { ...toChange(properties), organization, name: name ?? 'unnamed' }
+        return renderNewKey(service, await service.create(input))
       },
       { detail: createDetail },
     )
-    .post(`${path}/:key/revoke`, async ({ params }) => toObject(await service.revoke(params.key)), {
+    .use(itemRoutes(guard, service))
+}
+
+function itemRoutes(guard: AdminGuard, service: KeyService) {
+  return new Elysia({ name: 'admin-key' })
+    .use(guard)
+    .get(itemPath, ({ params }) => toObject(service, service.find(params.key)), { detail: findDetail })
+    .patch(
+      itemPath,
+      async ({ readChange, request, params }) => {
+        const change = toChange(await readChange(request, keyUpdate))
+        return toObject(service, service.change(params.key, change))
+      },
+      { detail: updateDetail },
+    )
+    .post(`${itemPath}/release_held`, ({ params }) => toObject(service, service.releaseHeld(params.key)), {
+      detail: releaseDetail,
+    })
+    .post(`${itemPath}/revoke`, ({ params }) => toObject(service, service.revoke(params.key)), {
       detail: revokeDetail,
     })
     .post(
-      `${path}/:key/rotate`,
+      `${itemPath}/rotate`,
       async ({ readChange, request, params }) => {
         const { grace } = await readChange(request, keyRotation)
-        return toCreated(await service.rotate(params.key, grace ?? undefined))
+        return renderNewKey(service, await service.rotate(params.key, grace ?? undefined))
       },
       { detail: rotateDetail },
     )
 }
 
-function toObject(record: KeyRecord) {
-  return { object: 'api_key', ...keyJson(record) }
+function toChange(body: ReturnType<typeof keyUpdate.read>): KeyChange {
+  const { name, project, permissions, tags, note } = body
+  return {
+    ...toAllowanceChange(body),
+    name: name ?? undefined,
+    project,
+    expiresAt: expiryOf(body, Date.now()),
+    permissions,
+    tags,
+    note,
+  }
 }
 
-function toCreated(created: NewKey) {
-  return { object: 'api_key', ...newKeyJson(created) }
+async function toObject(service: KeyService, record: Promise<KeyRecord>) {
+  const [rendered] = await service.render([await record])
+  return rendered
 }
 
 async function listPage(service: KeyService, request: Request): Promise<Response> {
-  const page = await service.page(toPage(listQuery.read(request)))
-  if (page === undefined) throw invalidCursor('an API key')
-  return jsonText(renderSlice({ ...page, items: page.items.map(toObject) }))
+  const { organization, project, ...page } = listQuery.read(request)
+  const found = await service.page({ organization, project }, toPage(page))
+  if (found === undefined) throw invalidCursor('an API key of this list')
+  return jsonText(renderSlice({ ...found, items: await service.render(found.items) }))
 }

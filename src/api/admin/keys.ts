@@ -1,32 +1,63 @@
-import { parseDuration } from '../../config/units.ts'
+import { type ChangeDependencies, createChanges } from '../../http/changes.ts'
+import { parseLifetime } from '../../http/expiry.ts'
+import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
-import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
+import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
+import { renderKey, withBudgets } from '../../storage/common/render-accounts.ts'
+import type { KeyChange, KeyRecord, Keys, NewKey, PageQuery } from '../../storage/ports/accounts.ts'
+import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
-import { type ChangeDependencies, createChanges } from './changes.ts'
-import { findOrganization } from './organizations.ts'
+import { releaseHeld } from './held-budgets.ts'
+import { adminChange, findOrganization } from './organizations.ts'
 
 /** The dependencies of the management of keys. */
 type KeyServiceDependencies = ChangeDependencies & { readonly managed: ManagedStores }
+
+/** The properties of a new key; `organization` is an id or a name. */
+export type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
+
+/** The keys of a list: `organization` is an id or a name, `project` is an id. */
+type KeyFilter = { readonly organization?: string | undefined; readonly project?: string | undefined }
 
 /** The changes that the operator makes to API keys. See `MakeChange`. */
 export type KeyService = ReturnType<typeof createKeyService>
 
 export function createKeyService(parts: KeyServiceDependencies) {
-  const { organizations, keys } = parts.managed
-  const change = createChanges(parts)
+  const { organizations, keys, budgets } = parts.managed
+  const change = createChanges(parts, adminChange)
   return {
-    page: keys.page,
-    /** `organization` is an id or a name; `expiresIn` is a duration such as `90d`. */
-    create: (organization: string, name: string, expiresIn: string | undefined) =>
+    async page({ organization, project }: KeyFilter, query: PageQuery) {
+      const owner = organization && (await findOrganization(organizations, organization))
+      return keys.page({ ...query, organizationId: owner ? owner.id : undefined, projectId: project })
+    },
+    render: (records: readonly KeyRecord[]) => renderKeys(budgets, records),
+    find: (id: string) => findKey(keys, id),
+    create: (input: NewKeyInput) =>
       change(
         'key.create',
         async () => {
-          const expiresAt = expiryOf(expiresIn)
-          const owner = await findOrganization(organizations, organization)
-          return keys.create({ organization: owner.name, name, expiresAt })
+          const owner = await findOrganization(organizations, input.organization)
+          return keys.create({ expiresAt: null, ...input, organization: owner.name })
         },
-        ({ record }) => ({ key: record.id, organization: record.organization, name }),
+        ({ record }) => ({
+          key: record.id,
+          organization: record.organization,
+          name: input.name,
+          ...loggedProperties(input),
+        }),
       ),
+    change: (id: string, properties: KeyChange) =>
+      change(
+        'key.change',
+        () => keys.change(id, properties),
+        ({ organization }) => ({
+          key: id,
+          organization,
+          name: properties.name,
+          ...loggedProperties(properties),
+        }),
+      ),
+    releaseHeld: (id: string) => releaseHeld(change, budgets, 'key', () => findKey(keys, id)),
     revoke: (id: string) =>
       change(
         'key.revoke',
@@ -43,60 +74,46 @@ export function createKeyService(parts: KeyServiceDependencies) {
   }
 }
 
-function expiryOf(expiresIn: string | undefined): number | null {
-  if (expiresIn === undefined) return null
-  const lifetime = parseLifetime(expiresIn)
-  if (lifetime !== undefined) return Date.now() + lifetime
-  throw invalidDuration('expires_in')
+async function findKey(keys: Pick<Keys, 'find'>, id: string): Promise<KeyRecord> {
+  const record = await keys.find(id)
+  if (record === undefined)
+    throw adminObjectNotFound(`There is no API key with the ID '${id.slice(0, 100)}'.`)
+  return record
+}
+
+/** The properties that a change names, for the log. */
+function loggedProperties({ project, expiresAt, permissions, tags, note, ...limits }: KeyChange) {
+  return {
+    project,
+    expiresAt: expiresAt == null ? expiresAt : new Date(expiresAt).toISOString(),
+    permissions: permissions?.join(' '),
+    tags: tags?.join(' '),
+    note,
+    ...loggedLimits(limits),
+  }
+}
+
+async function renderKeys(budgets: Budgets, records: readonly KeyRecord[]) {
+  const states = await withBudgets(budgets, records, Date.now())
+  return states.map(({ account, state }) => ({ object: 'api_key', ...renderKey(account, state) }))
+}
+
+/** Returns a new key with its secret, which is shown only once. */
+export async function renderNewKey(service: KeyService, { record, key }: NewKey) {
+  const [rendered] = await service.render([record])
+  return { ...rendered, key: key.reveal() }
 }
 
 function graceOf(grace: string): number {
   const milliseconds = parseGrace(grace)
   if (milliseconds !== undefined) return milliseconds
-  throw invalidDuration('grace')
-}
-
-function invalidDuration(field: string): Error {
-  return badRequest(`Invalid '${field}': must be a duration such as 90d or 24h.`, 'invalid_value', field)
-}
-
-/** Returns a key without its secret, as the admin API returns it, and the command line prints it with `--json`. */
-export function keyJson(record: KeyRecord) {
-  return {
-    id: record.id,
-    name: record.name,
-    organization: record.organization,
-    last4: record.last4,
-    created_at: new Date(record.createdAt).toISOString(),
-    expires_at: dateOrNull(record.expiresAt),
-    revoked_at: dateOrNull(record.revokedAt),
-    replaced_by: record.replacedBy,
-  }
-}
-
-/** Returns a new key with its secret, which is shown only once. */
-export function newKeyJson({ record, key }: NewKey) {
-  const { id, name, organization, expires_at } = keyJson(record)
-  return { id, key: key.reveal(), name, organization, expires_at }
+  throw badRequest("Invalid 'grace': must be a duration such as 90d or 24h.", 'invalid_value', 'grace')
 }
 
 /** How long an API key works after it was rotated, unless a request says otherwise. */
 export const defaultGrace = '24h'
 
-/** In milliseconds: a hundred years; a date much later would overflow. */
-const maxLifetimeMs = 36_500 * 86_400_000
-
-/** Parses how long a key works, such as `90d`; returns milliseconds, or undefined if it is not a valid lifetime. */
-export function parseLifetime(text: string): number | undefined {
-  const milliseconds = parseDuration(text)
-  return milliseconds !== undefined && milliseconds <= maxLifetimeMs ? milliseconds : undefined
-}
-
-/** Parses how long a rotated key still works, which may be `0s`. */
+/** Parses how long a rotated key still works, which may be `0s`; returns milliseconds, or undefined if it is not valid. */
 export function parseGrace(text: string): number | undefined {
   return /^0(ms|s|m|h|d)$/.test(text) ? 0 : parseLifetime(text)
-}
-
-function dateOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }

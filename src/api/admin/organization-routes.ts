@@ -2,10 +2,12 @@ import { Elysia } from 'elysia'
 import { invalidCursor, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
 import { jsonText } from '../../http/reply.ts'
 import { describe } from '../../http/describe.ts'
+import { toAllowanceChange } from '../../http/limits.ts'
 import { defineQuery } from '../../http/query.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'
-import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
-import { organizationJson, type OrganizationService } from './organizations.ts'
+import { adminErrors, type AdminGuard, changeErrors, type ChangeReader } from './admin-guard.ts'
+import { heldDescription } from './held-budgets.ts'
+import type { OrganizationService } from './organizations.ts'
 import {
   DeletedOrganization,
   newCredit,
@@ -52,17 +54,22 @@ const findDetail = describe({
   path: pathParameters,
   errors: [404, ...adminErrors],
 })
-const updateDetail = describe({
+const change = {
   ...described,
-  id: 'updateOrganization',
-  summary: 'Change an organization',
   description: 'Changes the billing and the limits of an organization. Absent fields stay as they are.',
   path: pathParameters,
   body: organizationUpdate,
   examples: {
     limits: { summary: 'Other limits', value: { requests_per_minute: 600, tokens_per_minute: null } },
+    budget: { summary: 'A monthly ceiling', value: { budget_usd: '500', budget_period: 'month' } },
   },
   errors: [404, ...changeErrors],
+} as const
+const updateDetail = describe({ ...change, id: 'updateOrganization', summary: 'Change an organization' })
+const postDetail = describe({
+  ...change,
+  id: 'postOrganization',
+  summary: 'Change an organization with POST',
 })
 const removeDetail = describe({
   ...described,
@@ -85,6 +92,15 @@ const creditDetail = describe({
   errors: [404, ...changeErrors],
 })
 
+const releaseDetail = describe({
+  ...described,
+  id: 'releaseOrganizationBudget',
+  summary: 'Release what is held of the budget of an organization',
+  description: heldDescription,
+  path: pathParameters,
+  errors: [400, 404, ...adminErrors],
+})
+
 /** The routes of organizations. */
 export function organizationAdminRoutes(guard: AdminGuard, service: OrganizationService) {
   return new Elysia({ name: 'admin-organizations' })
@@ -96,27 +112,20 @@ export function organizationAdminRoutes(guard: AdminGuard, service: Organization
       path,
       async ({ readChange, request }) => {
         const { name, ...settings } = await readChange(request, newOrganization)
-        return toObject(await service.create(name, toChange(settings)))
+        return toObject(service, service.create(name, toChange(settings)))
       },
       { detail: createDetail },
     )
     .use(itemRoutes(guard, service))
+    .use(changeRoutes(guard, service))
 }
 
 function itemRoutes(guard: AdminGuard, service: OrganizationService) {
   return new Elysia({ name: 'admin-organization' })
     .use(guard)
-    .get(itemPath, async ({ params }) => toObject(await service.find(params.organization)), {
+    .get(itemPath, ({ params }) => toObject(service, service.find(params.organization)), {
       detail: findDetail,
     })
-    .post(
-      itemPath,
-      async ({ readChange, request, params }) => {
-        const settings = toChange(await readChange(request, organizationUpdate))
-        return toObject(await service.change(params.organization, settings))
-      },
-      { detail: updateDetail },
-    )
     .delete(
       itemPath,
       async ({ params }) => {
@@ -125,38 +134,51 @@ function itemRoutes(guard: AdminGuard, service: OrganizationService) {
       },
       { detail: removeDetail },
     )
+}
+
+function changeRoutes(guard: AdminGuard, service: OrganizationService) {
+  const update = async ({ readChange, request, params }: ChangeContext) => {
+    const settings = toChange(await readChange(request, organizationUpdate))
+    return toObject(service, service.change(params.organization, settings))
+  }
+  return new Elysia({ name: 'admin-organization-changes' })
+    .use(guard)
+    .patch(itemPath, update, { detail: updateDetail })
+    .post(itemPath, update, { detail: postDetail })
     .post(
       `${itemPath}/credit`,
       async ({ readChange, request, params }) => {
         const { amount, note } = await readChange(request, newCredit)
-        return toObject(await service.credit(params.organization, amount, note ?? undefined))
+        return toObject(service, service.credit(params.organization, amount, note ?? undefined))
       },
       { detail: creditDetail },
     )
+    .post(
+      `${itemPath}/release_held`,
+      ({ params }) => toObject(service, service.releaseHeld(params.organization)),
+      { detail: releaseDetail },
+    )
 }
 
-function toObject(account: OrganizationAccount) {
-  return { object: 'organization', ...organizationJson(account) }
+type ChangeContext = {
+  readonly readChange: ChangeReader
+  readonly request: Request
+  readonly params: { readonly organization: string }
+}
+
+async function toObject(service: OrganizationService, account: Promise<OrganizationAccount>) {
+  const [rendered] = await service.render([await account])
+  return rendered
 }
 
 async function listPage(service: OrganizationService, request: Request): Promise<Response> {
   const page = await service.page(toPage(listQuery.read(request)))
   if (page === undefined) throw invalidCursor('an organization')
-  return jsonText(renderSlice({ ...page, items: page.items.map(toObject) }))
+  return jsonText(renderSlice({ ...page, items: await service.render(page.items) }))
 }
 
-type Settings = {
-  readonly billing?: OrganizationChange['billing']
-  readonly requests_per_minute?: number | null
-  readonly tokens_per_minute?: number | null
-  readonly concurrent_requests?: number | null
-}
+type Settings = ReturnType<typeof organizationUpdate.read>
 
-function toChange(settings: Settings): OrganizationChange {
-  return {
-    billing: settings.billing,
-    requestsPerMinute: settings.requests_per_minute,
-    tokensPerMinute: settings.tokens_per_minute,
-    concurrentRequests: settings.concurrent_requests,
-  }
+function toChange({ billing, ...limits }: Settings): OrganizationChange {
+  return { billing, ...toAllowanceChange(limits) }
 }

@@ -1,10 +1,17 @@
+import { type ChangeDependencies, createChanges } from '../../http/changes.ts'
+import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { formatUsd, parseUsd } from '../../lib/usd.ts'
+import { parseUsd } from '../../lib/usd.ts'
+import { renderOrganization, withBudgets } from '../../storage/common/render-accounts.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../storage/ports/accounts.ts'
 import type { ManagedStores, PendingDeletions } from '../../storage/ports/storage.ts'
-import { type ChangeDependencies, createChanges } from './changes.ts'
+import type { Budgets } from '../../storage/ports/budgets.ts'
+import { releaseHeld } from './held-budgets.ts'
+
+/** The message of the log for every change of the operator. */
+export const adminChange = 'The admin API changed the gateway.'
 
 /** The dependencies of the management of organizations. */
 export type OrganizationServiceDependencies = ChangeDependencies & {
@@ -16,11 +23,12 @@ export type OrganizationServiceDependencies = ChangeDependencies & {
 export type OrganizationService = ReturnType<typeof createOrganizationService>
 
 export function createOrganizationService(parts: OrganizationServiceDependencies) {
-  const { organizations } = parts.managed
-  const change = createChanges(parts)
+  const { organizations, budgets } = parts.managed
+  const change = createChanges(parts, adminChange)
   const find = (reference: string) => findOrganization(organizations, reference)
   return {
     page: organizations.page,
+    render: (accounts: readonly OrganizationAccount[]) => renderOrganizations(budgets, accounts),
     find,
     create: (name: string, settings: OrganizationChange) =>
       change(
@@ -43,6 +51,7 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
         async () => organizations.credit((await find(reference)).name, amountOf(usd), note),
         ({ id, name }) => ({ organization: id, name, usd }),
       ),
+    releaseHeld: (reference: string) => releaseHeld(change, budgets, 'organization', () => find(reference)),
     async delete(reference: string): Promise<OrganizationAccount> {
       const deleted = await change(
         'organization.delete',
@@ -53,6 +62,14 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
       return deleted
     },
   }
+}
+
+async function renderOrganizations(budgets: Budgets, accounts: readonly OrganizationAccount[]) {
+  const states = await withBudgets(budgets, accounts, Date.now())
+  return states.map(({ account, state }) => ({
+    object: 'organization',
+    ...renderOrganization(account, state),
+  }))
 }
 
 /** Finds an organization by its id or its name; throws 404. */
@@ -66,10 +83,8 @@ export async function findOrganization(
   return account
 }
 
-/** The changed settings for the log, with a budget in USD. */
-function loggedSettings({ budget, models, ...others }: OrganizationChange) {
-  const usd = budget == null ? budget : formatUsd(budget)
-  return { ...others, budget: usd, models: models == null ? models : models.join(' ') }
+function loggedSettings({ billing, ...limits }: OrganizationChange) {
+  return { billing, ...loggedLimits(limits) }
 }
 
 function isEmpty(settings: OrganizationChange): boolean {
@@ -100,20 +115,4 @@ function amountOf(usd: string): bigint {
     'invalid_value',
     'amount',
   )
-}
-
-/** Returns an organization as the admin API returns it, and the command line prints it with `--json`. */
-export function organizationJson(account: OrganizationAccount) {
-  const { id, name, billing, balance, reserved, limits, createdAt } = account
-  return {
-    id,
-    name,
-    billing,
-    balance_usd: formatUsd(balance),
-    reserved_usd: formatUsd(reserved),
-    requests_per_minute: limits.requestsPerMinute,
-    tokens_per_minute: limits.tokensPerMinute,
-    concurrent_requests: limits.concurrentRequests,
-    created_at: new Date(createdAt).toISOString(),
-  }
 }

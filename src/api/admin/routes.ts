@@ -10,6 +10,8 @@ import { keyAdminRoutes } from './key-routes.ts'
 import { createKeyService } from './keys.ts'
 import { organizationAdminRoutes } from './organization-routes.ts'
 import { createOrganizationService, type OrganizationServiceDependencies } from './organizations.ts'
+import { projectAdminRoutes } from './project-routes.ts'
+import { createProjectService } from './projects.ts'
 import { providerAdminRoutes, type ProviderListDependencies } from './provider-routes.ts'
 
 /** The dependencies of the admin API. */
@@ -24,6 +26,7 @@ export function adminRoutes(parts: AdminDependencies) {
   return new Elysia({ name: 'admin' })
     .use(organizationAdminRoutes(guard, createOrganizationService(parts)))
     .use(keyAdminRoutes(guard, createKeyService(parts)))
+    .use(projectAdminRoutes(guard, createProjectService(parts)))
     .use(providerAdminRoutes(guard, parts))
     .use(liveRequestRoutes(guard, parts))
 }

@@ -127,6 +127,18 @@ const accessCodes = {
     'The balance does not cover the most that the request can cost.',
     'Send a smaller `max_tokens`, or ask the operator for credit.',
   ),
+  budget_exceeded: quota(
+    'The request can cost more than a budget of the key, its project or its organization has left, or a new key would take more.',
+    'Send a smaller `max_tokens`, wait for the next period, or ask for a larger budget.',
+  ),
+  permission_required: {
+    status: 403,
+    type: ['permission_error'],
+    cause: 'The API key has no permission to manage its organization, or to create API keys.',
+    remedy:
+      'Use a key with the permission that the message names. `weir keys set ID --permissions …` grants it.',
+    retried: false,
+  },
   no_organization: invalidRequest(
     'The organization of the API key was deleted.',
     'Use the key of an existing organization.',

@@ -42,6 +42,19 @@ export function noOrganization(key?: string): ApiError {
   return new ApiError(403, message, { code: 'no_organization', log: { key } })
 }
 
+/** 403: the key lacks a permission; `key` is its public id. */
+export function permissionRequired(permission: string, key: string): ApiError {
+  const message = `This endpoint requires an API key with the permission “${permission}”.`
+  const options = { type: 'permission_error', code: 'permission_required', log: { key } } as const
+  return new ApiError(403, message, options)
+}
+
+/** 402: the budget of a key cannot spare that of a new one. */
+export function mintRejected(message: string): ApiError {
+  const headers = { 'x-should-retry': 'false' }
+  return new ApiError(402, message, { type: 'insufficient_quota', code: 'budget_exceeded', headers })
+}
+
 /** 403: only the operator can read metrics. */
 export function metricsForbidden(): ApiError {
   const message = 'Metrics are available only to local clients or with WEIR_ADMIN_KEY as the bearer token.'

@@ -96,8 +96,16 @@ export function assertMayMint({ id, parent }: KeyRecord): void {
 export function mintTooExpensive(amount: Nanos, left: Nanos): Error {
   const available = formatUsd(left > 0n ? left : 0n)
   return new OperatorError(
-    'invalid',
+    'budget',
     `A budget of ${formatUsd(amount)} USD is more than the ${available} USD that are left of the budget of this API key.`,
+  )
+}
+
+/** The error for a key that has created as many keys as may be open. */
+export function tooManyMinted(id: string, max: number): Error {
+  return new OperatorError(
+    'invalid',
+    `The API key ${id} has ${max} API keys that are still open. Revoke some of them, or wait until they expire.`,
   )
 }
 

@@ -62,16 +62,19 @@ export type ProjectInput = AllowanceChange & {
 /** The fields to change; absent fields stay. */
 export type ProjectChange = AllowanceChange & { readonly name?: string }
 
+/** The projects of a page: those of all organizations or of one, with or without deleted ones. */
+export type ProjectPageQuery = PageQuery & {
+  readonly organizationId?: string | undefined
+  readonly deleted: boolean
+}
+
 /** The projects of a gateway; names are unique within an organization. Each function rejects with a message for the operator. */
 export type Projects = {
   create(input: ProjectInput): Promise<ProjectRecord>
   /** Those that exist, the oldest first; of all organizations if none is named. */
   list(organization?: string): Promise<readonly ProjectRecord[]>
-  /** One page of those of an organization, by the time of creation; undefined if there is no item with the id `after`. */
-  page(
-    organizationId: string,
-    query: PageQuery & { readonly deleted: boolean },
-  ): Promise<ListedPage<ProjectRecord> | undefined>
+  /** One page by the time of creation; undefined if there is no item with the id `after`. */
+  page(query: ProjectPageQuery): Promise<ListedPage<ProjectRecord> | undefined>
   /** Finds a project by its id, also a deleted one. */
   find(id: string): Promise<ProjectRecord | undefined>
   change(id: string, change: ProjectChange): Promise<ProjectRecord>
@@ -130,8 +133,17 @@ export type MintInput = Pick<KeyInput, 'name' | 'expiresAt' | 'models' | 'tags' 
   readonly budget: Nanos
 }
 
-/** The keys of a page: all of them, those of an organization, or those of a project, by their ids. */
-export type KeyPageQuery = PageQuery & { readonly organizationId?: string; readonly projectId?: string }
+/** The keys of a page: all of them, or those that match each of these filters. */
+export type KeyPageQuery = PageQuery & {
+  /** The ids of their organization, of their project, and of the key that created them. */
+  readonly organizationId?: string | undefined
+  readonly projectId?: string | undefined
+  readonly parentId?: string | undefined
+  /** Those with this permission. */
+  readonly permission?: KeyPermission | undefined
+  /** Only those that are not revoked. */
+  readonly unrevoked?: boolean
+}
 
 /** Keys that other keys create. */
 export type MintedKeys = {
@@ -148,7 +160,7 @@ export type MintedKeys = {
 export type Keys = MintedKeys & {
   create(input: KeyInput): Promise<NewKey>
   list(): Promise<readonly KeyRecord[]>
-  /** One page by the time of creation; undefined if there is no item with the id `after`. */
+  /** One page by the time of creation; undefined if none of the keys that match has the id `after`. */
   page(query: KeyPageQuery): Promise<ListedPage<KeyRecord> | undefined>
   find(id: string): Promise<KeyRecord | undefined>
   change(id: string, change: KeyChange): Promise<KeyRecord>
@@ -205,8 +217,8 @@ export function toListedPage<Item>(rows: readonly Item[], { limit }: PageQuery):
   return { items: rows.slice(0, limit), hasMore: rows.length > limit }
 }
 
-/** Why a change by the operator is not possible: the object does not exist, or the change is not valid for it. */
-export type OperatorProblem = 'missing' | 'invalid'
+/** Why a change is not possible: the object does not exist, the change is not valid for it, or a budget has too little left. */
+export type OperatorProblem = 'missing' | 'invalid' | 'budget'
 
 /** A change that the operator requested is not possible; the message says why. */
 export class OperatorError extends Error {

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { KeyPermission } from '../../domain/accounting/organization.ts'
 import { noKeyWithId } from '../common/account-rules.ts'
 import { type KeyPageQuery, type KeyRecord, type ListedPage, toListedPage } from '../ports/accounts.ts'
@@ -15,18 +15,17 @@ export function* listKeys(): Script<readonly KeyRecord[]> {
 
 const selectAll = statement((_, { keyOrder }) => selectKeys(sql`order by ${keyOrder}`))
 
-/** Returns one page by the time of creation: keys are never deleted. Undefined if there is no key with the id `after`. */
+/** Returns one page by the time of creation: keys are never deleted. Undefined if none that matches has the id `after`. */
 export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefined> {
-  const { after, order, limit, organizationId, projectId } = query
-  const [last] = after === undefined ? [{ position: undefined }] : yield* positionOf({ id: after })
+  const { after, order, limit } = query
+  const [last] = after === undefined ? [{ position: undefined }] : yield* positionOf(after, query)
   if (last === undefined) return undefined
   const { position } = last
   const follows = order === 'asc' ? sql`>` : sql`<`
   const rows = yield* execute(({ keyOrder }) => {
     const conditions = [
       ...(position === undefined ? [] : [sql`${keyOrder} ${follows} ${position}`]),
-      ...(organizationId === undefined ? [] : [eq(api_keys.organization_id, organizationId)]),
-      ...(projectId === undefined ? [] : [eq(api_keys.project_id, projectId)]),
+      ...filtersOf(query),
     ]
     const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
     return selectKeys(sql`${where} order by ${keyOrder} ${sql.raw(order)} limit ${limit + 1}`)
@@ -34,9 +33,24 @@ export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> |
   return toListedPage(rows.map(toKeyRecord), query)
 }
 
-const positionOf = statement((values: Parameters<{ id: string }>, { keyOrder }) =>
-  select({ position: keyOrder }, sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`),
-)
+/** A key that was revoked since the previous page still is a cursor. */
+function positionOf(id: string, query: KeyPageQuery): Script<readonly { readonly position: number }[]> {
+  return execute(({ keyOrder }) => {
+    const conditions = [eq(api_keys.public_id, id), ...filtersOf({ ...query, unrevoked: false })]
+    return select({ position: keyOrder }, sql`from ${api_keys} where ${sql.join(conditions, sql` and `)}`)
+  })
+}
+
+function filtersOf({ organizationId, projectId, parentId, permission, unrevoked }: KeyPageQuery): SQL[] {
+  return [
+    ...(organizationId === undefined ? [] : [eq(api_keys.organization_id, organizationId)]),
+    ...(projectId === undefined ? [] : [eq(api_keys.project_id, projectId)]),
+    ...(parentId === undefined ? [] : [eq(api_keys.parent_id, parentId)]),
+    // A JSON array of a few fixed words.
+    ...(permission === undefined ? [] : [sql`${api_keys.permissions} like ${`%"${permission}"%`}`]),
+    ...(unrevoked === true ? [isNull(api_keys.revoked_at)] : []),
+  ]
+}
 
 /** Returns the key; throws an error for the operator if there is none. */
 export function* keyWithId(id: string): Script<KeyRecord> {

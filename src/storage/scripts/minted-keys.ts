@@ -1,8 +1,13 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { periodAt } from '../../domain/accounting/budget-period.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import { assertMayMint, mintTooExpensive, noOrganizationOfKey } from '../common/account-rules.ts'
+import {
+  assertMayMint,
+  mintTooExpensive,
+  noOrganizationOfKey,
+  tooManyMinted,
+} from '../common/account-rules.ts'
 import type { KeyRecord, MintedKeys, MintInput, NewKey } from '../ports/accounts.ts'
 import type { BudgetKey } from '../ports/budgets.ts'
 import { api_keys, budgets, organizations } from '../schema/organizations.ts'
@@ -31,12 +36,25 @@ function* mintKey(parentId: string, input: MintInput, now: number): Script<NewKe
   assertMayMint(parent)
   const { organization } = parent
   if (organization === null) throw noOrganizationOfKey(parentId)
+  const [open] = yield* countOpen({ parent: parentId, now })
+  if ((open?.keys ?? 0) >= maxOpen) throw tooManyMinted(parentId, maxOpen)
   const project = parent.project?.id ?? null
   const minted = yield* createKey({ ...input, organization, project }, now, { parent: parentId })
   const from = yield* allocate(parent, input.budget, now)
   if (from !== undefined) yield* setAllocated({ id: minted.record.id, start: from.start })
   return minted
 }
+
+/** The most keys of one key that are neither revoked nor expired. */
+const maxOpen = 1000
+
+const countOpen = statement((values: Parameters<{ parent: string; now: number }>) =>
+  select(
+    { keys: sql<number>`count(*)` },
+    sql`from ${api_keys} where ${eq(api_keys.parent_id, values.parent)} and ${isNull(api_keys.revoked_at)}
+      and (${isNull(api_keys.expires_at)} or ${api_keys.expires_at} > ${values.now})`,
+  ),
+)
 
 /** Takes an amount from the budget of a key; undefined if it has none. */
 function* allocate(parent: KeyRecord, amount: Nanos, now: number): Script<BudgetKey | undefined> {

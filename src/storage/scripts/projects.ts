@@ -4,9 +4,9 @@ import { timeSortedId } from '../../lib/id.ts'
 import { assertProjectName, noProjectWithId, projectTaken } from '../common/account-rules.ts'
 import {
   type ListedPage,
-  type PageQuery,
   type ProjectChange,
   type ProjectInput,
+  type ProjectPageQuery,
   type ProjectRecord,
   type Projects,
   toListedPage,
@@ -28,7 +28,7 @@ export function createProjects({ read, transact }: ScriptRunner, now: () => numb
   return {
     create: (input) => transact(() => createProject(input, now())),
     list: (organization) => read(() => listProjects(organization)),
-    page: (organizationId, query) => read(() => pageOfProjects(organizationId, query)),
+    page: (query) => read(() => pageOfProjects(query)),
     find: (id) => read(() => findProject(id)),
     change: (id, change) => transact(() => changeProject(id, change)),
     delete: (id) => transact(() => deleteProject(id, now())),
@@ -77,24 +77,26 @@ function* listProjects(organization: string | undefined): Script<readonly Projec
   return rows.map(toProjectRecord)
 }
 
-function* pageOfProjects(
-  organizationId: string,
-  query: PageQuery & { readonly deleted: boolean },
-): Script<ListedPage<ProjectRecord> | undefined> {
-  const { after, order, limit, deleted } = query
+function* pageOfProjects(query: ProjectPageQuery): Script<ListedPage<ProjectRecord> | undefined> {
+  const { after, order, limit, organizationId, deleted } = query
   const last = after === undefined ? undefined : yield* findProject(after)
-  if (after !== undefined && last?.organizationId !== organizationId) return undefined
+  if (after !== undefined && !isOf(last, organizationId)) return undefined
   const follows = order === 'asc' ? sql`>` : sql`<`
   const rows = yield* execute(() => {
     const conditions = [
-      eq(projects.organization_id, organizationId),
+      ...(organizationId === undefined ? [] : [eq(projects.organization_id, organizationId)]),
       ...(deleted ? [] : [isNull(projects.deleted_at)]),
       ...(after === undefined ? [] : [sql`${projects.id} ${follows} ${after}`]),
     ]
-    const where = sql.join(conditions, sql` and `)
-    return selectProjects(sql`where ${where} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)
+    const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
+    return selectProjects(sql`${where} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)
   })
   return toListedPage(rows.map(toProjectRecord), query)
+}
+
+/** Whether there is a project, and it is one of this organization, if one is named. */
+function isOf(project: ProjectRecord | undefined, organizationId: string | undefined): boolean {
+  return project !== undefined && (organizationId ?? project.organizationId) === project.organizationId
 }
 
 function* changeProject(id: string, { name, ...limits }: ProjectChange): Script<ProjectRecord> {

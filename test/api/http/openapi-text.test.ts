@@ -38,6 +38,20 @@ afterAll(async () => {
   await provider.stop(true)
 })
 
+/** Sends a change of the operator, and returns the id of its object. */
+async function change(method: string, path: string, body: object): Promise<string> {
+  const headers = { authorization: `Bearer ${adminKey}` }
+  const reply = await app.request(`/admin/${path}`, { method, headers, body })
+  return String(fieldsOf(await reply.json()).id)
+}
+
+/** What the examples change: not the key and the organization that they use. */
+const ids = {
+  organization: await change('POST', 'organizations', { name: 'globex' }),
+  key: await change('POST', 'keys', { organization: 'globex', name: 'changed' }),
+  project: await change('POST', 'projects', { organization: 'globex', name: 'changed' }),
+}
+
 const reply = await app.request('/openapi.json')
 const document = fieldsOf(await reply.json())
 const operations = Object.entries(fieldsOf(document.paths)).flatMap(([path, methods]) =>
@@ -48,7 +62,8 @@ const operations = Object.entries(fieldsOf(document.paths)).flatMap(([path, meth
 const withBody = operations.filter(({ operation }) => operation.requestBody !== undefined)
 const examples = withBody.flatMap(({ name, path, operation }) =>
   Object.entries(fieldsOf(bodyOf(operation).examples)).map(([example, described]) => {
-    return { name: `${example} of ${name}`, path, value: fieldsOf(fieldsOf(described).value) }
+    const [method] = name.split(' ')
+    return { name: `${example} of ${name}`, method, path, value: fieldsOf(fieldsOf(described).value) }
   }),
 )
 
@@ -87,16 +102,18 @@ test('every operation with a body has examples', () => {
     expect([name, Object.keys(fieldsOf(bodyOf(operation).examples)).length > 0]).toEqual([name, true])
 })
 
-describe.each(examples)('the example $name', ({ path, value }) => {
+describe.each(examples)('the example $name', ({ method, path, value }) => {
   test('is accepted, and nothing in it is ignored', async () => {
     const { id } = await storeCompletion(app, {
       model: 'weir/echo',
       messages: [{ role: 'user', content: 'Hi' }],
     })
-    const ids = { '{completion_id}': id, '{organization}': 'default', '{key}': 'Test00000000' }
-    const filled = Object.entries(ids).reduce((text, [name, value]) => text.replace(name, value), path)
+    const filled = Object.entries({ ...ids, completion_id: id }).reduce(
+      (text, [name, value]) => text.replace(`{${name}}`, value),
+      path,
+    )
     const accepted = await app.request(filled, {
-      method: 'POST',
+      method,
       ...(path.startsWith('/admin/') && { headers: { authorization: `Bearer ${adminKey}` } }),
       body: JSON.stringify(value),
     })

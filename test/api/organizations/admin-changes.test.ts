@@ -5,6 +5,19 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { adminLines, requestAdmin, startAdmin } from '../support/admin.ts'
 import { databaseEnvironment } from '../../support/database-connection.ts'
 
+/** The limits of an object that has none. */
+const unlimited = {
+  budget_usd: null,
+  budget_period: 'none',
+  budget_time_zone: 'UTC',
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  concurrent_requests: null,
+  models: null,
+  enabled: true,
+  budget: null,
+}
+
 test('organizations are created, listed, changed and credited, and each change is logged', async () => {
   await using paid = await startAdmin()
   const { app } = paid
@@ -19,9 +32,8 @@ test('organizations are created, listed, changed and credited, and each change i
       billing: 'prepaid',
       balance_usd: '0.00',
       reserved_usd: '0.00',
+      ...unlimited,
       requests_per_minute: 7,
-      tokens_per_minute: null,
-      concurrent_requests: null,
       created_at: expect.stringMatching(/Z$/),
     },
   })
@@ -90,7 +102,17 @@ describe('a change of the operator takes effect at once', () => {
       key: expect.stringMatching(/^sk-weir-/),
       name: 'ci',
       organization: 'default',
+      project: null,
+      parent: null,
+      ...unlimited,
+      permissions: [],
+      tags: [],
+      note: null,
+      last4: String(created.body.key).slice(-4),
+      created_at: expect.stringMatching(/Z$/),
       expires_at: expect.stringMatching(/Z$/),
+      revoked_at: null,
+      replaced_by: null,
     })
     expect(await statusOf(created.body.key)).toBe(200)
     const rotated = await requestAdmin(app, 'POST', `keys/${String(created.body.id)}/rotate`, {

@@ -146,17 +146,27 @@ function adminEndpoints(): readonly Endpoint[] {
     ['GET', '/admin/organizations', '?after='],
     ['GET', '/admin/organizations/{organization}', '/'],
     ['POST', '/admin/organizations/{organization}', '/'],
+    ['PATCH', '/admin/organizations/{organization}', '/'],
     ['DELETE', '/admin/organizations/{organization}', '/'],
     ['GET', '/admin/keys', '?after='],
+    ['GET', '/admin/keys/{key}', '/'],
+    ['PATCH', '/admin/keys/{key}', '/'],
+    ['GET', '/admin/projects', '?organization='],
+    ['GET', '/admin/projects/{project}', '/'],
+    ['PATCH', '/admin/projects/{project}', '/'],
+    ['DELETE', '/admin/projects/{project}', '/'],
   ] as const
   const nested = [
     ['/admin/organizations/{organization}/credit', '{organization}'],
+    ['/admin/organizations/{organization}/release_held', '{organization}'],
+    ['/admin/projects/{project}/release_held', '{project}'],
+    ['/admin/keys/{key}/release_held', '{key}'],
     ['/admin/keys/{key}/revoke', '{key}'],
     ['/admin/keys/{key}/rotate', '{key}'],
   ] as const
   return [
     ...paths.map(([method, path, separator]): Endpoint => {
-      const base = path.replace('/{organization}', '')
+      const base = path.replace(/\/\{\w+\}/, '')
       return {
         path,
         owns: false,

@@ -1,0 +1,41 @@
+import type { AllowanceOwner } from '../../domain/accounting/allowance.ts'
+import { periodAt } from '../../domain/accounting/budget-period.ts'
+import type { MakeChange } from '../../http/changes.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { formatUsd } from '../../lib/usd.ts'
+import { limitsOwner } from '../../storage/common/render-accounts.ts'
+import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
+import type { Budgets } from '../../storage/ports/budgets.ts'
+
+/** The description of every route that releases what is held. */
+export const heldDescription =
+  'Releases what requests of servers that were killed hold of the budget of the current period, because their providers may ' +
+  'have finished them. Returns the object with its budget.'
+
+/**
+ * Releases what killed servers have left as held in the current period of a budget, once the operator knows the bill of the
+ * provider; returns its owner. Throws 400 for an owner without a budget.
+ */
+export async function releaseHeld<Account extends OrganizationAccount | ProjectRecord | KeyRecord>(
+  change: MakeChange,
+  budgets: Pick<Budgets, 'releaseHeld'>,
+  kind: AllowanceOwner,
+  find: () => Promise<Account>,
+): Promise<Account> {
+  const { account } = await change(
+    `${kind}.release_held`,
+    async () => {
+      const account = await find()
+      return { account, released: await release(budgets, account) }
+    },
+    ({ account, released }) => ({ [kind]: account.id, name: account.name, usd: formatUsd(released) }),
+  )
+  return account
+}
+
+function release(budgets: Pick<Budgets, 'releaseHeld'>, account: Parameters<typeof limitsOwner>[0]) {
+  const { organizationId, owner, limits } = limitsOwner(account)
+  if (limits.budget === null) throw badRequest(`${account.name} has no budget.`, 'invalid_value', null)
+  const { start } = periodAt(limits.budgetPeriod, limits.budgetTimeZone, Date.now())
+  return budgets.releaseHeld(organizationId, { owner, start })
+}

@@ -1,0 +1,79 @@
+import { type ChangeDependencies, createChanges } from '../../http/changes.ts'
+import { loggedLimits } from '../../http/limits.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
+import { renderProject, withBudgets } from '../../storage/common/render-accounts.ts'
+import type {
+  PageQuery,
+  ProjectChange,
+  ProjectInput,
+  ProjectRecord,
+  Projects,
+} from '../../storage/ports/accounts.ts'
+import type { Budgets } from '../../storage/ports/budgets.ts'
+import type { ManagedStores } from '../../storage/ports/storage.ts'
+import { releaseHeld } from './held-budgets.ts'
+import { adminChange, findOrganization } from './organizations.ts'
+
+type ProjectServiceDependencies = ChangeDependencies & { readonly managed: ManagedStores }
+
+/** The projects of a list; `organization` is an id or a name. */
+type ProjectFilter = { readonly organization?: string | undefined; readonly deleted: boolean }
+
+/** The changes that the operator makes to projects. See `MakeChange`. */
+export type ProjectService = ReturnType<typeof createProjectService>
+
+export function createProjectService(parts: ProjectServiceDependencies) {
+  const { organizations, projects, budgets } = parts.managed
+  const change = createChanges(parts, adminChange)
+  return {
+    async page({ organization, deleted }: ProjectFilter, query: PageQuery) {
+      const owner = organization && (await findOrganization(organizations, organization))
+      return projects.page({ ...query, deleted, organizationId: owner ? owner.id : undefined })
+    },
+    render: (records: readonly ProjectRecord[]) => renderProjects(budgets, records),
+    find: (id: string) => findProject(projects, id),
+    /** `organization` is an id or a name. */
+    create: (input: ProjectInput) =>
+      change(
+        'project.create',
+        async () => {
+          const owner = await findOrganization(organizations, input.organization)
+          return projects.create({ ...input, organization: owner.name })
+        },
+        ({ id, organization, name }) => ({ project: id, organization, name, ...loggedLimits(input) }),
+      ),
+    change: (id: string, properties: ProjectChange) =>
+      change(
+        'project.change',
+        async () => {
+          requireExisting(await findProject(projects, id))
+          return projects.change(id, properties)
+        },
+        ({ organization, name }) => ({ project: id, organization, name, ...loggedLimits(properties) }),
+      ),
+    releaseHeld: (id: string) => releaseHeld(change, budgets, 'project', () => findProject(projects, id)),
+    delete: (id: string) =>
+      change(
+        'project.delete',
+        () => projects.delete(id),
+        ({ organization, name }) => ({ project: id, organization, name }),
+      ),
+  }
+}
+
+async function findProject(projects: Pick<Projects, 'find'>, id: string): Promise<ProjectRecord> {
+  const project = await projects.find(id)
+  if (project === undefined)
+    throw adminObjectNotFound(`There is no project with the ID '${id.slice(0, 100)}'.`)
+  return project
+}
+
+function requireExisting({ name, deletedAt }: ProjectRecord): void {
+  if (deletedAt !== null) throw badRequest(`The project ${name} was deleted.`, 'invalid_value', null)
+}
+
+async function renderProjects(budgets: Budgets, records: readonly ProjectRecord[]) {
+  const states = await withBudgets(budgets, records, Date.now())
+  return states.map(({ account, state }) => ({ object: 'project', ...renderProject(account, state) }))
+}

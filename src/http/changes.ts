@@ -1,0 +1,34 @@
+import { badRequest } from '../lib/errors/errors.ts'
+import { adminObjectNotFound, mintRejected } from '../lib/errors/http-errors.ts'
+import type { Log, LogFields } from '../lib/log.ts'
+import { type KeyDirectory, OperatorError } from '../storage/ports/accounts.ts'
+
+export type ChangeDependencies = { readonly keys: Pick<KeyDirectory, 'refresh'>; readonly log: Log }
+
+/**
+ * Makes a change, which takes effect at once, and logs it with these fields of its result; none of them may be a secret.
+ * Throws 404 for an object that does not exist, 402 for a budget that cannot spare another one, and 400 for a change that is
+ * not possible.
+ */
+export type MakeChange = <Result>(
+  action: string,
+  work: () => Promise<Result>,
+  fieldsOf: (result: Result) => LogFields,
+) => Promise<Result>
+
+/** `message` is that of the log. */
+export function createChanges({ keys, log }: ChangeDependencies, message: string): MakeChange {
+  return async (action, work, fieldsOf) => {
+    const result = await work().catch(toApiError)
+    keys.refresh()
+    log.info(message, { admin: action, ...fieldsOf(result) })
+    return result
+  }
+}
+
+function toApiError(error: unknown): never {
+  if (!(error instanceof OperatorError)) throw error
+  if (error.problem === 'missing') throw adminObjectNotFound(error.message)
+  if (error.problem === 'budget') throw mintRejected(error.message)
+  throw badRequest(error.message, 'invalid_value', null)
+}

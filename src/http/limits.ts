@@ -1,0 +1,136 @@
+import { type Static, type TObject, Type } from 'typebox'
+import { type AllowanceChange, type BudgetPeriod, budgetPeriods } from '../domain/accounting/allowance.ts'
+import { isTimeZone } from '../domain/accounting/budget-period.ts'
+import { badRequest } from '../lib/errors/errors.ts'
+import type { LogFields } from '../lib/log.ts'
+import { formatUsd, parseUsd } from '../lib/usd.ts'
+import { maxNanos } from '../storage/common/store-limits.ts'
+import { nullish, storableText, stringEnum } from './schema.ts'
+
+/** A field of a limit; absent stays as it is. */
+const limit = (description: string) =>
+  nullish(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { description })
+
+/** The limits in the body of a change; `none` says what null means for limits of requests and tokens. */
+export function limitFields(none: string) {
+  return {
+    budget_usd: nullish(Type.String({ maxLength: 32 }), {
+      description:
+        'The most that requests of one period may cost, in USD, such as `5` or `0.50`, with at most nine decimals. Null for no budget.',
+    }),
+    budget_period: Type.Optional(
+      stringEnum(budgetPeriods, {
+        description:
+          'How often the budget is reset, by the calendar; weeks begin on Monday. `none` for never.',
+      }),
+    ),
+    budget_time_zone: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'The time zone of the calendar, such as `Europe/Berlin`. `UTC` by default.',
+      }),
+    ),
+    requests_per_minute: limit(`The requests per minute. ${none}`),
+    tokens_per_minute: limit(`The tokens per minute. ${none}`),
+    concurrent_requests: limit(`The requests at once. ${none}`),
+    models: nullish(Type.Array(storableText({ minLength: 1, maxLength: 256 }), { maxItems: 1000 }), {
+      description:
+        'The allowed models: slugs, aliases, and patterns such as `anthropic/*`. Null for all, an empty list for none.',
+    }),
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether requests are accepted.' })),
+  }
+}
+
+/** The meaning of null for the limits of a project or a key. */
+export const noOwnLimit = 'Null for no limit of its own.'
+
+type LimitInput = Static<TObject<ReturnType<typeof limitFields>>>
+
+/** Throws the 400 for limits that the schema accepts and that are not valid. */
+export function checkLimits({ budget_usd, budget_time_zone }: LimitInput): void {
+  if (budget_usd != null) parseBudget(budget_usd, 'budget_usd')
+  if (budget_time_zone !== undefined && !isTimeZone(budget_time_zone))
+    throw invalid('budget_time_zone', 'must be the name of a time zone, such as Europe/Berlin or UTC')
+}
+
+/** Parses a budget in USD; throws the 400 that names this field. Returns nano-dollars. */
+export function parseBudget(usd: string, field: string): bigint {
+  const amount = parseUsd(usd)
+  if (amount === undefined)
+    throw invalid(field, 'must be an amount of USD such as 5 or 0.50, with at most nine decimals')
+  if (amount < 0n || amount > maxNanos)
+    throw invalid(field, `must be zero or more, and at most ${formatUsd(maxNanos)}`)
+  return amount
+}
+
+function invalid(field: string, rule: string): Error {
+  return badRequest(`Invalid '${field}': ${rule}.`, 'invalid_value', field)
+}
+
+/** Converts valid limits of a body. */
+export function toAllowanceChange(input: LimitInput): AllowanceChange {
+  return {
+    budget: input.budget_usd == null ? input.budget_usd : parseBudget(input.budget_usd, 'budget_usd'),
+    budgetPeriod: input.budget_period,
+    budgetTimeZone: input.budget_time_zone,
+    requestsPerMinute: input.requests_per_minute,
+    tokensPerMinute: input.tokens_per_minute,
+    concurrentRequests: input.concurrent_requests,
+    models: input.models,
+    enabled: input.enabled,
+  }
+}
+
+/** The changed limits for the log: the budget in USD, and the models in one text. */
+export function loggedLimits(change: AllowanceChange): LogFields {
+  const { budget, models } = change
+  return {
+    budget: budget == null ? budget : formatUsd(budget),
+    budgetPeriod: change.budgetPeriod,
+    budgetTimeZone: change.budgetTimeZone,
+    requestsPerMinute: change.requestsPerMinute,
+    tokensPerMinute: change.tokensPerMinute,
+    concurrentRequests: change.concurrentRequests,
+    models: models == null ? models : models.join(' '),
+    enabled: change.enabled,
+  }
+}
+
+const usd = (description: string) => Type.String({ description })
+const usdOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const limitOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+/** What is left of a budget. */
+const Budget = Type.Object(
+  {
+    limit_usd: usd('The budget of each period in USD.'),
+    spent_usd: usd('The cost of the requests of this period.'),
+    reserved_usd: usd('What open requests can still cost.'),
+    held_usd: usd('What requests of servers that were killed may have cost at their providers.'),
+    allocated_usd: usd('What the budgets of API keys that were created out of this one have taken.'),
+    left_usd: usd('What is left for new requests.'),
+    resets_at: usdOrNull('When the next period begins, in ISO 8601; null for a budget without periods.'),
+  },
+  { title: 'Budget' },
+)
+
+/** The limits of an object, as replies have them. */
+export function limitProperties(none: string) {
+  return {
+    budget_usd: usdOrNull('The most that requests of one period may cost, in USD; null for no budget.'),
+    budget_period: stringEnum<readonly BudgetPeriod[]>(budgetPeriods, {
+      description: 'How often the budget is reset.',
+    }),
+    budget_time_zone: usd('The time zone of its calendar.'),
+    requests_per_minute: limitOrNull(`The requests per minute. ${none}`),
+    tokens_per_minute: limitOrNull(`The tokens per minute. ${none}`),
+    concurrent_requests: limitOrNull(`The requests at once. ${none}`),
+    models: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'The allowed models and patterns; null for all.',
+    }),
+    enabled: Type.Boolean({ description: 'Whether requests are accepted.' }),
+    budget: Type.Union([Budget, Type.Null()], {
+      description: 'What is left of the budget; null without one.',
+    }),
+  }
+}
