@@ -1,29 +1,5 @@
-/** The details of an error code that callers need. */
-export type ErrorCodeDetails = {
-  /** The HTTP status of the response; 499 is only logged. */
-  readonly status: number
-  readonly type: readonly string[]
-  /** Why the request fails. */
-  readonly cause: string
-  /** The remedy for the caller or the operator. */
-  readonly remedy: string
-  /** True if the official SDKs send the request again by themselves. */
-  readonly retried: boolean
-}
-
-const invalidRequest = (cause: string, remedy: string, status = 400): ErrorCodeDetails => {
-  return { status, type: ['invalid_request_error'], cause, remedy, retried: false }
-}
-
-const quota = (cause: string, remedy: string): ErrorCodeDetails => {
-  return { status: 402, type: ['insufficient_quota'], cause, remedy, retried: false }
-}
-
-const serverError = (status: number, retried: boolean, cause: string, remedy: string): ErrorCodeDetails => {
-  return { status, type: ['server_error'], cause, remedy, retried }
-}
-
-const upstream = (retried: boolean, cause: string, remedy: string) => serverError(502, retried, cause, remedy)
+import { accessCodes } from './access-codes.ts'
+import { type ErrorCodeDetails, invalidRequest, serverError, upstream } from './code-details.ts'
 
 const fixField = 'Change the field that `param` names.'
 
@@ -108,57 +84,6 @@ const requestCodes = {
   ),
   method_not_implemented: {
     ...invalidRequest('HTTP has no such method.', 'Use a method of HTTP.', 501),
-    retried: true,
-  },
-} as const satisfies Readonly<Record<string, ErrorCodeDetails>>
-
-/** The codes of keys, organizations, balances and rate limits. */
-const accessCodes = {
-  invalid_api_key: invalidRequest(
-    'The API key is mistyped, expired or revoked.',
-    'Use a valid key. `weir keys list` shows their states.',
-    401,
-  ),
-  billing_not_configured: quota(
-    'The organization has no billing, or it is prepaid and the model has no price.',
-    'Ask the operator to set `weir orgs set NAME --billing …`, or a price for the model.',
-  ),
-  insufficient_balance: quota(
-    'The balance does not cover the most that the request can cost.',
-    'Send a smaller `max_tokens`, or ask the operator for credit.',
-  ),
-  budget_exceeded: quota(
-    'The request can cost more than a budget of the key, its project or its organization has left, or a new key would take more.',
-    'Send a smaller `max_tokens`, wait for the next period, or ask for a larger budget.',
-  ),
-  permission_required: {
-    status: 403,
-    type: ['permission_error'],
-    cause: 'The API key has no permission to manage its organization, or to create API keys.',
-    remedy:
-      'Use a key with the permission that the message names. `weir keys set ID --permissions …` grants it.',
-    retried: false,
-  },
-  no_organization: invalidRequest(
-    'The organization of the API key was deleted.',
-    'Use the key of an existing organization.',
-    403,
-  ),
-  metrics_forbidden: invalidRequest(
-    'The metrics were requested from another machine, without the admin key.',
-    'Send `WEIR_ADMIN_KEY` as the bearer token.',
-    403,
-  ),
-  admin_key_required: invalidRequest(
-    'The admin API was called without the admin key, or the gateway has none.',
-    'Set `WEIR_ADMIN_KEY` and send it as the bearer token.',
-    401,
-  ),
-  rate_limit_exceeded: {
-    status: 429,
-    type: ['requests', 'tokens'],
-    cause: 'The organization has exceeded a rate limit: of requests or of tokens.',
-    remedy: 'Wait for as long as `retry-after-ms` says.',
     retried: true,
   },
 } as const satisfies Readonly<Record<string, ErrorCodeDetails>>

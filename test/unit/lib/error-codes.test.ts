@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type ErrorCodeDetails, errorCodeGroups } from '../../../src/lib/errors/error-codes.ts'
+import type { ErrorCodeDetails } from '../../../src/lib/errors/code-details.ts'
+import { errorCodeGroups } from '../../../src/lib/errors/error-codes.ts'
 import * as errors from '../../../src/lib/errors/errors.ts'
 import * as http from '../../../src/lib/errors/http-errors.ts'
 import * as upstream from '../../../src/lib/errors/upstream-errors.ts'
