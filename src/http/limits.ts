@@ -4,7 +4,6 @@ import { isTimeZone } from '../domain/accounting/budget-period.ts'
 import { badRequest } from '../lib/errors/errors.ts'
 import type { LogFields } from '../lib/log.ts'
 import { formatUsd, parseUsd } from '../lib/usd.ts'
-import { maxNanos } from '../storage/common/store-limits.ts'
 import { nullish, storableText, stringEnum } from './schema.ts'
 
 /** A field of a limit; absent stays as it is. */
@@ -53,13 +52,16 @@ export function checkLimits({ budget_usd, budget_time_zone }: LimitInput): void 
     throw invalid('budget_time_zone', 'must be the name of a time zone, such as Europe/Berlin or UTC')
 }
 
+/** In nano-dollars: 9 million USD, which the store can count exactly. */
+const maxBudget = BigInt(Number.MAX_SAFE_INTEGER)
+
 /** Parses a budget in USD; throws the 400 that names this field. Returns nano-dollars. */
 export function parseBudget(usd: string, field: string): bigint {
   const amount = parseUsd(usd)
   if (amount === undefined)
     throw invalid(field, 'must be an amount of USD such as 5 or 0.50, with at most nine decimals')
-  if (amount < 0n || amount > maxNanos)
-    throw invalid(field, `must be zero or more, and at most ${formatUsd(maxNanos)}`)
+  if (amount < 0n || amount > maxBudget)
+    throw invalid(field, `must be zero or more, and at most ${formatUsd(maxBudget)}`)
   return amount
 }
 

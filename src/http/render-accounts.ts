@@ -1,6 +1,6 @@
-import { formatUsd } from '../../lib/usd.ts'
-import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../ports/accounts.ts'
-import type { Budgets } from '../ports/budgets.ts'
+import { formatUsd } from '../lib/usd.ts'
+import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../storage/ports/accounts.ts'
+import type { Budgets } from '../storage/ports/budgets.ts'
 import { type BudgetState, type LimitsOwner, readBudgetStates, renderLimits } from './render-limits.ts'
 
 /** Returns an organization as the admin API returns it, and the command line prints it with `--json`. */

@@ -1,7 +1,7 @@
-import type { Allowance } from '../../domain/accounting/allowance.ts'
-import { type Period, periodAt } from '../../domain/accounting/budget-period.ts'
-import { formatUsd, type Nanos } from '../../lib/usd.ts'
-import type { BudgetKey, Budgets, BudgetUse } from '../ports/budgets.ts'
+import type { Allowance } from '../domain/accounting/allowance.ts'
+import { type Period, periodAt } from '../domain/accounting/budget-period.ts'
+import { formatUsd, type Nanos } from '../lib/usd.ts'
+import type { BudgetKey, Budgets, BudgetUse } from '../storage/ports/budgets.ts'
 
 /** What is spent of a budget in a period. */
 export type BudgetState = { readonly use: BudgetUse; readonly period: Period }

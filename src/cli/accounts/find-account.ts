@@ -1,5 +1,5 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { type WithBudget, withBudgets } from '../../storage/common/render-accounts.ts'
+import { type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { CommandError } from '../errors.ts'

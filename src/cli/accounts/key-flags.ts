@@ -1,4 +1,4 @@
-import { parseLifetime } from '../../api/admin/keys.ts'
+import { parseLifetime } from '../../http/expiry.ts'
 import { type KeyPermission, keyPermissions, parseApiKey } from '../../domain/accounting/organization.ts'
 import { looksSecret, shortText } from '../../lib/text.ts'
 import type { KeyChange } from '../../storage/ports/accounts.ts'

@@ -1,4 +1,4 @@
-import type { WithBudget } from '../../storage/common/render-accounts.ts'
+import type { WithBudget } from '../../http/render-accounts.ts'
 import type { KeyRecord } from '../../storage/ports/accounts.ts'
 import { detailText, fittingTable } from '../output.ts'
 import { budgetCell, limitRows, modelsCell, timeCell } from './limits-output.ts'

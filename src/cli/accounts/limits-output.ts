@@ -1,6 +1,6 @@
 import { type Allowance, noLimits } from '../../domain/accounting/allowance.ts'
 import { formatRoundedUsd, formatUsd, type Nanos } from '../../lib/usd.ts'
-import { type BudgetState, budgetLeft } from '../../storage/common/render-limits.ts'
+import { type BudgetState, budgetLeft } from '../../http/render-limits.ts'
 import type { DetailRow } from '../output.ts'
 
 /** Formats what is left of a budget for a table: `3.2150 of 5.00 a day`; `-` for no budget. */

@@ -1,5 +1,5 @@
 import { formatUsd } from '../../lib/usd.ts'
-import { renderOrganization, type WithBudget } from '../../storage/common/render-accounts.ts'
+import { renderOrganization, type WithBudget } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
 import type { CliContext } from '../context.ts'
 import { detailText, fittingTable, jsonText, rightColumn } from '../output.ts'

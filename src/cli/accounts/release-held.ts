@@ -1,6 +1,6 @@
 import { formatUsd } from '../../lib/usd.ts'
-import { limitsOwner } from '../../storage/common/render-accounts.ts'
-import { currentBudget } from '../../storage/common/render-limits.ts'
+import { limitsOwner } from '../../http/render-accounts.ts'
+import { currentBudget } from '../../http/render-limits.ts'
 import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import type { CliContext } from '../context.ts'

@@ -1,6 +1,6 @@
 import { defaultGrace, parseGrace } from '../../api/admin/keys.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { renderKey, type WithBudget, withBudgets } from '../../storage/common/render-accounts.ts'
+import { renderKey, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { KeyPageQuery, KeyRecord, Keys, NewKey } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { findKey, findOrganization, findProject, withBudget } from '../accounts/find-account.ts'

@@ -1,6 +1,6 @@
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
 import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
-import { renderOrganization, withBudgets } from '../../storage/common/render-accounts.ts'
+import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
 import { findOrganization, withBudget } from '../accounts/find-account.ts'
 import { assertChange, invalidFlag, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'

@@ -1,5 +1,5 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { renderProject, type WithBudget, withBudgets } from '../../storage/common/render-accounts.ts'
+import { renderProject, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { ProjectRecord } from '../../storage/ports/accounts.ts'
 import { findOrganization, findProject, withBudget } from '../accounts/find-account.ts'
 import { assertChange, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'
