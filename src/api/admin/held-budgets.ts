@@ -1,19 +1,19 @@
 import type { AllowanceOwner } from '../../domain/accounting/allowance.ts'
-import { periodAt } from '../../domain/accounting/budget-period.ts'
 import type { MakeChange } from '../../http/changes.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { formatUsd } from '../../lib/usd.ts'
-import { limitsOwner } from '../../storage/common/render-accounts.ts'
+import { limitsOwner } from '../../http/render-accounts.ts'
+import { currentBudget } from '../../http/render-limits.ts'
 import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 
 /** The description of every route that releases what is held. */
 export const heldDescription =
-  'Releases what requests of servers that were killed hold of the budget of the current period, because their providers may ' +
-  'have finished them. Returns the object with its budget.'
+  'Releases the held part of the budget of the current period: what requests of killed servers may have cost at their ' +
+  'providers. Returns the object with its budget.'
 
 /**
- * Releases what killed servers have left as held in the current period of a budget, once the operator knows the bill of the
+ * Releases the held part of a budget in its current period, once the operator knows the bill of the
  * provider; returns its owner. Throws 400 for an owner without a budget.
  */
 export async function releaseHeld<Account extends OrganizationAccount | ProjectRecord | KeyRecord>(
@@ -34,8 +34,7 @@ export async function releaseHeld<Account extends OrganizationAccount | ProjectR
 }
 
 function release(budgets: Pick<Budgets, 'releaseHeld'>, account: Parameters<typeof limitsOwner>[0]) {
-  const { organizationId, owner, limits } = limitsOwner(account)
-  if (limits.budget === null) throw badRequest(`${account.name} has no budget.`, 'invalid_value', null)
-  const { start } = periodAt(limits.budgetPeriod, limits.budgetTimeZone, Date.now())
-  return budgets.releaseHeld(organizationId, { owner, start })
+  const owner = limitsOwner(account)
+  if (owner.limits.budget === null) throw badRequest(`${account.name} has no budget.`, 'invalid_value', null)
+  return budgets.releaseHeld(owner.organizationId, currentBudget(owner, Date.now()))
 }

@@ -1,9 +1,9 @@
-import { type ChangeDependencies, createChanges } from '../../http/changes.ts'
+import { type ChangeDependencies, createChanges, type MakeChange } from '../../http/changes.ts'
 import { parseLifetime } from '../../http/expiry.ts'
 import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
-import { renderKey, withBudgets } from '../../storage/common/render-accounts.ts'
+import { renderKey, withBudgets } from '../../http/render-accounts.ts'
 import type { KeyChange, KeyRecord, Keys, NewKey, PageQuery } from '../../storage/ports/accounts.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
@@ -26,6 +26,7 @@ export function createKeyService(parts: KeyServiceDependencies) {
   const { organizations, keys, budgets } = parts.managed
   const change = createChanges(parts, adminChange)
   return {
+    ...createKeyEnds(keys, change),
     async page({ organization, project }: KeyFilter, query: PageQuery) {
       const owner = organization && (await findOrganization(organizations, organization))
       return keys.page({ ...query, organizationId: owner ? owner.id : undefined, projectId: project })
@@ -39,25 +40,21 @@ export function createKeyService(parts: KeyServiceDependencies) {
           const owner = await findOrganization(organizations, input.organization)
           return keys.create({ expiresAt: null, ...input, organization: owner.name })
         },
-        ({ record }) => ({
-          key: record.id,
-          organization: record.organization,
-          name: input.name,
-          ...loggedProperties(input),
-        }),
+        ({ record }) => loggedKey(record, input),
       ),
     change: (id: string, properties: KeyChange) =>
       change(
         'key.change',
         () => keys.change(id, properties),
-        ({ organization }) => ({
-          key: id,
-          organization,
-          name: properties.name,
-          ...loggedProperties(properties),
-        }),
+        (record) => loggedKey(record, properties),
       ),
     releaseHeld: (id: string) => releaseHeld(change, budgets, 'key', () => findKey(keys, id)),
+  }
+}
+
+/** The changes that end a key. */
+function createKeyEnds(keys: Keys, change: MakeChange) {
+  return {
     revoke: (id: string) =>
       change(
         'key.revoke',
@@ -81,9 +78,13 @@ async function findKey(keys: Pick<Keys, 'find'>, id: string): Promise<KeyRecord>
   return record
 }
 
-/** The properties that a change names, for the log. */
-function loggedProperties({ project, expiresAt, permissions, tags, note, ...limits }: KeyChange) {
+/** The key and the properties that a change of it names, for the log. */
+function loggedKey({ id, organization }: KeyRecord, change: KeyChange) {
+  const { name, project, expiresAt, permissions, tags, note, ...limits } = change
   return {
+    key: id,
+    organization,
+    name,
     project,
     expiresAt: expiresAt == null ? expiresAt : new Date(expiresAt).toISOString(),
     permissions: permissions?.join(' '),
@@ -101,7 +102,7 @@ async function renderKeys(budgets: Budgets, records: readonly KeyRecord[]) {
 /** Returns a new key with its secret, which is shown only once. */
 export async function renderNewKey(service: KeyService, { record, key }: NewKey) {
   const [rendered] = await service.render([record])
-  return { ...rendered, key: key.reveal() }
+  return { object: 'api_key', id: record.id, key: key.reveal(), ...rendered }
 }
 
 function graceOf(grace: string): number {

@@ -4,7 +4,7 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { parseUsd } from '../../lib/usd.ts'
-import { renderOrganization, withBudgets } from '../../storage/common/render-accounts.ts'
+import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../../storage/ports/accounts.ts'
 import type { ManagedStores, PendingDeletions } from '../../storage/ports/storage.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
@@ -28,15 +28,12 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
   const find = (reference: string) => findOrganization(organizations, reference)
   return {
     page: organizations.page,
-    render: (accounts: readonly OrganizationAccount[]) => renderOrganizations(budgets, accounts),
+    render: (accounts: readonly OrganizationAccount[]) => renderAll(budgets, accounts),
     find,
     create: (name: string, settings: OrganizationChange) =>
       change(
         'organization.create',
-        async () => {
-          const created = await organizations.create(name)
-          return isEmpty(settings) ? created : organizations.change(name, settings)
-        },
+        () => createOrganization(organizations, name, settings),
         ({ id }) => ({ organization: id, name, ...loggedSettings(settings) }),
       ),
     change: (reference: string, settings: OrganizationChange) =>
@@ -52,19 +49,25 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
         ({ id, name }) => ({ organization: id, name, usd }),
       ),
     releaseHeld: (reference: string) => releaseHeld(change, budgets, 'organization', () => find(reference)),
-    async delete(reference: string): Promise<OrganizationAccount> {
-      const deleted = await change(
+    delete: (reference: string) =>
+      change(
         'organization.delete',
-        async () => organizations.beginDeletion((await find(reference)).name),
+        async () => {
+          const deleted = await organizations.beginDeletion((await find(reference)).name)
+          void continueDeletions(parts)
+          return deleted
+        },
         ({ id, name }) => ({ organization: id, name }),
-      )
-      void continueDeletions(parts)
-      return deleted
-    },
+      ),
   }
 }
 
-async function renderOrganizations(budgets: Budgets, accounts: readonly OrganizationAccount[]) {
+async function createOrganization(organizations: Organizations, name: string, settings: OrganizationChange) {
+  const created = await organizations.create(name)
+  return isEmpty(settings) ? created : organizations.change(name, settings)
+}
+
+async function renderAll(budgets: Budgets, accounts: readonly OrganizationAccount[]) {
   const states = await withBudgets(budgets, accounts, Date.now())
   return states.map(({ account, state }) => ({
     object: 'organization',

@@ -2,7 +2,7 @@ import { type ChangeDependencies, createChanges } from '../../http/changes.ts'
 import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
-import { renderProject, withBudgets } from '../../storage/common/render-accounts.ts'
+import { renderProject, withBudgets } from '../../http/render-accounts.ts'
 import type {
   PageQuery,
   ProjectChange,
