@@ -50,13 +50,24 @@ export async function startGeneration(
 export function generate(
   { model, generation }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
-  { organization, admission, signal }: RequestContext,
+  { organization, limits, admission, signal }: RequestContext,
   gateway: Gateway,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<GenerationStream> {
   const { stream } = metadata
   const { billing } = organization
-  return gateway.generate({ metadata, billing, admission, model, generation, stream, onSettled, signal })
+  const { budgets } = limits
+  return gateway.generate({
+    metadata,
+    billing,
+    budgets,
+    admission,
+    model,
+    generation,
+    stream,
+    onSettled,
+    signal,
+  })
 }
 
 /** Records a request whose body is valid, but that is rejected before the gateway is called. */

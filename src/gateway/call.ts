@@ -69,8 +69,8 @@ export class Call {
    * tokens of the prompt are taken: an estimate of the answer would reject callers who allow much and receive little.
    */
   begin(): Promise<void> | undefined {
-    const { billing, admission, generation, reserved } = this.request
-    if (!reserved) requirePayable(generation, billing)
+    const { admission, generation, reserved } = this.request
+    if (!reserved) requirePayable(generation, this.request)
     const restored = this.#dependencies.states.restore(this.request, admission.memory.acquire)
     return restored ? restored.then((complete) => this.#reserveRestored(complete)) : this.#reserve()
   }
@@ -156,14 +156,14 @@ export class Call {
   }
 
   #reserveCost(slot: ConcurrencySlot, promptTokens: number): Promise<void> | undefined {
-    const { metadata, billing, model } = this.request
+    const { metadata, model } = this.request
     // A call that was settled while it waited for the slot would never release it.
     if (this.#settled) {
       slot.release(0)
       throw this.abortSource.reason
     }
     this.#slot = slot
-    return this.#dependencies.billing.reserve(metadata, billing, () =>
+    return this.#dependencies.billing.reserve(metadata, this.request, () =>
       costBoundOf(this.generation, model, promptTokens),
     )
   }

@@ -74,12 +74,12 @@ async function reserveCall(
   dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
   const { observer, log, states } = dependencies
-  const { metadata, billing, admission, model } = reservation
+  const { metadata, admission, model } = reservation
   observer?.requestReceived(metadata)
   let queued: QueuedSlot | undefined
   try {
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
-    requirePayable(reservation.generation, billing)
+    requirePayable(reservation.generation, reservation)
     const restored = await states.restore(reservation, admission.memory.acquire)
     const { generation } = restored ?? reservation
     const promptTokens = estimatePromptTokens(generation)
@@ -87,7 +87,7 @@ async function reserveCall(
     queued = queuing instanceof Promise ? await queuing : queuing
     await dependencies.billing.reserve(
       metadata,
-      billing,
+      reservation,
       () => costBoundOf(generation, model, promptTokens),
       writes,
     )

@@ -1,4 +1,3 @@
-import type { BillingMode } from '../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import type { GenerationEvent } from '../domain/generation/events.ts'
 import type { Generation } from '../domain/generation/request.ts'
@@ -6,6 +5,7 @@ import type { AbortLike } from '../lib/abort.ts'
 import type { PushStream } from '../lib/push-stream.ts'
 import type { Nanos } from '../lib/usd.ts'
 import type { Write } from '../storage/ports/ledger.ts'
+import type { Payer } from './access/caller-limits.ts'
 import type { MeteredUsage } from './billing/meter.ts'
 import type { Model } from './models/model.ts'
 import type { Admission, ConcurrencySlot } from './rate-limits/admission.ts'
@@ -23,9 +23,8 @@ export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
 }
 
 /** The properties of a request that limits and billing need. */
-export type ReservationRequest = {
+export type ReservationRequest = Payer & {
   readonly metadata: RequestMetadata
-  readonly billing: BillingMode
   /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
   readonly admission: Pick<Admission, 'memory' | 'open' | 'queue'>
   /** The model that serves the request: for a fast variant, not the one that the caller named. */

@@ -3,20 +3,27 @@ import { Elysia } from 'elysia'
 import { hash, timingSafeEqual } from 'node:crypto'
 import {
   type ApiKey,
+  type KeyPermission,
   type Organization,
   parseApiKey,
   verifySecret,
 } from '../domain/accounting/organization.ts'
+import { type CallerLimits, callerLimits } from '../gateway/access/caller-limits.ts'
+import { keyEndOf, requireEnabled } from '../gateway/access/valid-key.ts'
 import { ApiError } from '../lib/errors/errors.ts'
-import { adminKeyRequired, invalidKey, missingKey, noOrganization } from '../lib/errors/http-errors.ts'
+import { adminKeyRequired, invalidKey, missingKey } from '../lib/errors/http-errors.ts'
 import { nextTurn, repeatEvery } from '../lib/time.ts'
 import type { KeyDirectory, KnownKey } from '../storage/ports/accounts.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'
 
-/** The organization and the key that a request authenticates as. */
+/** The organization and the key that a request authenticates as, and what limits it. */
 export type Caller = Pick<KnownKey, 'hasCredit'> & {
   readonly organization: Organization
   readonly keyId: string
+  /** The id and the name of its project; null for a key without one. */
+  readonly project: { readonly id: string; readonly name: string } | null
+  readonly limits: CallerLimits
+  readonly permissions: readonly KeyPermission[]
 }
 
 /**
@@ -96,10 +103,29 @@ function toCaller(key: KnownKey | undefined, { publicId, secret }: ApiKey, now: 
 /** The caller of a key whose secret is verified; throws the 401 or 403 of a key that is not valid any more. */
 function requireValid(key: KnownKey | undefined, publicId: string, now: number): Caller {
   if (key === undefined) throw invalidKey('unknown_key')
-  if (key.revokedAt !== null) throw invalidKey('revoked_key', publicId)
-  if (key.expiresAt !== null && key.expiresAt <= now) throw invalidKey('expired_key', publicId)
-  if (key.organization === null) throw noOrganization(publicId)
-  return { organization: key.organization, keyId: publicId, hasCredit: key.hasCredit }
+  const end = keyEndOf(key, now)
+  if (end !== undefined) throw invalidKey(`${end}_key`, publicId)
+  return callerOf(key, requireEnabled(key))
+}
+
+/** The callers of the keys that the directory has cached. */
+const callers = new WeakMap<KnownKey, Caller>()
+
+/** Makes the caller of a key once, for as long as the directory has it. */
+function callerOf(key: KnownKey, organization: Organization): Caller {
+  const known = callers.get(key)
+  if (known !== undefined) return known
+  const { publicId, project, hasCredit, permissions } = key
+  const caller = {
+    organization,
+    keyId: publicId,
+    hasCredit,
+    project: project && { id: project.id, name: project.name },
+    limits: callerLimits(key, organization),
+    permissions,
+  }
+  callers.set(key, caller)
+  return caller
 }
 
 /** The key of the operator, WEIR_ADMIN_KEY. */

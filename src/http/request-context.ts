@@ -1,3 +1,4 @@
+import type { CallerLimits } from '../gateway/access/caller-limits.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Json } from '../lib/json/json.ts'
@@ -15,6 +16,7 @@ export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
+  readonly limits: CallerLimits
   readonly admission: Admission
   readonly signal: AbortSignal
 }

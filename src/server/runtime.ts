@@ -36,6 +36,8 @@ export type RuntimeInput = ConfigurationInput & {
   readonly lockTimeoutMs?: number
   /** The monotonic clock of the rate limits and the circuit breaker, in milliseconds. */
   readonly clock?: () => number
+  /** The clock of the periods of budgets, in milliseconds since 1970. */
+  readonly now?: () => number
   /** See `GatewayDependencies`. */
   readonly images?: NetworkOverrides
   /** Absent: no other process serves the same port. */
@@ -175,7 +177,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = new CircuitBreaker(settings.breaker, shared.clock)
   const gateway = createGateway({
-    billing: createBilling(storage.ledger, storage.readiness.ready),
+    billing: createBilling(storage.ledger, storage.readiness.ready, shared.now),
     calls: shared.calls,
     breaker,
     retries: settings.retries.attempts,

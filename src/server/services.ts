@@ -38,6 +38,8 @@ export type Services = {
   readonly firstEventTimeoutMs: number
   readonly usageTimeoutMs: number | undefined
   readonly clock: (() => number) | undefined
+  /** Milliseconds since 1970, by which the periods of budgets begin. */
+  readonly now: (() => number) | undefined
   readonly images?: NetworkOverrides | undefined
   readonly log: Log
 }
@@ -52,6 +54,7 @@ export type ServicesInput = {
   readonly firstEventTimeoutMs?: number
   readonly usageTimeoutMs?: number
   readonly clock?: () => number
+  readonly now?: () => number
   readonly images?: NetworkOverrides
   readonly otherMetrics?: OtherMetrics
 }
@@ -95,6 +98,7 @@ export function createServices(
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     usageTimeoutMs: input.usageTimeoutMs,
     clock: input.clock,
+    now: input.now,
     images,
     log,
   }

@@ -26,6 +26,8 @@ export type AppOptions = {
   readonly lockTimeoutMs?: number
   /** The clock of the limits and of the breaker, in milliseconds. */
   readonly clock?: () => number
+  /** The clock of the periods of budgets, in milliseconds since 1970. */
+  readonly now?: () => number
   /** What stands in the place of the internet where images are fetched. */
   readonly images?: NetworkOverrides
   /** Milliseconds from one sweep to the next. */
@@ -85,6 +87,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     usageTimeoutMs: options.usageTimeoutMs,
     lockTimeoutMs: options.lockTimeoutMs,
     clock: options.clock,
+    now: options.now,
     images: options.images,
     sweepIntervalMs: options.sweepInterval,
     heartbeatIntervalMs: options.heartbeatInterval,

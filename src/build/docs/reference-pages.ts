@@ -2,7 +2,7 @@ import { commonFlagsHelp } from '../../cli/command.ts'
 import { commands } from '../../cli/run.ts'
 import { code, codeList, type Column, fenced, markdownTable, type Page } from './page.ts'
 import { customaryCodes } from '../../api/responses/render/render-response.ts'
-import type { ErrorCodeDetails } from '../../lib/errors/code-details.ts'
+import type { ErrorCodeDetails } from '../../lib/errors/error-code-details.ts'
 import { errorCodeGroups } from '../../lib/errors/error-codes.ts'
 import {
   type GatewayFigures,

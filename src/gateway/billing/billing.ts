@@ -1,4 +1,4 @@
-import type { BillingMode, Organization } from '../../domain/accounting/organization.ts'
+import type { Organization } from '../../domain/accounting/organization.ts'
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import {
   type ApiError,
@@ -8,20 +8,29 @@ import {
 } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
-import { type Ledger, noWrites, type Settlement, type Write } from '../../storage/ports/ledger.ts'
+import {
+  type BudgetLimit,
+  type Ledger,
+  noWrites,
+  type Reservation,
+  type Settlement,
+  type Write,
+} from '../../storage/ports/ledger.ts'
 import { isUnavailable } from '../../storage/ports/health.ts'
+import type { Payer } from '../access/caller-limits.ts'
+import { budgetLimitsAt, budgetRefusal } from './applied-budgets.ts'
 import type { CostBound } from './cost-bound.ts'
 
 /** Reserves and charges what requests cost. */
 export type Billing = {
   /**
-   * Reserves the maximum cost of the call for an organization that pays in advance; throws or rejects with
-   * the 402. Returns undefined where there is nothing to wait for. `writes` are executed in the same
-   * transaction; a call that runs later has some.
+   * Reserves the maximum cost of the call from the balance of an organization that pays in advance, and from all budgets
+   * in their present periods; throws or rejects with the 402. Returns undefined where there is nothing to wait for.
+   * `writes` are executed in the same transaction; a call that runs later has some.
    */
   reserve(
     request: RequestMetadata,
-    billing: BillingMode,
+    payer: Payer,
     spending: () => CostBound | undefined,
     writes?: readonly Write[],
   ): Promise<void> | undefined
@@ -37,55 +46,86 @@ export type Billing = {
   settleEventually(request: RequestMetadata, outcome: Outcome, writes?: readonly Write[]): Promise<unknown>
 }
 
-/** `ready` throws or rejects while the outcome of a call could not be stored. */
-export function createBilling(ledger: Ledger, ready: () => Promise<void> | undefined): Billing {
-  /** The requests with a reservation of this process. */
-  const reserving = new WeakSet<RequestMetadata>()
-
-  /**
-   * What other processes have settled must fail a successful answer. Where there are none, the answer was stored by an
-   * attempt that seemed to have failed, or its organization was deleted meanwhile.
-   */
-  function confirm({ error }: Outcome, settled: Promise<Settlement>): Promise<unknown> {
-    return ledger.isShared && error === undefined ? settled.then(requireRecorded) : settled
-  }
+/**
+ * `ready` throws or rejects while the outcome of a call could not be stored; `now` is milliseconds since 1970, by which the
+ * periods of budgets begin.
+ */
+export function createBilling(
+  ledger: Ledger,
+  ready: () => Promise<void> | undefined,
+  now: () => number = Date.now,
+): Billing {
+  /** The requests with a reservation of this process, and whether it is more than a part of the balance. */
+  const reserving = new WeakMap<RequestMetadata, boolean>()
 
   async function reserveCost(
     request: RequestMetadata,
+    payer: Payer,
     bound: CostBound | undefined,
     writes: readonly Write[],
   ): Promise<void> {
     // A model without a price is never treated as free.
-    if (bound === undefined) {
-      throw billingNotConfigured(
-        `The model ${request.model} has no price, so it is not available with prepaid billing.`,
-      )
-    }
-    const { maxCost, promptCost, promptTokens } = bound
+    if (bound === undefined) throw unpriced(request, payer)
+    const { budgets } = payer
+    const time = budgets.length > 0 ? now() : 0
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
-    if (writes.length === 0) reserving.add(request)
-    const bounds = { amount: maxCost, promptCost, promptTokens }
-    const refusal = await ledger.reserve({ request, ...bounds, prepaid: true, budgets: [] }, writes)
-    if (refusal !== undefined) throw tooExpensive(maxCost)
+    if (writes.length === 0) reserving.set(request, budgets.length > 0)
+    const refusal = await ledger.reserve(reservationOf(request, payer, bound, time), writes)
+    if (refusal !== undefined)
+      throw budgetRefusal(refusal, budgets, bound.maxCost, time) ?? tooExpensive(bound.maxCost)
   }
 
   function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {
-    const reserved = reserving.delete(request)
+    const budgeted = reserving.get(request)
+    const reserved = budgeted !== undefined
     if (!reserved && writes.length === 0) return ledger.recordUsage(request, outcome)
-    const settled = ledger.settle(request, outcome, { writes, reserved })
-    return confirm(outcome, writes.length === 0 ? orLater(settled) : settled)
+    if (reserved) reserving.delete(request)
+    const settled = ledger.settle(request, outcome, { writes, reserved, budgeted: budgeted === true })
+    return confirm(ledger, outcome, writes.length === 0 ? orLater(settled) : settled)
   }
 
   return {
-    reserve(request, billing, spending, writes = noWrites) {
-      if (billing === 'unmetered') return writes.length > 0 ? ledger.write(writes) : ready()
+    reserve(request, payer, spending, writes = noWrites) {
+      const { billing, budgets } = payer
       if (billing === 'none') throw noBilling()
-      return reserveCost(request, spending(), writes)
+      if (billing === 'prepaid' || budgets.length > 0) return reserveCost(request, payer, spending(), writes)
+      return writes.length > 0 ? ledger.write(writes) : ready()
     },
     settle,
     settleEventually: (request, outcome, writes) =>
-      confirm(outcome, ledger.settleEventually(request, outcome, writes)),
+      confirm(ledger, outcome, ledger.settleEventually(request, outcome, writes)),
   }
+}
+
+/**
+ * What other processes have settled must fail a successful answer. Where there are none, the answer was stored by an attempt
+ * that seemed to have failed, or its organization was deleted meanwhile.
+ */
+function confirm(
+  { isShared }: Pick<Ledger, 'isShared'>,
+  { error }: Outcome,
+  settled: Promise<Settlement>,
+): Promise<unknown> {
+  return isShared && error === undefined ? settled.then(requireRecorded) : settled
+}
+
+const noBudgets: readonly BudgetLimit[] = []
+
+/** `time` is only read where there are budgets. */
+function reservationOf(
+  request: RequestMetadata,
+  { billing, budgets }: Payer,
+  { maxCost: amount, promptCost, promptTokens }: CostBound,
+  time: number,
+): Reservation {
+  const prepaid = billing === 'prepaid'
+  const limits = budgets.length > 0 ? budgetLimitsAt(budgets, time) : noBudgets
+  return { request, amount, promptCost, promptTokens, prepaid, budgets: limits }
+}
+
+function unpriced({ model }: RequestMetadata, { billing }: Payer): ApiError {
+  const where = billing === 'prepaid' ? 'with prepaid billing' : 'to a key with a budget'
+  return billingNotConfigured(`The model ${model} has no price, so it is not available ${where}.`)
 }
 
 function tooExpensive(maxCost: Nanos): ApiError {
@@ -113,10 +153,10 @@ export function logFailedSettlement(log: Log): (error: unknown) => void {
 }
 
 /** An organization, and whether its balance was above zero at most a second ago. */
-type Payer = { readonly organization: Pick<Organization, 'billing'>; readonly hasCredit: boolean }
+type Debtor = { readonly organization: Pick<Organization, 'billing'>; readonly hasCredit: boolean }
 
 /** Throws the 402 of an organization that cannot pay for any request, whatever that costs. */
-export function requireCredit({ organization: { billing }, hasCredit }: Payer): void {
+export function requireCredit({ organization: { billing }, hasCredit }: Debtor): void {
   if (billing === 'none') throw noBilling()
   if (billing === 'prepaid' && !hasCredit)
     throw insufficientBalance('Insufficient balance: the balance is zero or less. Add credit first.')

@@ -1,9 +1,9 @@
 import type { Pricing } from '../../config/model-details.ts'
-import type { BillingMode } from '../../domain/accounting/organization.ts'
 import type { Usage } from '../../domain/generation/events.ts'
 import { callsOfModel, type Generation, promptCount, totalChoices } from '../../domain/generation/request.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import type { Payer } from '../access/caller-limits.ts'
 import type { Model } from '../models/model.ts'
 import { countImages, estimatePromptTokens } from './estimate.ts'
 import { costOf, hasCost, longWriteFactor, pricingOf, priorityPricing, requestsLongCache } from './price.ts'
@@ -36,14 +36,15 @@ export function maxAnswerTokens(
 }
 
 /**
- * Throws the 402 of a request with tools that the provider runs and charges for: no price bounds what they cost, so a
- * prepaid organization cannot use them.
+ * Throws the 402 of a request with tools that the provider runs and charges for: no price bounds what they cost, so neither
+ * a prepaid organization nor a key with a budget can use them.
  */
-export function requirePayable({ providerTools }: Generation, billing: BillingMode): void {
-  if (providerTools === undefined || billing !== 'prepaid') return
+export function requirePayable({ providerTools }: Generation, { billing, budgets }: Payer): void {
+  if (providerTools === undefined || (billing !== 'prepaid' && budgets.length === 0)) return
   const tool = providerTools.find(({ hosted }) => hosted)
   if (tool === undefined) return
-  throw billingNotConfigured(`The tool ${tool.name} has no price, so a prepaid organization cannot use it.`)
+  const payer = billing === 'prepaid' ? 'a prepaid organization' : 'a key with a budget'
+  throw billingNotConfigured(`The tool ${tool.name} has no price, so ${payer} cannot use it.`)
 }
 
 /** The cost bound of a call with about this many prompt tokens; undefined if the model has no price. */

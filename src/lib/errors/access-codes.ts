@@ -1,4 +1,4 @@
-import { type ErrorCodeDetails, invalidRequest, quota } from './code-details.ts'
+import { type ErrorCodeDetails, forbidden, invalidRequest, quota } from './error-code-details.ts'
 
 /** The codes of keys, organizations, balances and rate limits. */
 export const accessCodes = {
@@ -16,17 +16,29 @@ export const accessCodes = {
     'Send a smaller `max_tokens`, or ask the operator for credit.',
   ),
   budget_exceeded: quota(
-    'The request can cost more than a budget of the key, its project or its organization has left, or a new key would take more.',
-    'Send a smaller `max_tokens`, wait for the next period, or ask for a larger budget.',
+    'A budget of the key, its project or its organization does not cover what the request can cost, or a new key would take.',
+    'Send a smaller `max_tokens`, wait for the reset that the message names, or ask for a higher budget.',
   ),
-  permission_required: {
-    status: 403,
-    type: ['permission_error'],
-    cause: 'The API key has no permission to manage its organization, or to create API keys.',
-    remedy:
-      'Use a key with the permission that the message names. `weir keys set ID --permissions …` grants it.',
-    retried: false,
-  },
+  permission_required: forbidden(
+    'The API key has no permission to manage its organization, or to create API keys.',
+    'Use a key with the permission that the message names. `weir keys set ID --permissions …` grants it.',
+  ),
+  model_not_allowed: forbidden(
+    'The key, its project or its organization may not use the model.',
+    'Use a model of `GET /v1/models`, which lists those that the key may use.',
+  ),
+  key_disabled: forbidden(
+    'The API key, or the one that created it, is disabled.',
+    'The operator enables it with `weir keys set ID --enable`.',
+  ),
+  project_disabled: forbidden(
+    'The project of the API key is disabled or was deleted.',
+    'The operator enables it with `weir projects set ID --enable`, or creates a key without it.',
+  ),
+  organization_disabled: forbidden(
+    'The organization of the API key is disabled.',
+    'The operator enables it with `weir orgs set NAME --enable`.',
+  ),
   no_organization: invalidRequest(
     'The organization of the API key was deleted.',
     'Use the key of an existing organization.',
@@ -45,7 +57,7 @@ export const accessCodes = {
   rate_limit_exceeded: {
     status: 429,
     type: ['requests', 'tokens'],
-    cause: 'The organization has exceeded a rate limit: of requests or of tokens.',
+    cause: 'The organization, the project or the key has exceeded a rate limit: of requests or of tokens.',
     remedy: 'Wait for as long as `retry-after-ms` says.',
     retried: true,
   },

@@ -1,5 +1,7 @@
 import { accessCodes } from './access-codes.ts'
-import { type ErrorCodeDetails, invalidRequest, serverError, upstream } from './code-details.ts'
+import { type ErrorCodeDetails, invalidRequest, serverError } from './error-code-details.ts'
+
+const upstream = (retried: boolean, cause: string, remedy: string) => serverError(502, retried, cause, remedy)
 
 const fixField = 'Change the field that `param` names.'
 

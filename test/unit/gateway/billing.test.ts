@@ -24,7 +24,7 @@ function scenario(disk?: Disk) {
 
 test('an answer is delivered although its organization was deleted while it was generated', async () => {
   const { sqlite, billing } = scenario()
-  await billing.reserve(request, 'prepaid', () => bound)
+  await billing.reserve(request, { billing: 'prepaid', budgets: [] }, () => bound)
   sqlite.run('DELETE FROM reservations')
   sqlite.run('DELETE FROM organizations')
   await billing.settle(request, { status: 200, cost: 10n })

@@ -108,7 +108,14 @@ async function startScenario(script: Script) {
   const generation = { messages: [], tools: [], extras: {} }
   const { id, billing } = organization()
   const facts = { organization: id, key: 'k', createdAt: 0, api: 'chat' as const, stream: true }
-  const common = { metadata: { id: 'req_1', ...facts }, billing, model, generation, stream: true }
+  const common = {
+    metadata: { id: 'req_1', ...facts },
+    billing,
+    budgets: [],
+    model,
+    generation,
+    stream: true,
+  }
 
   return {
     upstream,

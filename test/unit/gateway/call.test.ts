@@ -44,6 +44,7 @@ function scenario({ left = false, broken = false } = {}) {
     {
       metadata: { ...facts, api: 'chat', stream: true },
       billing: acme.billing,
+      budgets: [],
       admission: createLocalLimits(() => limits).admit(acme, () => {}),
       model,
       generation: { messages: [], tools: [], extras: {} },

@@ -53,7 +53,12 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
   if (!model) throw new Error('There is no model.')
   const { id, billing } = organization()
   const generation = { messages: [], tools: [], extras: {} }
-  const common = { billing, model: { ...model, routes: [...model.routes, ...model.routes] }, generation }
+  const common = {
+    billing,
+    budgets: [],
+    model: { ...model, routes: [...model.routes, ...model.routes] },
+    generation,
+  }
 
   async function ask(number: number, stream: boolean): Promise<void> {
     const metadata = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { ErrorCodeDetails } from '../../../src/lib/errors/code-details.ts'
+import type { ErrorCodeDetails } from '../../../src/lib/errors/error-code-details.ts'
 import { errorCodeGroups } from '../../../src/lib/errors/error-codes.ts'
 import * as errors from '../../../src/lib/errors/errors.ts'
 import * as http from '../../../src/lib/errors/http-errors.ts'

@@ -130,6 +130,8 @@ async function toGenerateRequest(
   return {
     metadata,
     billing: organization.billing,
+    // It was reserved when it was queued.
+    budgets: [],
     admission,
     reserved: slot,
     model,

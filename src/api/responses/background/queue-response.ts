@@ -42,7 +42,7 @@ async function storeQueued(
     release: releasePrevious,
   } = await prepareResponse(request, context, parts)
   const { model, generation } = prepared
-  const { organization, admission } = context
+  const { organization, limits, admission } = context
   const live = new LiveResponse(organization.id, head)
   live.apply({ type: 'created' })
   const stored = {
@@ -52,7 +52,8 @@ async function storeQueued(
     images: countImages(generation),
   }
   const row = queuedRow(live, conversation, stored, runs)
-  const reservation = { metadata, billing: organization.billing, admission, model, generation }
+  const payer = { billing: organization.billing, budgets: limits.budgets }
+  const reservation = { metadata, ...payer, admission, model, generation }
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)

@@ -11,17 +11,22 @@ export type ErrorCodeDetails = {
   readonly retried: boolean
 }
 
-/** The details of a code of invalid requests. */
+/** A code of a mistake in the request; 400 by default. */
 export const invalidRequest = (cause: string, remedy: string, status = 400): ErrorCodeDetails => {
   return { status, type: ['invalid_request_error'], cause, remedy, retried: false }
 }
 
-/** The details of a code of requests that cannot be paid. */
+/** A code of a request that cannot be paid. */
 export const quota = (cause: string, remedy: string): ErrorCodeDetails => {
   return { status: 402, type: ['insufficient_quota'], cause, remedy, retried: false }
 }
 
-/** The details of a code of failures of the gateway. */
+/** A code of what a key may not do. */
+export const forbidden = (cause: string, remedy: string): ErrorCodeDetails => {
+  return { status: 403, type: ['permission_error'], cause, remedy, retried: false }
+}
+
+/** A code of a failure that the caller has not caused. */
 export const serverError = (
   status: number,
   retried: boolean,
@@ -30,7 +35,3 @@ export const serverError = (
 ): ErrorCodeDetails => {
   return { status, type: ['server_error'], cause, remedy, retried }
 }
-
-/** The details of a code of failures at a provider. */
-export const upstream = (retried: boolean, cause: string, remedy: string) =>
-  serverError(502, retried, cause, remedy)
