@@ -78,6 +78,14 @@ export function noProjectWithId(id: string): Error {
   )
 }
 
+/** The error for a name that no project of the organization has. */
+export function noProjectNamed(name: string): Error {
+  return new OperatorError(
+    'missing',
+    `There is no project ${name}. To list all projects, run: weir projects list`,
+  )
+}
+
 /** The error for a key whose organization is deleted. */
 export function noOrganizationOfKey(id: string): Error {
   return new OperatorError('invalid', `The organization of the API key ${id} was deleted.`)

@@ -170,6 +170,20 @@ export type Keys = MintedKeys & {
   rotate(id: string, grace: number): Promise<NewKey>
 }
 
+/** Projects of an organization and keys, which name their projects. */
+export type AccountImport = {
+  /** The name of an organization. */
+  readonly organization: string
+  /** A project that exists stays as it is. */
+  readonly projects: readonly Omit<ProjectInput, 'organization'>[]
+  readonly keys: readonly ImportedKey[]
+}
+
+export type ImportedKey = Omit<KeyInput, 'organization' | 'project'> & {
+  /** The name of a project that is imported too, or exists; null for none. */
+  readonly project: string | null
+}
+
 /** A stored key and its organization. */
 export type KnownKey = {
   readonly publicId: string

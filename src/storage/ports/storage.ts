@@ -1,6 +1,6 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
-import type { KeyDirectory, Keys, NewKey, Organizations, Projects } from './accounts.ts'
+import type { AccountImport, KeyDirectory, Keys, NewKey, Organizations, Projects } from './accounts.ts'
 import type { Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
@@ -56,6 +56,8 @@ export type ManagedStores = {
   readonly projects: Projects
   readonly keys: Keys
   readonly budgets: Budgets
+  /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */
+  importAccounts(accounts: AccountImport): Promise<readonly NewKey[]>
 }
 
 /** Keeps the recorded usage in order, in steps that delay requests no longer than their own writes. */

@@ -1,6 +1,7 @@
 import type { ManagedStores } from '../ports/storage.ts'
 import type { ScriptRunner } from '../statement.ts'
 import { createBudgets } from './budgets.ts'
+import { importAccounts } from './imported-accounts.ts'
 import { createKeys } from './keys.ts'
 import { createMintedKeys } from './minted-keys.ts'
 import { createOrganizations } from './organizations.ts'
@@ -13,5 +14,6 @@ export function createManagedStores(runner: ScriptRunner, now: () => number = Da
     projects: createProjects(runner, now),
     keys: { ...createKeys(runner, now), ...createMintedKeys(runner, now) },
     budgets: createBudgets(runner),
+    importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, now())),
   }
 }

@@ -35,7 +35,11 @@ export function createProjects({ read, transact }: ScriptRunner, now: () => numb
   }
 }
 
-function* createProject({ organization, name, ...limits }: ProjectInput, now: number): Script<ProjectRecord> {
+/** Creates a project; throws an error for the operator if its name is taken or not valid. */
+export function* createProject(
+  { organization, name, ...limits }: ProjectInput,
+  now: number,
+): Script<ProjectRecord> {
   const { id: organizationId } = yield* accountNamed(organization)
   yield* assertFree(organizationId, name)
   const id = timeSortedId('proj_')
@@ -46,7 +50,13 @@ function* createProject({ organization, name, ...limits }: ProjectInput, now: nu
 /** Only the transaction that has locked the organization gives a name to one of its projects. */
 function* assertFree(organizationId: string, name: string): Script<void> {
   assertProjectName(name)
-  if ((yield* selectNamed({ organizationId, name })).length > 0) throw projectTaken(name)
+  if ((yield* idOfProject(organizationId, name)) !== undefined) throw projectTaken(name)
+}
+
+/** Returns the id of the project with this name that exists; undefined if there is none. */
+export function* idOfProject(organizationId: string, name: string): Script<string | undefined> {
+  const [project] = yield* selectNamed({ organizationId, name })
+  return project?.id
 }
 
 const selectNamed = statement((values: Parameters<{ organizationId: string; name: string }>) =>
