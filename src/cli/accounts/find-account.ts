@@ -1,6 +1,11 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { type WithBudget, withBudgets } from '../../http/render-accounts.ts'
-import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
+import type {
+  KeyPageQuery,
+  KeyRecord,
+  OrganizationAccount,
+  ProjectRecord,
+} from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { CommandError } from '../errors.ts'
 
@@ -38,6 +43,22 @@ export async function findProject(
   throw new CommandError(
     `There is no project ${reference} in the organization ${owner}. To list all projects, run: weir projects list`,
   )
+}
+
+const pageSize = 1000
+
+/** Returns all keys of an organization or of a project. */
+export async function listKeys(
+  { keys }: Pick<ManagedStores, 'keys'>,
+  filter: Pick<KeyPageQuery, 'organizationId' | 'projectId'>,
+): Promise<readonly KeyRecord[]> {
+  const found: KeyRecord[] = []
+  for (let hasMore = true; hasMore;) {
+    const page = await keys.page({ ...filter, after: found.at(-1)?.id, limit: pageSize, order: 'asc' })
+    found.push(...(page?.items ?? []))
+    hasMore = page?.hasMore === true
+  }
+  return found
 }
 
 /** Reads what is left of the budget of an organization, a project or a key. */

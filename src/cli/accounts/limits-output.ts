@@ -1,4 +1,4 @@
-import { type Allowance, noLimits } from '../../domain/accounting/allowance.ts'
+import { type Allowance, type AllowanceChange, noLimits } from '../../domain/accounting/allowance.ts'
 import { formatRoundedUsd, formatUsd, type Nanos } from '../../lib/usd.ts'
 import { type BudgetState, budgetLeft } from '../../http/render-limits.ts'
 import type { DetailRow } from '../output.ts'
@@ -8,6 +8,11 @@ export function budgetCell({ budget, budgetPeriod }: Allowance, state: BudgetSta
   if (budget === null) return '-'
   const left = state === undefined ? budget : budgetLeft(budget, state.use)
   return `${shortUsd(left)} of ${formatUsd(budget)}${periodText(budgetPeriod)}`
+}
+
+/** Formats a budget that is not used yet for a table: `5.00 a day`; `-` for no budget. */
+export function newBudgetCell({ budget = null, budgetPeriod = 'none' }: AllowanceChange): string {
+  return budget === null ? '-' : `${formatUsd(budget)}${periodText(budgetPeriod)}`
 }
 
 /** Rounded to four decimals, of which the last two are omitted if they are zero. */

@@ -1,19 +1,23 @@
-import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { fileErrorReason } from '../../config/file-problems.ts'
 import { problemLine } from '../../config/problem.ts'
 import { shortText } from '../../lib/text.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand, type Subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { CommandError } from '../errors.ts'
+import { CommandError, UsageError } from '../errors.ts'
 import { problemsOfYaml, settingsYaml } from '../import/settings-yaml.ts'
 import { importConfig, type ImportedConfig, isLitellmConfig } from '../import/import-config.ts'
-import type { NotImported } from '../import/source.ts'
+import { importKeys } from '../import/import-keys.ts'
+import { countText, reportNotes } from '../import/report.ts'
+import { readYamlFile } from '../import/source-file.ts'
 import { jsonText } from '../output.ts'
-import { duplicateKey, invalidLine } from '../../config/read-settings-file.ts'
 
 const usage = `Usage
-  weir import litellm FILE [--out weir.yaml] [--json]
+  weir import litellm FILE [--out weir.yaml]
+                                 convert the config.yaml of a LiteLLM proxy
+  weir import litellm --keys FILE [--teams FILE] [--org NAME] [--apply]
+                                 create projects and API keys like the teams and keys of LiteLLM
 
 Converts the config.yaml of a LiteLLM proxy to the settings of Weir and prints them as YAML. What
 Weir has no setting for is listed on standard error, a line each, with its path in FILE. Secrets
@@ -21,14 +25,29 @@ are not copied: a key in plain text becomes an environment variable, which the l
 Exit code 0: there are models or providers; 1: FILE is not a LiteLLM configuration, or has none
 that Weir can serve.
 
+With --keys, teams become projects, and keys become API keys with the same budgets, rate limits,
+models, expiry and tags. The API keys are new, because LiteLLM stores only hashes: they are printed
+once, as CSV. Without --apply, nothing is changed, and the projects and API keys are listed that
+would be created. All of them are created, or none. What exists already, by its name, stays as it
+is. What was spent so far is not imported.
+
 Flags
   --out FILE     write the settings to FILE, which must not exist yet
+  --keys FILE    the keys as JSON: the response of GET /key/list?return_full_object=true, or the rows
+                 of the table LiteLLM_VerificationToken
+  --teams FILE   the teams as JSON: the response of GET /team/list, or the rows of LiteLLM_TeamTable;
+                 without it, the projects have the names and limits that the keys have of their teams
+  --org NAME     the organization of the projects and API keys; default: “default”
+  --apply        create them, and print the API keys
   --json         print {"config", "yaml", "not_imported": [{"path", "reason"}]}
                  if FILE has no model that Weir can serve, the error has "not_imported"
+                 with --keys: {"organization", "applied", "projects", "keys", "not_imported"}
 
 Examples
   weir import litellm config.yaml
   weir import litellm config.yaml --out weir.yaml
+  weir import litellm --keys keys.json --teams teams.json
+  weir import litellm --keys keys.json --teams teams.json --apply > new-keys.csv
 
 ${commonFlagsHelp}`
 
@@ -39,9 +58,36 @@ export const command: Command = {
 }
 
 const importLitellm: Subcommand = async (args, context) => {
-  const signature = { command: 'import litellm', flags: { out: 'text' }, operands: ['FILE'] } as const
-  const { flags, operands } = parseFlags(args, signature)
-  const file = resolve(context.cwd, operands[0] ?? '')
+  const { flags, operands } = parseFlags(args, {
+    command: 'import litellm',
+    flags: { out: 'text', keys: 'text', teams: 'text', org: 'text', apply: 'switch' },
+    operands: ['FILE?'],
+  })
+  const [operand] = operands
+  const { keys } = flags
+  if (keys !== undefined && operand === undefined && flags.out === undefined)
+    return importKeys({ ...flags, keys }, context)
+  assertConfigImport(operand, flags)
+  return importSettings(operand, flags, context)
+}
+
+/** Throws `UsageError` if the flags are not those of the import of a config.yaml. */
+function assertConfigImport(
+  file: string | undefined,
+  { keys, teams, org, apply }: { keys?: string; teams?: string; org?: string; apply?: boolean },
+): asserts file is string {
+  const help = 'For help, run: weir import --help'
+  if (keys !== undefined)
+    throw new UsageError(`--keys is an import of its own: run it without FILE and --out. ${help}`)
+  if (teams !== undefined || org !== undefined || apply)
+    throw new UsageError(`--teams, --org and --apply require --keys. ${help}`)
+  if (file === undefined) throw new UsageError(`Missing argument FILE for weir import litellm. ${help}`)
+}
+
+type SettingsFlags = { readonly out?: string; readonly json?: boolean }
+
+function importSettings(operand: string, flags: SettingsFlags, context: CliContext): number {
+  const file = resolve(context.cwd, operand)
   const imported = importFile(file)
   const { settings, notImported } = imported
   if (!settings.providers && !settings.models) {
@@ -59,7 +105,7 @@ const importLitellm: Subcommand = async (args, context) => {
 }
 
 function importFile(file: string): ImportedConfig {
-  const { config, duplicate } = readSource(file)
+  const { config, duplicate } = readYamlFile(file)
   if (!isLitellmConfig(config))
     throw new CommandError(
       `${file} is not a LiteLLM configuration: it has no model_list and no settings of LiteLLM.`,
@@ -102,61 +148,4 @@ function summaryText(file: string, { settings, notImported }: ImportedConfig): s
   const models = countText(settings.models?.length ?? 0, 'model')
   const notes = notImported.length === 0 ? '' : ` ${countText(notImported.length, 'note')} below.`
   return `Wrote ${file}: ${providers}, ${models}.${notes}`
-}
-
-function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function reportNotes(notes: readonly NotImported[], context: CliContext): void {
-  for (const { path, reason } of notes) context.err(`${shortText(path, 200)}: ${reason}`)
-}
-
-/** A parsed file of another program. */
-type Source = {
-  readonly config: unknown
-  /** The path of a key that occurs twice; the parser keeps the last value. */
-  readonly duplicate?: string
-}
-
-/** Reads and parses a YAML file. Throws `CommandError` with a sentence that names the file. */
-function readSource(file: string): Source {
-  const text = readText(file)
-  const config = parse(text, file)
-  const duplicate = duplicateKey(text)
-  return { config, ...(duplicate !== undefined && { duplicate }) }
-}
-
-const maxBytes = 1024 * 1024
-
-function readText(file: string): string {
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(file, 'r')
-    const status = fstatSync(descriptor)
-    if (status.isFile() && status.size > maxBytes)
-      throw new CommandError(`${file} has more than 1 MiB, which no configuration has.`)
-    if (!status.isFile()) throw new CommandError(`${file} is not a file.`)
-    return readFileSync(descriptor, 'utf8').replace(/^\uFEFF/, '')
-  } catch (error) {
-    if (error instanceof CommandError) throw error
-    throw new CommandError(`${file} cannot be read: ${fileErrorReason(error)}.`)
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
-/** Characters in which the line of an error is searched, which takes a parse for each line. */
-const maxSearched = 100_000
-
-function parse(text: string, file: string): unknown {
-  try {
-    return Bun.YAML.parse(text)
-  } catch (error) {
-    if (error instanceof RangeError)
-      throw new CommandError(`${file} is not valid YAML: it is nested too deeply.`)
-    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, '') : 'not YAML'
-    const line = text.length <= maxSearched ? ` Line ${invalidLine(text)}.` : ''
-    throw new CommandError(`${file} is not valid YAML: ${reason}.${line}`)
-  }
 }

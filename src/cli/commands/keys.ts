@@ -1,9 +1,9 @@
 import { defaultGrace, parseGrace } from '../../api/admin/keys.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { renderKey, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
-import type { KeyPageQuery, KeyRecord, Keys, NewKey } from '../../storage/ports/accounts.ts'
+import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
-import { findKey, findOrganization, findProject, withBudget } from '../accounts/find-account.ts'
+import { findKey, findOrganization, findProject, listKeys, withBudget } from '../accounts/find-account.ts'
 import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
 import { keyDetails, keyTable } from '../accounts/key-output.ts'
 import { assertChange, invalidFlag, limitFlagsHelp } from '../accounts/limit-flags.ts'
@@ -119,24 +119,9 @@ async function selectKeys(
   { org, project }: { readonly org?: string; readonly project?: string },
 ): Promise<readonly KeyRecord[]> {
   if (project !== undefined)
-    return allPages(storage.keys, { projectId: (await findProject(storage, project, org)).id })
+    return listKeys(storage, { projectId: (await findProject(storage, project, org)).id })
   if (org === undefined) return storage.keys.list()
-  return allPages(storage.keys, { organizationId: (await findOrganization(storage, org)).id })
-}
-
-const pageSize = 1000
-
-async function allPages(
-  keys: Pick<Keys, 'page'>,
-  filter: Pick<KeyPageQuery, 'organizationId' | 'projectId'>,
-): Promise<readonly KeyRecord[]> {
-  const found: KeyRecord[] = []
-  for (let hasMore = true; hasMore;) {
-    const page = await keys.page({ ...filter, after: found.at(-1)?.id, limit: pageSize, order: 'asc' })
-    found.push(...(page?.items ?? []))
-    hasMore = page?.hasMore === true
-  }
-  return found
+  return listKeys(storage, { organizationId: (await findOrganization(storage, org)).id })
 }
 
 async function show(args: readonly string[], context: CliContext): Promise<number> {

@@ -1,5 +1,6 @@
 import { problemPath } from '../../config/problem.ts'
 import { type Fields, isObject } from '../../lib/json/json.ts'
+import { noteBudgets } from './budget-notes.ts'
 import { factFields, isPriceField } from './facts.ts'
 import type { Notes, Sections } from './source.ts'
 
@@ -25,6 +26,7 @@ export function noteSections(config: Fields, sections: Sections, notes: Notes): 
   if (!isShuffle) notes.add('router_settings.routing_strategy', strategyReason)
   notes.addUnknown(router_settings, 'router_settings', routerFields, routerReasons)
   notes.addUnknown(general_settings, 'general_settings', generalFields, generalReasons)
+  noteBudgets(litellm_settings, notes)
   noteVariables(config, notes)
   notes.addUnknown(config, '', topFields, topReasons)
 }
@@ -69,7 +71,7 @@ const rateLimit =
 
 const paramReasons = reasons({
   [rateLimit]: 'rpm tpm max_parallel_requests',
-  'A model has no budget in Weir; organizations have balances (weir orgs credit).':
+  'A model has no budget in Weir; organizations, projects and keys have (weir keys set --budget).':
     'max_budget budget_duration',
   'The number of retries is one for all models: retries.attempts.': 'max_retries num_retries',
   'Weir does not sign in to Microsoft Entra ID; use a key of the resource.':
@@ -99,7 +101,7 @@ const infoFields: ReadonlySet<string> = new Set([
 const noHealthChecks = 'Weir sends no health checks to models; weir check --online does.'
 
 const infoReasons = reasons({
-  'Every key of Weir may use every model; restrict access in front of it, or do not import the model.':
+  'Weir has no access groups; name the models of a key or a project: weir keys set --models.':
     'access_groups team_id team_public_model_name access_windows',
   'Use one settings file for each environment.': 'supported_environments',
   'Set supported_parameters of the model if it does not support response_format.': 'supports_response_schema',
@@ -112,13 +114,15 @@ const observability =
 const caching = 'Weir does not cache responses.'
 const otherErrors =
   'Weir tries the next route when a provider fails, and not because of the size or the content of a prompt.'
-const ownDatabase = 'Weir has its own database in its data folder; keys, teams and spending are not imported.'
+const ownDatabase =
+  'Weir has its own database in its data folder; weir import litellm --keys imports keys and teams.'
 const strategyReason =
   'Weir distributes requests by weight; it does not measure latency, usage or cost to choose a route.'
 
 const litellmFields = names(`
   drop_params num_retries request_timeout fallbacks default_fallbacks allowed_fails cooldown_time
-  vertex_project vertex_location telemetry`)
+  vertex_project vertex_location telemetry
+  max_budget budget_duration default_team_settings default_key_generate_params`)
 
 const litellmReasons = reasons({
   [observability]: `
@@ -127,9 +131,7 @@ const litellmReasons = reasons({
   [otherErrors]: 'context_window_fallbacks content_policy_fallbacks',
   'Use log in weir.yaml.': 'set_verbose',
   'The log of weir serve is JSON where it is not a terminal.': 'json_logs',
-  'Use the balances of organizations: weir orgs credit.': 'max_budget budget_duration',
   'Weir has no guardrails.': 'guardrails',
-  [ownDatabase]: 'default_team_settings',
   'Weir adapts requests to each provider itself.': 'modify_params',
 })
 
@@ -153,7 +155,7 @@ const routerReasons = reasons({
 const generalFields = names('maximum_spend_logs_retention_period')
 
 const generalReasons = reasons({
-  'Keys are not in this file: create them with weir keys create. For metrics and administration, set WEIR_ADMIN_KEY.':
+  'Keys are not in this file: create them with weir keys create, or import them with --keys. For metrics and administration, set WEIR_ADMIN_KEY.':
     'master_key',
   [ownDatabase]: `
     database_url database_connection_pool_limit database_connection_timeout
