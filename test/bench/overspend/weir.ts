@@ -114,11 +114,12 @@ async function readBooks(books: BillingDatabase): Promise<Books> {
   const isSettled = async () => (await books.openReservations()) === 0
   await waitUntil(isSettled, 'the settlement of all reservations', settledMs)
   await books.expectConsistent()
-  const sums = await books.values(`SELECT (SELECT sum(cost) FROM usage), (SELECT sum(spent) FROM budgets),
-    (SELECT sum(reserved) FROM budgets), (SELECT -sum(amount) FROM ledger WHERE kind = 'charge')`)
-  const [cost, spent, reserved, charged] = (sums[0] ?? []).map(Number)
+  const sum = async (what: string) => Number((await books.values(`SELECT ${what}`))[0]?.[0])
+  const cost = await sum('sum(cost) FROM usage')
+  const charged = await sum("-sum(amount) FROM ledger WHERE kind = 'charge'")
+  const [spent, reserved] = [await sum('sum(spent) FROM budgets'), await sum('sum(reserved) FROM budgets')]
   return {
-    spent: Number(spent) / 1e9,
+    spent: spent / 1e9,
     problems: [
       ...(reserved === 0 ? [] : [`${reserved} nano-dollars of the budget are still reserved.`]),
       ...(cost === spent && cost === charged
