@@ -1,97 +1,11 @@
 import { isReserved } from '../../support/is-reserved.ts'
-import { afterAll, describe, expect, onTestFinished, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { Secret } from '../../../src/lib/secret.ts'
-import { createLedger } from '../../../src/storage/postgres/ledger.ts'
-import { type DatabaseOptions, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
-import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { waitUntil } from '../../support/billing-database.ts'
-import { startProxy } from '../../support/postgres/proxy.ts'
-import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
+import { execute, hasPostgres } from '../../support/postgres/server.ts'
 import { signalServer } from '../../support/postgres/signal-server.ts'
-import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
-import { quietLog } from '../../unit/storage/support/folder.ts'
 import { requestOf } from '../../unit/storage/support/ledger-fixture.ts'
-
-let server: PostgresServer | undefined
-afterAll(() => server?.dispose())
-
-/** The ledger of a prepaid organization, on a connection that can be broken. */
-async function startLedger(options: DatabaseOptions = {}) {
-  server ??= await startPostgres({ durable: true })
-  const proxy = await startProxy(server.port)
-  const url = await server.createDatabase()
-  const database = await openDatabase(new Secret(proxy.through(url)), quietLog, options)
-  const { leave } = await joinCluster(new Secret(url), database)
-  const ledger = createLedger(database)
-  onTestFinished(async () => {
-    ledger.close()
-    await database.close()
-    await leave()
-    proxy[Symbol.dispose]()
-  })
-  const organizations = createOrganizations(createScriptRunner(database))
-  const acme = await organizations.create('acme')
-  await organizations.credit('acme', 10n ** 12n)
-  return { server, proxy, url, database, ledger, organizations, acme: acme.id }
-}
-
-type Running = Awaited<ReturnType<typeof startLedger>>
-
-type Tally = { readonly charged: Map<string, bigint>; rejected: number; unexpected: unknown[] }
-
-/** Reserves and settles one request after the other until it is stopped; an outage is expected to be a 503. */
-async function spend({ ledger, acme }: Running, tally: Tally, stopped: () => boolean): Promise<void> {
-  while (!stopped()) {
-    const request = requestOf(acme)
-    try {
-      const reservation = { request, amount: 1000n, promptCost: 10n, promptTokens: 7 }
-      if (!(await isReserved(ledger, reservation))) tally.unexpected.push('not reserved')
-      const { charged, recorded } = await ledger.settle(request, { status: 200, cost: 700n })
-      if (recorded) tally.charged.set(request.id, charged)
-      else tally.unexpected.push('not recorded')
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 503) tally.unexpected.push(error)
-      tally.rejected++
-      await Bun.sleep(5)
-    }
-  }
-}
-
-/** Spends with many requests at once while `disturb` runs; returns what was acknowledged. */
-async function spendDuring(running: Running, disturb: (tally: Tally) => Promise<void>): Promise<Tally> {
-  const tally: Tally = { charged: new Map(), rejected: 0, unexpected: [] }
-  let over = false
-  const spenders = Array.from({ length: 20 }, () => spend(running, tally, () => over))
-  await disturb(tally)
-  const before = tally.charged.size
-  await waitUntil(() => tally.charged.size > before + 50, 'requests that are charged again')
-  over = true
-  await Promise.all(spenders)
-  return tally
-}
-
-/** Every acknowledged charge is in the ledger and in the usage, once; every request that was rejected is charged or released. */
-async function expectExact({ url }: Running, { charged, unexpected }: Tally): Promise<void> {
-  expect(unexpected).toEqual([])
-  const isDone = async () => (await execute(url, 'SELECT FROM reservations')).length === 0
-  await waitUntil(isDone, 'no open reservation')
-  const entries = await execute<{ request_id: string; amount: string }>(
-    url,
-    "SELECT request_id, amount FROM ledger WHERE kind = 'charge'",
-  )
-  const stored = new Map(entries.map(({ request_id, amount }) => [request_id, -BigInt(amount)]))
-  expect(stored.size).toBe(entries.length)
-  for (const [id, amount] of charged) expect([id, stored.get(id)]).toEqual([id, amount])
-  const [sums] = await execute<Record<string, string>>(
-    url,
-    `SELECT balance, reserved, (SELECT sum(amount) FROM ledger) entries,
-      (SELECT count(*) FROM usage WHERE cost IS NOT NULL) usage FROM organizations`,
-  )
-  expect([sums?.balance, sums?.reserved]).toEqual([sums?.entries, '0'])
-  expect(Number(sums?.usage)).toBe(entries.length)
-}
+import { budget, expectExact, spendDuring, startLedger, type Tally } from './support/postgres-spending.ts'
 
 /** Each insert fails as on a full disk, with the error of the server. */
 const fullDisk = [
@@ -132,6 +46,28 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
       tally.charged.set(request.id, settled.charged)
     }
     expect(proxy.cutCommits()).toBe(30)
+    await expectExact(running, tally)
+  }, 120_000)
+
+  test('when connections break after the COMMIT of a reservation over a budget was sent, also of one that is refused', async () => {
+    const running = await startLedger()
+    const { proxy, ledger, acme } = running
+    const tally: Tally = { charged: new Map(), rejected: 0, unexpected: [] }
+    for (let round = 1n; round <= 8n; round++) {
+      const request = { ...requestOf(acme), key: budget.owner }
+      const reservation = { request, amount: 1000n, promptCost: 1n, promptTokens: 7 }
+      const budgets = [{ ...budget, limit: 700n * (round - 1n) + 1000n }]
+      proxy.cutAfterCommit(1)
+      expect(await ledger.reserve({ ...reservation, budgets })).toBeUndefined()
+      proxy.cutAfterCommit(1)
+      const other = { ...reservation, request: requestOf(acme), amount: 1n, budgets }
+      expect(await ledger.reserve(other)).toEqual({ budget: budgets[0]!, available: 0n })
+      proxy.cutAfterCommit(1)
+      const settled = await ledger.settle(request, { status: 200, cost: 700n })
+      expect(settled).toEqual({ recorded: true, charged: 700n })
+      tally.charged.set(request.id, settled.charged)
+    }
+    expect(proxy.cutCommits()).toBe(24)
     await expectExact(running, tally)
   }, 120_000)
 
@@ -206,12 +142,14 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
     const before = requestOf(acme)
     await ledger.reserve({ request: before, amount: 10n, promptCost: 1n, promptTokens: 7 })
     signalServer(running.server, 'SIGSTOP')
-    const reserved = ledger.reserve({
+    const late = {
       request: requestOf(acme),
       amount: 1000n,
       promptCost: 1n,
       promptTokens: 7,
-    })
+      budgets: [budget],
+    }
+    const reserved = ledger.reserve(late)
     await expect(reserved).rejects.toMatchObject({ status: 503 })
     signalServer(running.server, 'SIGCONT')
     const open = () => execute<{ request_id: string }>(url, 'SELECT request_id FROM reservations')
@@ -226,7 +164,7 @@ describe.skipIf(!hasPostgres)('a reservation in PostgreSQL', () => {
       'a reservation',
     )
     await waitUntil(async () => (await open()).length === 2, 'the release of the reservation')
-    const [sums] = await execute<{ reserved: string }>(url, 'SELECT reserved FROM organizations')
-    expect(sums?.reserved).toBe('11')
+    const sums = 'SELECT reserved, (SELECT coalesce(sum(reserved), 0) FROM budgets) budget FROM organizations'
+    expect(await execute(url, sums)).toEqual([{ reserved: '11', budget: '0' }])
   }, 120_000)
 })
