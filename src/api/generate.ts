@@ -2,6 +2,7 @@ import type { Api } from '../domain/accounting/request-metadata.ts'
 import { joinWarnings } from '../domain/generation/warnings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { GenerateRequest, GenerationStream } from '../gateway/generate-request.ts'
+import { allowedModels } from '../gateway/models/allowed-models.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { PreparedGeneration } from '../gateway/models/prepare-generation.ts'
 import { type RequestContext, type RequestLabels, requestMetadata } from '../http/request-context.ts'
@@ -23,20 +24,20 @@ export type StartedGeneration = {
 }
 
 /**
- * Starts the generation of a request whose body is valid: prepares it and sends it to the gateway. A request that cannot be
- * prepared is recorded in the usage. Rejects with its error, or with that of the gateway.
+ * Starts the generation of a request whose body is valid: prepares it with the models that its key may use, and sends it to
+ * the gateway. A request that cannot be prepared is recorded in the usage. Rejects with its error, or with that of the gateway.
  */
 export async function startGeneration(
   api: Api,
   labels: RequestLabels,
   context: RequestContext,
-  prepare: () => PreparedGeneration,
+  prepare: (models: Models) => PreparedGeneration,
   { gateway, models }: Pick<GenerationDependencies, 'gateway' | 'models'>,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<StartedGeneration> {
   let prepared: PreparedGeneration
   try {
-    prepared = prepare()
+    prepared = prepare(allowedModels(models(), context.limits.models))
   } catch (error) {
     await recordUnprepared(error, api, labels, context, { gateway, models })
     throw error

@@ -76,7 +76,7 @@ function start(
   recorder: CompletionRecorder | undefined,
   parts: ChatServiceDependencies,
 ): Promise<StartedGeneration> {
-  const prepare = () => prepareChat(request, parts.models(), parts)
+  const prepare = (models: Models) => prepareChat(request, models, parts)
   return startGeneration('chat', request, context, prepare, parts, recorder?.onSettled)
 }
 

@@ -2,6 +2,7 @@ import { AnswerAccumulator } from '../../domain/generation/answer.ts'
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import type { GenerationStream } from '../../gateway/generate-request.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import {
   type LoweredRequest,
   type PreparedGeneration,
@@ -56,7 +57,7 @@ async function start(
   context: RequestContext,
   service: GenerationDependencies,
 ): Promise<{ readonly stream: GenerationStream; readonly metadata: ReplyMetadata }> {
-  const prepare = () => prepareCompletion(request, service)
+  const prepare = (models: Models) => prepareCompletion(request, models, service)
   const { stream, warnings, prepared } = await startGeneration(
     'completions',
     request,
@@ -69,9 +70,10 @@ async function start(
 
 function prepareCompletion(
   request: CompletionRequest,
-  { models: current, unsupported }: GenerationDependencies,
+  models: Models,
+  { unsupported }: Pick<GenerationDependencies, 'unsupported'>,
 ): PreparedGeneration {
-  const [api, models] = ['completions', current()] as const
+  const api = 'completions'
   const requested = requestedModel(models, request.model, api)
   return prepareGeneration(requested, lower(request), { api, models, unsupported })
 }

@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import {
   type LoweredRequest,
   type PreparedGeneration,
@@ -26,7 +27,7 @@ export type EmbeddingService = {
 export function createEmbeddingService(service: GenerationDependencies): EmbeddingService {
   return {
     async embed(request, context) {
-      const prepare = () => prepareEmbedding(request, service)
+      const prepare = (models: Models) => prepareEmbedding(request, models, service)
       // An unknown property of this name selects no stream.
       const labels = { ...request, stream: false }
       const started = await startGeneration('embeddings', labels, context, prepare, service)
@@ -51,9 +52,10 @@ export function createEmbeddingService(service: GenerationDependencies): Embeddi
 
 function prepareEmbedding(
   request: EmbeddingRequest,
-  { models: current, unsupported }: GenerationDependencies,
+  models: Models,
+  { unsupported }: Pick<GenerationDependencies, 'unsupported'>,
 ): PreparedGeneration {
-  const [api, models] = ['embeddings', current()] as const
+  const api = 'embeddings'
   const requested = requestedModel(models, request.model, api)
   return prepareGeneration(requested, lower(request), { api, models, unsupported })
 }

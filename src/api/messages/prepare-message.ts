@@ -1,7 +1,10 @@
 import type { SourceRequest } from '../../domain/generation/request.ts'
 import { unsupportedSentence } from '../../domain/generation/warnings.ts'
+import type { CallerLimits } from '../../gateway/access/caller-limits.ts'
 import { estimatePromptTokens } from '../../gateway/billing/estimate.ts'
+import { allowedModels } from '../../gateway/models/allowed-models.ts'
 import type { Model } from '../../gateway/models/model.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import {
   type PreparedGeneration,
   prepareGeneration,
@@ -22,9 +25,10 @@ type PrepareDependencies = Pick<GenerationDependencies, 'models' | 'unsupported'
 export function prepareMessage(
   request: MessageRequest,
   headers: MessageHeaders,
-  { models: current, unsupported }: PrepareDependencies,
+  models: Models,
+  { unsupported }: Pick<PrepareDependencies, 'unsupported'>,
 ): PreparedGeneration {
-  const [api, models] = ['messages', current()] as const
+  const api = 'messages'
   const requested = requestedModel(models, request.model, api)
   const prepared = prepareGeneration(requested, lower(request, headers), { api, models, unsupported })
   const { source, warnings } = selectBetas(prepared.generation.source, prepared.model)
@@ -44,17 +48,17 @@ function withLimit(prepared: PreparedGeneration): PreparedGeneration {
   return { ...prepared, generation: { ...generation, maxTokens: limit }, warnings: [...warnings, warning] }
 }
 
-/** Counts the tokens of a prompt; throws the 400 or 404 of a request that cannot be served. */
+/** Counts the tokens of a prompt; throws the 400, 403 or 404 of a request that cannot be served. */
 export type TokenCounter = (
   request: CountTokensRequest,
   headers: MessageHeaders,
-  signal: AbortSignal,
+  caller: { readonly limits: Pick<CallerLimits, 'models'>; readonly signal: AbortSignal },
 ) => Promise<number>
 
 /** Counts with the provider of the model where it offers that, and estimates otherwise. */
 export function createTokenCounter({ models: current, unsupported }: PrepareDependencies): TokenCounter {
-  return async (request, headers, signal) => {
-    const [api, models] = ['messages', current()] as const
+  return async (request, headers, { limits, signal }) => {
+    const [api, models] = ['messages', allowedModels(current(), limits.models)] as const
     const requested = requestedModel(models, request.model, api)
     const lowered = lowerPrompt(request, headers)
     const { model, generation } = prepareGeneration(requested, lowered, { api, models, unsupported })

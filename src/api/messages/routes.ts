@@ -93,7 +93,8 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
       `${messagesPath}/count_tokens`,
       async ({ readBody, caller, admission, request }) => {
         const body = await readBody(request, countTokensRequest, { admission, caller }, { isFree: true })
-        return { input_tokens: await countTokens(body, headersOf(request), request.signal) }
+        const sender = { limits: caller.limits, signal: request.signal }
+        return { input_tokens: await countTokens(body, headersOf(request), sender) }
       },
       { detail: countDetail },
     )

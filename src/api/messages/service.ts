@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { Model } from '../../gateway/models/model.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
 import type { RequestContext, RequestLabels } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
@@ -65,7 +66,7 @@ async function start(
   context: RequestContext,
   parts: GenerationDependencies,
 ): Promise<StartedMessage> {
-  const prepare = () => prepareMessage(request, headers, parts)
+  const prepare = (models: Models) => prepareMessage(request, headers, models, parts)
   const started = await startGeneration('messages', labelsOf(request), context, prepare, parts)
   const { stream, warnings, prepared } = started
   const options = {

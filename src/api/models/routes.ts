@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { isAnthropicRequest } from '../../http/anthropic-error.ts'
+import { allowedModels } from '../../gateway/models/allowed-models.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
 import type { Guard } from '../../http/guard.ts'
@@ -23,7 +24,7 @@ const listDetail = describe({
   id: 'listModels',
   summary: 'List the enabled models',
   description:
-    'Lists every model that can be requested, with its capabilities, limits and prices in USD per million tokens. With the header `anthropic-version`, the list has the shape of the Anthropic API, and is paged.',
+    'Lists every model that the key may use, with its capabilities, limits and prices in USD per million tokens. With the header `anthropic-version`, the list has the shape of the Anthropic API, and is paged.',
   reply: Type.Union([ModelList, AnthropicModelList]),
   query: anthropicQuery.parameters,
   errors: [400, ...guardErrors],
@@ -34,7 +35,7 @@ const showDetail = describe({
   id: 'getModel',
   summary: 'Get an enabled model',
   description:
-    'Returns a model with its capabilities, limits and prices in USD per million tokens, or with the header `anthropic-version` in the shape of the Anthropic API.',
+    'Returns a model that the key may use, with its capabilities, limits and prices in USD per million tokens, or with the header `anthropic-version` in the shape of the Anthropic API.',
   path: {
     id: 'The slug of the model, such as `openai/gpt-5-mini`, its name without the author, or an alias.',
   },
@@ -51,16 +52,19 @@ export function modelRoutes(guard: Guard, models: () => Models) {
     .use(guard)
     .get(
       '/v1/models',
-      ({ request }) =>
-        isAnthropicRequest(request)
-          ? renderAnthropicList(models(), request)
-          : new Response(renderModelList(models()), { headers: json }),
+      ({ request, caller }) => {
+        const allowed = allowedModels(models(), caller.limits.models)
+        return isAnthropicRequest(request)
+          ? renderAnthropicList(allowed, request)
+          : new Response(renderModelList(allowed), { headers: json })
+      },
       { detail: listDetail },
     )
     .get(
       '/v1/models/*',
-      ({ params, request }) => {
-        const model = requireModel(models(), decoded(params['*']))
+      ({ params, request, caller }) => {
+        const allowed = allowedModels(models(), caller.limits.models)
+        const model = requireModel(allowed, decoded(params['*']))
         return isAnthropicRequest(request) ? renderAnthropicModel(model) : renderModel(model)
       },
       { detail: showDetail },

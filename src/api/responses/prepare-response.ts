@@ -1,5 +1,6 @@
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { type BodyTurn, type LargeBodies, minLargeBody } from '../../gateway/rate-limits/large-bodies.ts'
+import { allowedModels } from '../../gateway/models/allowed-models.ts'
 import { type RequestContext, requestMetadata } from '../../http/request-context.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
@@ -37,13 +38,13 @@ export async function prepareResponse(
   parts: ServiceDependencies,
 ): Promise<PreparedResponse> {
   const { models, responses } = parts
-  const { organization } = context
+  const { organization, limits } = context
   const release = holdPrevious(request, responses)
   const turn = new ConversationTurn(context, parts.largeBodies)
   try {
     const id = timeSortedId('resp_')
     const conversation = await loadConversation(request, id, organization.id, responses, turn)
-    const prepared = prepareRequest(request, conversation, models(), parts)
+    const prepared = prepareRequest(request, conversation, allowedModels(models(), limits.models), parts)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
     const metadata = requestMetadata(request, context, 'responses', model.slug)

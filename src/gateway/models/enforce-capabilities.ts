@@ -4,6 +4,7 @@ import { unsupportedSentence } from '../../domain/generation/warnings.ts'
 import { unsupportedParameter } from '../../lib/errors/errors.ts'
 import type { Model } from './model.ts'
 import type { Models } from './models.ts'
+import { requireAllowed } from './require-model.ts'
 
 export type CapabilityOptions = {
   /** The treatment of a parameter that the model does not support. */
@@ -156,6 +157,7 @@ export function resolveFastMode(models: Models, model: Model): FastModeTarget {
     const message = `Unsupported parameter: 'performance_mode' 'fast' is not supported by ${model.slug}.`
     throw unsupportedParameter(message, 'performance_mode')
   }
+  requireAllowed(models, target)
   const supportedParameters = fast.supported_parameters
     ? toParameters(fast.supported_parameters)
     : target.supportedParameters

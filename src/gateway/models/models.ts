@@ -14,6 +14,8 @@ export type Models = {
   /** The enabled models, by slug. */
   readonly enabled: readonly Model[]
   readonly all: readonly Model[]
+  /** Whether the caller may use a model; undefined if it may use all. Only the lists of models leave out the others. */
+  readonly allows?: (model: Model) => boolean
 }
 
 /** The models, and the problems of the settings that describe them. */

@@ -1,3 +1,4 @@
+import { modelNotAllowed } from '../../lib/errors/access-errors.ts'
 import { type ApiError, modelNotFound } from '../../lib/errors/errors.ts'
 import { nearMatches } from '../../lib/near-match.ts'
 import { shortText } from '../../lib/text.ts'
@@ -5,12 +6,18 @@ import { joinChoices } from '../../lib/validation/problem.ts'
 import type { Model } from './model.ts'
 import { lastSegment, type Models, withoutAuthor } from './models.ts'
 
-/** Returns the enabled model of that name; throws the 404 with the reason if there is none. */
+/** Returns the enabled model of that name; throws the 404 with the reason if there is none, and the 403 if it is not allowed. */
 export function requireModel(models: Models, name: string): Model {
   const model = models.find(name)
   if (model === undefined) throw notFound(models, name)
+  requireAllowed(models, model)
   if (model.disabled === undefined) return model
   throw modelNotFound(`The model ${model.slug} is disabled. ${model.disabled}`, 'disabled_model', name)
+}
+
+/** Throws the 403 of a model that the caller may not use. */
+export function requireAllowed({ allows }: Pick<Models, 'allows'>, model: Model): void {
+  if (allows !== undefined && !allows(model)) throw modelNotAllowed(model.slug)
 }
 
 /** A longer name is truncated in the message. */

@@ -1,3 +1,4 @@
+import { allowedModels } from '../../../gateway/models/allowed-models.ts'
 import type { GenerateRequest } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { retryWhileUnavailable } from '../../../storage/ports/health.ts'
@@ -124,8 +125,9 @@ async function toGenerateRequest(
     slot.memory.acquireUpTo,
   )
   const current = parts.current()
-  const { model, generation } = prepareRequest(request, conversation, current.models(), current)
-  const organization = await requireRunOwner(metadata, parts.keys)
+  const { organization, limits } = await requireRunOwner(metadata, parts.keys)
+  const models = allowedModels(current.models(), limits.models)
+  const { model, generation } = prepareRequest(request, conversation, models, current)
   const admission = { memory: slot.memory, open: () => slot, queue: () => run.slot }
   return {
     metadata,

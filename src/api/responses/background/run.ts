@@ -1,5 +1,7 @@
 import type { Organization } from '../../../domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import { type CallerLimits, callerLimits } from '../../../gateway/access/caller-limits.ts'
+import { keyEndOf, requireEnabled } from '../../../gateway/access/valid-key.ts'
 import type { Gateway } from '../../../gateway/gateway.ts'
 import type { Models } from '../../../gateway/models/models.ts'
 import type { QueuedSlot } from '../../../gateway/rate-limits/admission.ts'
@@ -51,21 +53,26 @@ export type RunEnvironment = ToolOptions & {
   readonly maxQueued: number
 }
 
+/** The organization of a run, and what limits its key now. */
+export type RunOwner = { readonly organization: Organization; readonly limits: CallerLimits }
+
 /**
- * Returns the organization of a run. Rejects with the error with which the run fails if its key was revoked or has expired
- * while it was queued, or if its organization was deleted.
+ * Returns the owner of a run. Rejects with the error with which the run fails if its key was revoked or disabled or has
+ * expired while it was queued, or if its organization was deleted.
  */
-export async function requireRunOwner(
-  { key: id }: RequestMetadata,
-  keys: KeyDirectory,
-): Promise<Organization> {
-  return ownerOfKey(id, await keys.find(id))
+export async function requireRunOwner({ key: id }: RequestMetadata, keys: KeyDirectory): Promise<RunOwner> {
+  const { key, organization } = requireValidKey(id, await keys.find(id))
+  return { organization, limits: callerLimits(key, organization) }
 }
 
-/** Does the same for a key that was found. */
-export function ownerOfKey(id: string, key: KnownKey | undefined, now: number = Date.now()): Organization {
+/** Does the same for a key that was found; returns it with its organization. */
+export function requireValidKey(
+  id: string,
+  key: KnownKey | undefined,
+  now: number = Date.now(),
+): { readonly key: KnownKey; readonly organization: Organization } {
   if (key == null || key.organization === null) throw noOrganization()
-  if (key.revokedAt !== null) throw runKeyInvalid(id, 'was revoked')
-  if (key.expiresAt !== null && key.expiresAt <= now) throw runKeyInvalid(id, 'has expired')
-  return key.organization
+  const end = keyEndOf(key, now)
+  if (end !== undefined) throw runKeyInvalid(id, end === 'revoked' ? 'was revoked' : 'has expired')
+  return { key, organization: requireEnabled(key) }
 }

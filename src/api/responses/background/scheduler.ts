@@ -2,7 +2,7 @@ import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { ApiError } from '../../../lib/errors/errors.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { RunQueue } from './run-queue.ts'
-import { ownerOfKey, type Run, type RunDependencies } from './run.ts'
+import { requireValidKey, type Run, type RunDependencies } from './run.ts'
 import { monotonicNow } from '../../../lib/time.ts'
 
 type SchedulerDependencies = Pick<RunDependencies, 'current' | 'keys' | 'organizations'>
@@ -148,7 +148,7 @@ function rejectionOf({ metadata }: Run, keys: RunDependencies['keys']): ApiError
     const key = keys.find(metadata.key)
     // A key that is not cached is checked when the run has started, which reports an error.
     if (key instanceof Promise) key.catch(() => {})
-    else ownerOfKey(metadata.key, key)
+    else requireValidKey(metadata.key, key)
     return undefined
   } catch (error) {
     return error instanceof ApiError && error.status !== 503 ? error : undefined

@@ -1,0 +1,63 @@
+import type { ModelLists } from '../access/caller-limits.ts'
+import type { Model } from './model.ts'
+import type { Models } from './models.ts'
+
+/** For each state of the models: lists with the same entries share a view. */
+const views = new WeakMap<Models, Map<string, Models>>()
+/** Beyond this number of views the oldest is dropped, and made again if it is needed. */
+const maxViews = 1000
+
+/** The models as a key with these lists sees them: others are not listed, and are found to be not allowed. */
+export function allowedModels(models: Models, lists: ModelLists | undefined): Models {
+  if (lists === undefined) return models
+  const known = views.get(models) ?? new Map<string, Models>()
+  views.set(models, known)
+  const view = known.get(lists.id) ?? createView(models, lists)
+  // The last one that was used is dropped last.
+  known.delete(lists.id)
+  known.set(lists.id, view)
+  const [oldest] = known.size > maxViews ? known.keys() : []
+  if (oldest !== undefined) known.delete(oldest)
+  return view
+}
+
+function createView(models: Models, { lists }: ModelLists): Models {
+  const conditions = lists.map((list) => conditionOf(list, models))
+  const allows = (model: Model) => conditions.every((allowed) => allowed(model.slug))
+  let enabled: readonly Model[] | undefined
+  return {
+    find: (name) => models.find(name),
+    sharing: (name) => models.sharing(name).filter(allows),
+    get enabled() {
+      return (enabled ??= models.enabled.filter(allows))
+    },
+    all: models.all,
+    allows,
+  }
+}
+
+/** Whether a list has a slug: by itself, by a pattern, or by another name of the model at this moment. */
+function conditionOf(list: readonly string[], models: Models): (slug: string) => boolean {
+  const slugs = new Set<string>()
+  const patterns: (readonly string[])[] = []
+  for (const entry of list) {
+    if (entry.includes('*')) patterns.push(entry.split('*'))
+    else slugs.add(models.find(entry)?.slug ?? entry)
+  }
+  return (slug) => slugs.has(slug) || patterns.some((parts) => matches(slug, parts))
+}
+
+/** Whether a slug consists of these parts, with any characters between them. In linear time, as callers may choose patterns. */
+function matches(slug: string, parts: readonly string[]): boolean {
+  const first = parts[0] ?? ''
+  const last = parts.at(-1) ?? ''
+  const end = slug.length - last.length
+  if (first.length > end || !slug.startsWith(first) || !slug.endsWith(last)) return false
+  let position = first.length
+  for (const part of parts.slice(1, -1)) {
+    const found = slug.indexOf(part, position)
+    if (found < 0) return false
+    position = found + part.length
+  }
+  return position <= end
+}
