@@ -6,7 +6,7 @@ export type ApiClient = {
   /** Gets JSON; throws `ApiFailure`. */
   get<Value>(path: string, options?: RequestOptions): Promise<Value>
   /** Sends a change, with a JSON body if there is one; throws `ApiFailure`. */
-  send<Value>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<Value>
+  send<Value>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Value>
   /** Sends a request and returns the response once its status is a success, for streams and headers. */
   open(path: string, init: RequestInit): Promise<Response>
 }

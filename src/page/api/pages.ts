@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiClient } from './client.ts'
+import type { ApiClient, Query } from './client.ts'
 import { ApiFailure, isAbort, toFailure } from './failure.ts'
 
 /** A page of a list as the API returns it. */
@@ -67,16 +67,17 @@ function createLoader<Item>(
 /** Of 100 items each. A longer list would not be useful in one table. */
 const maxPages = 200
 
-/** Loads every page of a list, from the newest item to the oldest. */
+/** Loads every page of a list, from the newest item to the oldest; `filter` is added to the query of each request. */
 export async function loadAll<Item>(
   client: ApiClient,
   path: string,
   signal?: AbortSignal,
+  filter: Query = {},
 ): Promise<readonly Item[]> {
   const items: Item[] = []
   let after: string | undefined
   for (let count = 0; count < maxPages; count++) {
-    const query = { limit: 100, order: 'desc', after }
+    const query = { ...filter, limit: 100, order: 'desc', after }
     const { data, has_more, last_id }: ListPage<Item> = await client.get(path, { query, signal })
     items.push(...data)
     if (!has_more || last_id === null) return items

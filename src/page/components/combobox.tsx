@@ -14,11 +14,15 @@ export function Combobox(props: {
   readonly options: readonly ComboboxOption[]
   readonly onChange: (value: string) => void
   readonly placeholder?: string
+  readonly hint?: string
+  readonly error?: string | undefined
+  /** Whether Enter takes the text as it is, unless the arrow keys have selected an option. */
+  readonly freeText?: boolean
 }) {
-  const { label, value, placeholder } = props
+  const { label, value, placeholder, hint, error } = props
   const list = useOptionList(props)
   return (
-    <Field label={label}>
+    <Field label={label} hint={hint} error={error}>
       {(control) => (
         <div class="combobox">
           <input
@@ -81,8 +85,9 @@ function OptionList(props: {
 function useOptionList(props: {
   readonly options: readonly ComboboxOption[]
   readonly onChange: (value: string) => void
+  readonly freeText?: boolean
 }) {
-  const { options, onChange } = props
+  const { options, onChange, freeText = false } = props
   const id = useId()
   /** `text` is what is typed; undefined while nothing is. */
   const [state, setState] = useState<ListState>(closedList)
@@ -107,7 +112,7 @@ function useOptionList(props: {
     choose,
     handleKey: keyHandler({ move, close, accept: () => choose(shown[active]?.value ?? text ?? ''), open }),
     show: () => setState({ ...state, open: true }),
-    type: (typed: string) => setState({ text: typed, open: true, active: typed === '' ? -1 : 0 }),
+    type: (typed: string) => setState({ text: typed, open: true, active: typed === '' || freeText ? -1 : 0 }),
     /** Keeps a name that was typed in full. */
     leave() {
       if (text) onChange(text)

@@ -43,6 +43,20 @@ export function Badge(props: { readonly tone?: Tone | undefined; readonly childr
   return <span class={`badge ${props.tone ?? 'neutral'}`}>{props.children}</span>
 }
 
+/** Short texts from outside, such as tags, as badges. */
+export function Badges({ texts }: { readonly texts: readonly string[] }) {
+  if (texts.length === 0) return <span class="quiet">none</span>
+  return (
+    <span class="badges wrap">
+      {texts.map((text) => (
+        <Badge key={text}>
+          <Foreign text={text} />
+        </Badge>
+      ))}
+    </span>
+  )
+}
+
 /** A time in the zone of the reader. */
 export function Time({ at, format }: { readonly at: number | string; readonly format?: TimeFormat }) {
   const date = toDate(at)

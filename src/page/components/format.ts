@@ -70,3 +70,8 @@ export function visibleText(text: string): string {
     return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`
   })
 }
+
+/** An exact amount with its sign and every decimal: `-$12.345678901`. */
+export function exactUsd(usd: string): string {
+  return usd.startsWith('-') ? `-$${usd.slice(1)}` : `$${usd}`
+}

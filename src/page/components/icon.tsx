@@ -18,6 +18,7 @@ const shapes = {
   check: 'M5 12l5 5 9-10',
   plus: 'M12 5v14M5 12h14',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
+  edit: 'M4 20h4L19 9l-4-4L4 16zM13 7l4 4',
   retry: 'M4 12a8 8 0 1 1 2.3 5.7M4 20v-5h5',
   stop: 'M6 6h12v12H6z',
   send: 'M12 20V5M6 11l6-6 6 6',

@@ -1,5 +1,6 @@
 import { parseUsd } from '../../lib/usd.ts'
 import { useResource } from '../api/resource.ts'
+import { Bar } from '../components/bar.tsx'
 import { Button } from '../components/button.tsx'
 import { Badge, Figure, Money } from '../components/facts.tsx'
 import { formatCount, formatDuration } from '../components/format.ts'
@@ -154,17 +155,13 @@ function Meter(props: {
           <strong>{formatCount(remaining)}</strong> of {formatCount(limit)}
         </span>
       </div>
-      <div
-        role="meter"
-        aria-label={label}
-        aria-valuemin={0}
-        aria-valuemax={limit}
-        aria-valuenow={remaining}
-        aria-valuetext={`${formatCount(remaining)} of ${formatCount(limit)} available`}
-        class={share < lowShare ? 'meter-bar low' : 'meter-bar'}
-      >
-        <span style={{ width: `${share * 100}%` }} />
-      </div>
+      <Bar
+        label={label}
+        value={remaining}
+        max={limit}
+        text={`${formatCount(remaining)} of ${formatCount(limit)} available`}
+        parts={[{ kind: share < lowShare ? 'low' : 'remaining', share }]}
+      />
       <p class="hint">{resetMs === 0 ? 'All available' : `All available in ${formatDuration(resetMs)}`}</p>
     </div>
   )

@@ -7,17 +7,23 @@ import { type PageRoute, replaceQuery } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
 import { useKeyDialogs } from './key-dialogs.tsx'
-import { type ApiKey, type KeyActions, KeyTable, loadKeys, stateOf, works } from './key-table.tsx'
+import { type ApiKey, hasEnded, loadKeys } from './key.ts'
+import { KeyDetail } from './key-detail.tsx'
+import { type KeyActions, KeyTable } from './key-table.tsx'
 import { loadOrganizations } from './organization.tsx'
 
-type Filter = { readonly organization: string; readonly state: 'working' | 'all' }
+type Filter = { readonly organization: string; readonly state: 'usable' | 'all' }
 
-/** The keys view: creates, rotates and revokes API keys, for the operator. */
-export function ApiKeys({ query }: PageRoute) {
+/** The keys view: the limits of API keys, and what creates, changes and ends them, for the operator. */
+export function ApiKeys({ path: [id], query }: PageRoute) {
+  return id === undefined ? <KeyList query={query} /> : <KeyDetail key={id} id={id} />
+}
+
+function KeyList({ query }: Pick<PageRoute, 'query'>) {
   const admin = useAdminApi()
   const filter: Filter = {
     organization: query.get('organization') ?? '',
-    state: query.get('state') === 'all' ? 'all' : 'working',
+    state: query.get('state') === 'all' ? 'all' : 'usable',
   }
   const keys = useResource((signal) => loadKeys(admin, signal), [admin])
   const organizations = useResource(
@@ -26,7 +32,7 @@ export function ApiKeys({ query }: PageRoute) {
   )
   const dialogs = useKeyDialogs({
     organizations: organizations.value ?? [],
-    initial: filter.organization || undefined,
+    initial: filter.organization === '' ? undefined : { organization: filter.organization },
     onChanged: keys.reload,
   })
   useShortcut('n', 'Create an API key', dialogs.create)
@@ -71,7 +77,7 @@ function Filters({ names, filter }: { readonly names: readonly string[]; readonl
         label="State"
         value={filter.state}
         options={[
-          { value: 'working', label: 'Working' },
+          { value: 'usable', label: 'Active and disabled' },
           { value: 'all', label: 'All, with expired and revoked' },
         ]}
         onChange={(state) => change({ state })}
@@ -89,7 +95,7 @@ function FoundKeys(props: {
   const found = all.filter(
     (key) =>
       (filter.organization === '' || key.organization === filter.organization) &&
-      (filter.state === 'all' || works(stateOf(key))),
+      (filter.state === 'all' || !hasEnded(key)),
   )
   return (
     <>
@@ -98,7 +104,7 @@ function FoundKeys(props: {
       </p>
       <KeyTable
         keys={found}
-        everyone
+        scope="everyone"
         actions={actions}
         empty={
           all.length === 0 ? (

@@ -2,22 +2,24 @@ import { useState } from 'preact/hooks'
 import { Button, CopyButton } from '../../components/button.tsx'
 import { Dialog, FormDialog } from '../../components/dialog.tsx'
 import { Foreign, Time } from '../../components/facts.tsx'
-import { SelectField, TextField } from '../../components/field.tsx'
+import { SelectField } from '../../components/field.tsx'
 import { visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
 import { useAdminApi } from '../../session.tsx'
-import type { ApiKey, NewApiKey } from './key-table.tsx'
+import { type ApiKey, type KeyOwner, keyPath, type NewApiKey } from './key.ts'
+import { CreateKey, EditKey } from './key-form.tsx'
 
 /** A dialog about keys. A new key is kept only while its dialog is open. */
 type OpenDialog =
   | { readonly type: 'create' }
-  | { readonly type: 'rotate' | 'revoke'; readonly of: ApiKey }
+  | { readonly type: 'edit' | 'rotate' | 'revoke'; readonly of: ApiKey }
   | { readonly type: 'show'; readonly created: NewApiKey }
 
 /** The dialogs of a list of keys, and what opens them. */
 export function useKeyDialogs(options: {
   readonly organizations: readonly string[]
-  readonly initial?: string | undefined
+  /** What a new key belongs to at first. */
+  readonly initial?: KeyOwner | undefined
   /** Called after a change. */
   readonly onChanged: () => void
 }) {
@@ -28,33 +30,31 @@ export function useKeyDialogs(options: {
     setDialog({ type: 'show', created })
     options.onChanged()
   }
-  const revoked = () => {
-    toast('The key is revoked.')
+  const changed = (message: string) => () => {
+    toast(message)
     close()
     options.onChanged()
   }
   return {
     create: () => setDialog({ type: 'create' }),
+    onEdit: (of: ApiKey) => setDialog({ type: 'edit', of }),
     onRotate: (of: ApiKey) => setDialog({ type: 'rotate', of }),
     onRevoke: (of: ApiKey) => setDialog({ type: 'revoke', of }),
     element: (
       <>
         {dialog?.type === 'create' && <CreateKey {...options} onClose={close} onCreated={show} />}
         {dialog?.type === 'show' && <ShowKey created={dialog.created} onClose={close} />}
+        {dialog?.type === 'edit' && (
+          <EditKey of={dialog.of} onClose={close} onChanged={changed('The key is changed.')} />
+        )}
         {dialog?.type === 'rotate' && <RotateKey of={dialog.of} onClose={close} onCreated={show} />}
-        {dialog?.type === 'revoke' && <RevokeKey of={dialog.of} onClose={close} onRevoked={revoked} />}
+        {dialog?.type === 'revoke' && (
+          <RevokeKey of={dialog.of} onClose={close} onRevoked={changed('The key is revoked.')} />
+        )}
       </>
     ),
   }
 }
-
-const lifetimes = [
-  { value: '', label: 'Never' },
-  { value: '1d', label: 'In a day' },
-  { value: '30d', label: 'In 30 days' },
-  { value: '90d', label: 'In 90 days' },
-  { value: '365d', label: 'In a year' },
-] as const
 
 const graces = [
   { value: '0s', label: 'Not at all' },
@@ -62,43 +62,6 @@ const graces = [
   { value: '24h', label: 'For a day' },
   { value: '7d', label: 'For a week' },
 ] as const
-
-/** Creates a key of one of these organizations. */
-function CreateKey(props: {
-  readonly organizations: readonly string[]
-  /** The organization that is selected at first. */
-  readonly initial?: string | undefined
-  readonly onClose: () => void
-  readonly onCreated: (created: NewApiKey) => void
-}) {
-  const admin = useAdminApi()
-  const { organizations } = props
-  const [organization, setOrganization] = useState(props.initial ?? organizations[0] ?? '')
-  const [name, setName] = useState('')
-  const [lifetime, setLifetime] = useState<(typeof lifetimes)[number]['value']>('')
-  const options = organizations.map((value) => ({ value, label: value }))
-  const create = async () => {
-    const body = {
-      organization,
-      ...(name.trim() !== '' && { name: name.trim() }),
-      ...(lifetime !== '' && { expires_in: lifetime }),
-    }
-    props.onCreated(await admin.send<NewApiKey>('POST', '/admin/keys', body))
-  }
-  return (
-    <FormDialog
-      title="Create an API key"
-      action="Create"
-      ready={organization !== ''}
-      onClose={props.onClose}
-      onSubmit={create}
-    >
-      <SelectField label="Organization" value={organization} options={options} onChange={setOrganization} />
-      <TextField label="Name" placeholder="laptop" value={name} onInput={setName} />
-      <SelectField label="Expires" value={lifetime} options={lifetimes} onChange={setLifetime} />
-    </FormDialog>
-  )
-}
 
 /** Shows a new key, for the only time. */
 function ShowKey({ created, onClose }: { readonly created: NewApiKey; readonly onClose: () => void }) {
@@ -147,8 +110,8 @@ function RotateKey(props: {
       onSubmit={rotate}
     >
       <p>
-        A new key with the same name, organization and lifetime replaces the key that ends with{' '}
-        <code>{last4}</code>.
+        A new key with the same name, limits and lifetime replaces the key that ends with <code>{last4}</code>
+        . Both spend the same budget.
       </p>
       <SelectField label="The old key still works" value={grace} options={graces} onChange={setGrace} />
     </FormDialog>
@@ -180,8 +143,4 @@ function RevokeKey(props: {
       </p>
     </FormDialog>
   )
-}
-
-function keyPath(id: string): string {
-  return `/admin/keys/${encodeURIComponent(id)}`
 }

@@ -1,65 +1,33 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { ApiClient } from '../../api/client.ts'
-import { loadAll } from '../../api/pages.ts'
 import { Button } from '../../components/button.tsx'
 import { Badge, Foreign, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import { Table } from '../../components/table.tsx'
 import { type Column, dayColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
-
-/** A key without its secret, as `GET /admin/keys` returns it. */
-export type ApiKey = {
-  readonly id: string
-  readonly name: string
-  /** Null if the organization is deleted. */
-  readonly organization: string | null
-  readonly last4: string
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-  readonly replaced_by: string | null
-}
-
-/** A new key with its secret, which only the reply to its creation has. */
-export type NewApiKey = Pick<ApiKey, 'id' | 'name' | 'organization' | 'expires_at'> & { readonly key: string }
-
-/** Whether a key works: a replaced one works until it expires. */
-type KeyState = 'active' | 'replaced' | 'expired' | 'revoked'
-
-/** Returns the state of a key now. */
-export function stateOf({ revoked_at, expires_at, replaced_by }: ApiKey): KeyState {
-  if (revoked_at !== null) return 'revoked'
-  if (expires_at !== null && Date.parse(expires_at) <= Date.now()) return 'expired'
-  return replaced_by === null ? 'active' : 'replaced'
-}
-
-/** Whether requests with a key in this state are accepted. */
-export function works(state: KeyState): boolean {
-  return state === 'active' || state === 'replaced'
-}
-
-/** Loads the keys of all organizations. */
-export function loadKeys(client: ApiClient, signal?: AbortSignal): Promise<readonly ApiKey[]> {
-  return loadAll(client, '/admin/keys', signal)
-}
+import { type ApiKey, hasEnded, stateOf } from './key.ts'
+import { budgetColumns, modelsColumn } from './limit-columns.tsx'
 
 /** The actions on a key of the list. */
 export type KeyActions = {
+  readonly onEdit: (key: ApiKey) => void
   readonly onRotate: (key: ApiKey) => void
   readonly onRevoke: (key: ApiKey) => void
 }
 
-/** A table of keys, of one organization or of all. */
+/** Where a list of keys is, which decides the columns that would be the same in each row. */
+export type KeyScope = 'everyone' | 'organization' | 'project'
+
+/** A table of keys. */
 export function KeyTable(props: {
   readonly keys: readonly ApiKey[]
-  readonly everyone: boolean
+  readonly scope: KeyScope
   readonly actions: KeyActions
   readonly empty: ComponentChildren
 }) {
-  const { keys, everyone, actions } = props
-  const columns = useMemo(() => keyColumns(actions, everyone), [everyone])
+  const { keys, scope, actions } = props
+  const columns = useMemo(() => keyColumns(actions, scope), [scope])
   return (
     <Table
       label="API keys"
@@ -72,43 +40,62 @@ export function KeyTable(props: {
   )
 }
 
-const tones = { active: 'good', replaced: 'warning', expired: 'neutral', revoked: 'bad' } as const
+const tones = {
+  active: 'good',
+  replaced: 'warning',
+  disabled: 'bad',
+  expired: 'neutral',
+  revoked: 'bad',
+} as const
 
-function keyColumns(actions: KeyActions, everyone: boolean): readonly Column<ApiKey>[] {
+/** The state of a key as a badge. */
+export function KeyBadge({ of }: { readonly of: ApiKey }) {
+  const state = stateOf(of)
+  return <Badge tone={tones[state]}>{state}</Badge>
+}
+
+function keyColumns(actions: KeyActions, scope: KeyScope): readonly Column<ApiKey>[] {
   return [
     {
       id: 'name',
       header: 'Name',
-      render: ({ name }) => (
-        <bdi class="clipped" title={visibleText(name)}>
-          {visibleText(name)}
-        </bdi>
+      render: ({ id, name }) => (
+        <a class="clipped" href={routeHash('keys', [id])} title={visibleText(name)}>
+          <Foreign text={name} />
+        </a>
       ),
       sortValue: ({ name }) => name,
     },
-    ...(everyone ? [organizationColumn] : []),
+    ...(scope === 'everyone' ? [organizationColumn] : []),
+    ...(scope === 'project' ? [] : [projectColumn]),
+    {
+      id: 'state',
+      header: 'State',
+      render: (key) => <KeyBadge of={key} />,
+      sortValue: (key) => stateOf(key),
+    },
+    ...budgetColumns<ApiKey>(),
+    modelsColumn(),
     {
       id: 'key',
       header: 'Key',
       render: ({ id, last4 }) => <code>{`sk-weir-${id}-…${last4}`}</code>,
       sortValue: ({ id }) => id,
     },
-    {
-      id: 'state',
-      header: 'State',
-      render: (key) => <Badge tone={tones[stateOf(key)]}>{stateOf(key)}</Badge>,
-      sortValue: (key) => stateOf(key),
-    },
     dayColumn('created', 'Created', ({ created_at }) => created_at),
     {
       id: 'expires',
       header: 'Expires',
-      render: ({ expires_at }) =>
-        expires_at === null ? <span class="quiet">never</span> : <Time at={expires_at} format="day" />,
+      render: ({ expires_at }) => <Expiry at={expires_at} />,
       sortValue: ({ expires_at }) => expires_at,
     },
     { id: 'actions', header: 'Actions', align: 'right', render: (key) => <Actions of={key} {...actions} /> },
   ]
+}
+
+/** When a key expires. */
+function Expiry({ at }: { readonly at: string | null }) {
+  return at === null ? <span class="quiet">never</span> : <Time at={at} format="day" />
 }
 
 /** The column of the organization, in a list of all keys. */
@@ -126,13 +113,32 @@ const organizationColumn: Column<ApiKey> = {
   sortValue: ({ organization }) => organization,
 }
 
-function Actions({ of: key, onRotate, onRevoke }: KeyActions & { readonly of: ApiKey }) {
-  const state = stateOf(key)
-  if (!works(state)) return null
+const projectColumn: Column<ApiKey> = {
+  id: 'project',
+  header: 'Project',
+  render: (key) => <ProjectLink of={key} />,
+  sortValue: ({ project }) => project?.name ?? null,
+}
+
+/** The project of a key, as a link. */
+export function ProjectLink({ of: { organization, project } }: { readonly of: ApiKey }) {
+  if (project === null) return <span class="quiet">none</span>
+  return organization === null ? (
+    <Foreign text={project.name} />
+  ) : (
+    <a href={routeHash('organizations', [organization, 'projects', project.id])}>
+      <Foreign text={project.name} />
+    </a>
+  )
+}
+
+function Actions({ of: key, onEdit, onRotate, onRevoke }: KeyActions & { readonly of: ApiKey }) {
+  if (hasEnded(key)) return null
   const name = visibleText(key.name)
   return (
     <span class="row-actions">
-      {state === 'active' && (
+      <Button label={`Edit ${name}`} icon="edit" iconOnly onClick={() => onEdit(key)} />
+      {stateOf(key) === 'active' && (
         <Button label={`Rotate ${name}`} icon="retry" iconOnly onClick={() => onRotate(key)} />
       )}
       <Button label={`Revoke ${name}`} icon="trash" iconOnly kind="danger" onClick={() => onRevoke(key)} />

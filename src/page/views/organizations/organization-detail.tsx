@@ -3,7 +3,7 @@ import type { ApiClient } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Facts, Figure, Time } from '../../components/facts.tsx'
-import { visibleText } from '../../components/format.ts'
+import { exactUsd, visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
@@ -11,20 +11,13 @@ import { useAdminApi } from '../../session.tsx'
 import { grandTotal, loadReport } from '../usage/report.ts'
 import { UsageReport } from '../usage/usage.tsx'
 import { RangeButtons, type RangeName, ranges } from '../usage/usage-query.tsx'
-import { useKeyDialogs } from './key-dialogs.tsx'
-import { KeyTable, loadKeys } from './key-table.tsx'
-import {
-  BillingBadge,
-  exactUsd,
-  limitFields,
-  limitLabel,
-  limitLabels,
-  type Organization,
-  organizationPath,
-} from './organization.tsx'
+import { LimitsSection } from './limits-section.tsx'
+import { type Organization, organizationPath, OrganizationState } from './organization.tsx'
 import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
+import { OwnedKeys } from './owned-keys.tsx'
+import { OrganizationProjects } from './projects.tsx'
 
-/** One organization: its balance and limits, its API keys, and its usage. */
+/** One organization: its balance and limits, its projects and API keys, and its usage. */
 export function OrganizationDetail({ name }: { readonly name: string }) {
   const admin = useAdminApi()
   const toast = useToast()
@@ -55,7 +48,7 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
         <Button label="Delete" kind="danger" disabled={disabled} onClick={() => setDialog('delete')} />
       </ViewHeader>
       <Loaded resource={organization} lines={12}>
-        {(loaded) => <Account organization={loaded} />}
+        {(loaded) => <Account organization={loaded} onChanged={organization.reload} />}
       </Loaded>
       {dialogProps && dialog === 'credit' && <AddCredit {...dialogProps} />}
       {dialogProps && dialog === 'edit' && <EditOrganization {...dialogProps} />}
@@ -64,56 +57,29 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
   )
 }
 
-function Account({ organization }: { readonly organization: Organization }) {
-  const { id, name, billing, balance_usd, reserved_usd, created_at } = organization
+function Account(props: { readonly organization: Organization; readonly onChanged: () => void }) {
+  const { organization, onChanged } = props
+  const { id, name, balance_usd, reserved_usd, created_at } = organization
   return (
     <div class="stack wide">
       <section class="stack" aria-label="Account">
         <dl class="figures">
           <Figure label="Balance">{exactUsd(balance_usd)}</Figure>
           <Figure label="Reserved by open requests">{exactUsd(reserved_usd)}</Figure>
-          {limitFields.map((field) => (
-            <Figure key={field} label={limitLabels[field]}>
-              {limitLabel(organization[field])}
-            </Figure>
-          ))}
         </dl>
         <Facts
           facts={[
-            ['Billing', <BillingBadge billing={billing} />],
+            ['Billing', <OrganizationState of={organization} />],
             ['ID', <code>{id}</code>],
             ['Created', <Time at={created_at} />],
           ]}
         />
       </section>
-      <OrganizationKeys organization={name} />
+      <LimitsSection of={organization} path={organizationPath(id)} empty="default" onChanged={onChanged} />
+      <OrganizationProjects organization={name} />
+      <OwnedKeys organization={name} />
       <OrganizationUsage id={id} />
     </div>
-  )
-}
-
-function OrganizationKeys({ organization }: { readonly organization: string }) {
-  const admin = useAdminApi()
-  const keys = useResource((signal) => loadKeys(admin, signal), [admin])
-  const dialogs = useKeyDialogs({ organizations: [organization], onChanged: keys.reload })
-  return (
-    <section class="stack" aria-label="Keys of the organization">
-      <div class="section-header">
-        <h2>API keys</h2>
-        <Button label="Create a key" icon="plus" onClick={dialogs.create} />
-      </div>
-      <Loaded resource={keys} lines={4}>
-        {(all) => (
-          <KeyTable
-            keys={all.filter((key) => key.organization === organization)}
-            everyone={false}
-            actions={dialogs}
-            empty={<p class="quiet">The organization has no API key yet.</p>}
-          />
-        )}
-      </Loaded>
-      {dialogs.element}
-    </section>
   )
 }
 

@@ -2,17 +2,12 @@ import { useState } from 'preact/hooks'
 import { parseUsd } from '../../../lib/usd.ts'
 import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
+import { exactUsd } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
 import { useAdminApi } from '../../session.tsx'
-import {
-  type Billing,
-  exactUsd,
-  type LimitField,
-  limitFields,
-  limitLabels,
-  type Organization,
-  organizationPath,
-} from './organization.tsx'
+import { LimitFields, useLimitForm } from './limit-fields.tsx'
+import { sendChange } from './limits.ts'
+import { type Billing, type Organization, organizationPath } from './organization.tsx'
 
 type DialogProps = {
   readonly organization: Organization
@@ -30,14 +25,14 @@ export function CreateOrganization(props: {
   const [name, setName] = useState('')
   const form = useOrganizationForm()
   const create = async () => {
-    const body = { name: name.trim(), ...form.change() }
+    const body = { name: name.trim(), ...form.fields }
     props.onCreated(await admin.send<Organization>('POST', '/admin/organizations', body))
   }
   return (
     <FormDialog
       title="Create an organization"
       action="Create"
-      ready={name.trim() !== '' && form.change() !== undefined}
+      ready={name.trim() !== '' && form.fields !== undefined}
       onClose={props.onClose}
       onSubmit={create}
     >
@@ -57,7 +52,7 @@ export function EditOrganization({ organization, onClose, onChanged }: DialogPro
   const admin = useAdminApi()
   const form = useOrganizationForm(organization)
   const save = async () => {
-    await admin.send('POST', organizationPath(organization.id), form.change())
+    await sendChange(admin, organizationPath(organization.id), organization, form.fields)
     onChanged()
     onClose()
   }
@@ -65,7 +60,7 @@ export function EditOrganization({ organization, onClose, onChanged }: DialogPro
     <FormDialog
       title={`Edit ${organization.name}`}
       action="Save"
-      ready={form.change() !== undefined}
+      ready={form.fields !== undefined}
       onClose={onClose}
       onSubmit={save}
     >
@@ -148,63 +143,26 @@ const billingOptions: readonly { readonly value: Billing; readonly label: string
 ]
 
 /** The fields of billing and limits. */
-function OrganizationFields({ form }: { readonly form: ReturnType<typeof useOrganizationForm> }) {
+function OrganizationFields({ form }: { readonly form: OrganizationForm }) {
   return (
     <>
       <SelectField label="Billing" value={form.billing} options={billingOptions} onChange={form.setBilling} />
-      <fieldset class="field-row">
-        <legend>Rate limits. An empty field keeps the default of the settings.</legend>
-        {limitFields.map((field) => (
-          <TextField
-            key={field}
-            label={limitLabels[field]}
-            inputMode="numeric"
-            placeholder="Default"
-            value={form.texts[field]}
-            onInput={(text) => form.setLimit(field, text)}
-            error={form.problem(field)}
-          />
-        ))}
-      </fieldset>
+      <LimitFields form={form.limits} empty="Default" />
     </>
   )
 }
 
-/**
- * The billing and the limits of a new organization, or of one that is edited: an empty limit is that of the settings.
- */
+type OrganizationForm = ReturnType<typeof useOrganizationForm>
+
+/** The billing and the limits of a new organization, or of one that is edited. */
 function useOrganizationForm(edited?: Organization) {
   const [billing, setBilling] = useState<Billing>(edited?.billing ?? 'unmetered')
-  const [texts, setTexts] = useState(() => byField((field) => String(edited?.[field] ?? '')))
-  const isValid = (field: LimitField) => parseLimit(texts[field]) !== undefined
+  const limits = useLimitForm(edited)
   return {
     billing,
-    texts,
     setBilling,
-    setLimit: (field: LimitField, text: string) => setTexts({ ...texts, [field]: text }),
-    /** The problem of a limit. */
-    problem: (field: LimitField) =>
-      isValid(field) ? undefined : 'Enter a whole number above 0, or nothing.',
-    /** The fields of a request that changes them; undefined if one is invalid. */
-    change: () =>
-      limitFields.every(isValid)
-        ? { billing, ...byField((field) => parseLimit(texts[field]) ?? null) }
-        : undefined,
+    limits,
+    /** The fields of a request; undefined if one is invalid. */
+    fields: limits.fields && { billing, ...limits.fields },
   }
-}
-
-function byField<Value>(valueOf: (field: LimitField) => Value): Readonly<Record<LimitField, Value>> {
-  return {
-    requests_per_minute: valueOf('requests_per_minute'),
-    tokens_per_minute: valueOf('tokens_per_minute'),
-    concurrent_requests: valueOf('concurrent_requests'),
-  }
-}
-
-/** Returns null for no limit, and undefined for a text that is none. */
-function parseLimit(text: string): number | null | undefined {
-  const digits = text.trim()
-  if (digits === '') return null
-  const limit = /^\d+$/.test(digits) ? Number(digits) : 0
-  return limit > 0 && Number.isSafeInteger(limit) ? limit : undefined
 }

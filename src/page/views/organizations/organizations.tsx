@@ -11,9 +11,12 @@ import { useShortcut } from '../../shortcuts.tsx'
 import { loadOrganizations, type Organization, organizationColumns } from './organization.tsx'
 import { OrganizationDetail } from './organization-detail.tsx'
 import { CreateOrganization } from './organization-dialogs.tsx'
+import { ProjectDetail } from './project-detail.tsx'
 
 /** The organizations view: balances, billing and limits, for the operator. */
-export function Organizations({ path: [name], query }: PageRoute) {
+export function Organizations({ path: [name, part, id], query }: PageRoute) {
+  if (name !== undefined && part === 'projects' && id !== undefined)
+    return <ProjectDetail key={id} organization={name} id={id} />
   if (name !== undefined) return <OrganizationDetail key={name} name={name} />
   return <OrganizationList search={query.get('q') ?? ''} />
 }

@@ -1,0 +1,117 @@
+import { parseUsd } from '../../lib/usd.ts'
+import { Bar } from './bar.tsx'
+import { Money, Time } from './facts.tsx'
+import { exactUsd, formatTime } from './format.ts'
+
+/** How often a budget is reset, by the calendar. */
+export type BudgetPeriod = 'day' | 'week' | 'month' | 'none'
+
+/** What is left of a budget in its period, as the API returns it. Amounts are decimal texts. */
+export type Budget = {
+  readonly limit_usd: string
+  readonly spent_usd: string
+  readonly reserved_usd: string
+  readonly held_usd: string
+  readonly allocated_usd: string
+  readonly left_usd: string
+  /** Null for a budget without periods. */
+  readonly resets_at: string | null
+}
+
+const kinds = ['spent', 'reserved', 'held', 'allocated'] as const
+
+type BudgetPart = {
+  readonly kind: (typeof kinds)[number]
+  readonly usd: string
+  /** Of the budget, or of what is used if that is more; from 0 to 1. */
+  readonly share: number
+}
+
+/** The parts of a budget that are used, in the order in which they are shown. */
+export function budgetParts(budget: Budget): readonly BudgetPart[] {
+  const used = usedOf(budget)
+  const limit = nanosOf(budget.limit_usd)
+  const whole = used > limit ? used : limit
+  return kinds.map((kind) => {
+    const usd = budget[`${kind}_usd`]
+    return { kind, usd, share: whole === 0n ? 0 : Number(nanosOf(usd)) / Number(whole) }
+  })
+}
+
+/** A budget in one sentence, for assistive technology: parts of zero are not named. */
+export function budgetText(budget: Budget): string {
+  const parts = budgetParts(budget).filter(({ kind, usd }) => kind === 'spent' || nanosOf(usd) > 0n)
+  const used = parts.map(({ kind, usd }) => `${exactUsd(usd)} ${kind}`).join(', ')
+  const reset = budget.resets_at === null ? 'never reset' : `reset ${formatTime(budget.resets_at)}`
+  return `${used} of ${exactUsd(budget.limit_usd)}; ${exactUsd(budget.left_usd)} left; ${reset}`
+}
+
+/** What is used of the budget of something, as a bar. */
+export function BudgetBar({ label, budget }: { readonly label: string; readonly budget: Budget }) {
+  return (
+    <Bar
+      label={label}
+      value={Number(usedOf(budget)) / 1e9}
+      max={Number(nanosOf(budget.limit_usd)) / 1e9}
+      text={budgetText(budget)}
+      parts={budgetParts(budget)}
+    />
+  )
+}
+
+/** A budget in one line: the bar, what is used, and the limit. */
+export function BudgetLine({ label, budget }: { readonly label: string; readonly budget: Budget }) {
+  return (
+    <div class="budget-line" title={budgetText(budget)}>
+      <BudgetBar label={label} budget={budget} />
+      <span class="number">
+        {exactUsd(budget.left_usd)} left of {exactUsd(budget.limit_usd)}
+      </span>
+    </div>
+  )
+}
+
+const periodWords = { day: 'per day', week: 'per week', month: 'per month', none: 'in all' } as const
+
+/** A budget with its bar, the amount of each part, and when it is reset. */
+export function BudgetFigures(props: {
+  readonly label: string
+  readonly budget: Budget
+  readonly period: BudgetPeriod
+}) {
+  const { label, budget, period } = props
+  return (
+    <div class="meter">
+      <div class="meter-labels">
+        <span>{label}</span>
+        <span class="number">
+          <strong>{exactUsd(budget.left_usd)}</strong> left of {exactUsd(budget.limit_usd)}{' '}
+          {periodWords[period]}
+        </span>
+      </div>
+      <BudgetBar label={label} budget={budget} />
+      <ul class="legend hint">
+        {budgetParts(budget).map(({ kind, usd }) => (
+          <li key={kind}>
+            <span class={`swatch ${kind}`} /> {kind}{' '}
+            <Money usd={usd} decimals={nanosOf(usd) === 0n ? 2 : 4} />
+          </li>
+        ))}
+        {budget.resets_at !== null && (
+          <li>
+            reset <Time at={budget.resets_at} />
+          </li>
+        )}
+      </ul>
+    </div>
+  )
+}
+
+/** In nano-dollars. */
+function usedOf(budget: Budget): bigint {
+  return kinds.reduce((sum, kind) => sum + nanosOf(budget[`${kind}_usd`]), 0n)
+}
+
+function nanosOf(usd: string): bigint {
+  return parseUsd(usd) ?? 0n
+}

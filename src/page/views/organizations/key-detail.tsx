@@ -1,0 +1,71 @@
+import { useResource } from '../../api/resource.ts'
+import { Button } from '../../components/button.tsx'
+import { Badges, Facts, Foreign, type LabelledFact, Time } from '../../components/facts.tsx'
+import { visibleText } from '../../components/format.ts'
+import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { routeHash } from '../../route.ts'
+import { useAdminApi } from '../../session.tsx'
+import { type ApiKey, hasEnded, keyPath, stateOf } from './key.ts'
+import { useKeyDialogs } from './key-dialogs.tsx'
+import { KeyBadge, ProjectLink } from './key-table.tsx'
+import { LimitsSection } from './limits-section.tsx'
+
+/** One API key: its limits, what is left of its budget, and its properties. */
+export function KeyDetail({ id }: { readonly id: string }) {
+  const admin = useAdminApi()
+  const key = useResource((signal) => admin.get<ApiKey>(keyPath(id), { signal }), [admin, id])
+  const dialogs = useKeyDialogs({ organizations: [], onChanged: key.reload })
+  const { value } = key
+  const ended = value === undefined || hasEnded(value)
+  const open = (dialog: (of: ApiKey) => void) => () => value && dialog(value)
+  return (
+    <>
+      <ViewHeader
+        title={visibleText(value?.name ?? id)}
+        back={{ href: routeHash('keys'), label: '← All API keys' }}
+      >
+        <Button label="Edit" disabled={ended} onClick={open(dialogs.onEdit)} />
+        <Button
+          label="Rotate"
+          disabled={ended || stateOf(value) !== 'active'}
+          onClick={open(dialogs.onRotate)}
+        />
+        <Button label="Revoke" kind="danger" disabled={ended} onClick={open(dialogs.onRevoke)} />
+      </ViewHeader>
+      <Loaded resource={key} lines={10}>
+        {(loaded) => (
+          <div class="stack wide">
+            <Facts facts={factsOf(loaded)} />
+            <LimitsSection of={loaded} path={keyPath(id)} empty="no limit" onChanged={key.reload} />
+          </div>
+        )}
+      </Loaded>
+      {dialogs.element}
+    </>
+  )
+}
+
+function factsOf(key: ApiKey): readonly LabelledFact[] {
+  const { id, last4, organization, parent, replaced_by, expires_at, permissions, tags, note } = key
+  return [
+    ['State', <KeyBadge of={key} />],
+    ['Key', <code>{`sk-weir-${id}-…${last4}`}</code>],
+    ['Organization', <Foreign text={organization ?? 'deleted'} />],
+    ['Project', <ProjectLink of={key} />],
+    ['Created', <Time at={key.created_at} />],
+    ['Expires', expires_at === null ? <span class="quiet">never</span> : <Time at={expires_at} />],
+    ['Permissions', <Badges texts={permissions} />],
+    ['Tags', <Badges texts={tags} />],
+    ...(parent === null ? [] : [['Created by the key', <KeyLink id={parent} />] as const]),
+    ...(replaced_by === null ? [] : [['Replaced by', <KeyLink id={replaced_by} />] as const]),
+    ...(note === null ? [] : [['Note', <Foreign text={note} />] as const]),
+  ]
+}
+
+function KeyLink({ id }: { readonly id: string }) {
+  return (
+    <a href={routeHash('keys', [id])}>
+      <code>{id}</code>
+    </a>
+  )
+}

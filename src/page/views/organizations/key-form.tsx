@@ -1,0 +1,204 @@
+import { useState } from 'preact/hooks'
+import { useResource } from '../../api/resource.ts'
+import { FormDialog } from '../../components/dialog.tsx'
+import { Checkbox, SelectField, TextArea, TextField } from '../../components/field.tsx'
+import { formatTime, visibleText } from '../../components/format.ts'
+import { useAdminApi } from '../../session.tsx'
+import { expiryFields, type ExpiryDraft, ExpiryFields, newExpiry } from './expiry-fields.tsx'
+import { type ApiKey, type KeyOwner, type KeyPermission, keyPath, type NewApiKey } from './key.ts'
+import { LimitFields, useLimitForm } from './limit-fields.tsx'
+import { sendChange } from './limits.ts'
+import { loadProjects } from './project.ts'
+
+/** Creates a key of one of these organizations. */
+export function CreateKey(props: {
+  readonly organizations: readonly string[]
+  /** The organization and the project that are selected at first. */
+  readonly initial?: KeyOwner | undefined
+  readonly onClose: () => void
+  readonly onCreated: (created: NewApiKey) => void
+}) {
+  const admin = useAdminApi()
+  const { organizations, initial = {} } = props
+  const [organization, setOrganization] = useState(initial.organization ?? organizations[0] ?? '')
+  const form = useKeyForm(undefined, initial.project)
+  const create = async () => {
+    const { name, ...fields } = form.fields ?? {}
+    const body = { organization, ...(name !== '' && { name }), ...fields }
+    props.onCreated(await admin.send<NewApiKey>('POST', '/admin/keys', body))
+  }
+  return (
+    <FormDialog
+      title="Create an API key"
+      action="Create"
+      ready={organization !== '' && form.fields !== undefined}
+      onClose={props.onClose}
+      onSubmit={create}
+    >
+      <SelectField
+        label="Organization"
+        value={organization}
+        options={organizations.map((value) => ({ value, label: value }))}
+        onChange={(selected) => {
+          setOrganization(selected)
+          form.set({ project: '' })
+        }}
+      />
+      <KeyFields form={form} organization={organization} />
+    </FormDialog>
+  )
+}
+
+/** Changes the limits and the other properties of a key. */
+export function EditKey(props: {
+  readonly of: ApiKey
+  readonly onClose: () => void
+  readonly onChanged: () => void
+}) {
+  const { of: key, onClose, onChanged } = props
+  const admin = useAdminApi()
+  const form = useKeyForm(key)
+  const save = async () => {
+    const current = { ...key, project: key.project?.id ?? null }
+    await sendChange(admin, keyPath(key.id), current, form.fields)
+    onChanged()
+  }
+  return (
+    <FormDialog
+      title={`Edit ${visibleText(key.name)}`}
+      action="Save"
+      ready={form.fields !== undefined}
+      onClose={onClose}
+      onSubmit={save}
+    >
+      <KeyFields form={form} organization={key.organization ?? ''} />
+    </FormDialog>
+  )
+}
+
+type KeyDraft = {
+  readonly name: string
+  /** The ID of a project; empty for none. */
+  readonly project: string
+  readonly expiry: ExpiryDraft
+  /** Separated by commas. */
+  readonly tags: string
+  readonly note: string
+  readonly permissions: readonly KeyPermission[]
+}
+
+/** The fields of a new key, or of one that is edited. */
+function useKeyForm(edited?: ApiKey, project = '') {
+  const limits = useLimitForm(edited)
+  const [draft, setDraft] = useState<KeyDraft>({
+    name: edited?.name ?? '',
+    project: edited?.project?.id ?? project,
+    expiry: edited === undefined ? newExpiry : { choice: 'keep', at: '' },
+    tags: edited?.tags.join(', ') ?? '',
+    note: edited?.note ?? '',
+    permissions: edited?.permissions ?? [],
+  })
+  const expiry = expiryFields(draft.expiry)
+  return {
+    draft,
+    limits,
+    /** When the key expires now, as text; undefined for a new key. */
+    expiresNow: edited && (edited.expires_at === null ? 'never' : formatTime(edited.expires_at)),
+    set: (changed: Partial<KeyDraft>) => setDraft((current) => ({ ...current, ...changed })),
+    /** The fields of a request; undefined if one is invalid. */
+    fields: limits.fields &&
+      expiry && {
+        name: draft.name.trim(),
+        project: draft.project || null,
+        ...expiry,
+        ...limits.fields,
+        tags: draft.tags
+          .split(',')
+          .map((tag) => tag.trim())
+          .filter(Boolean),
+        note: draft.note.trim() || null,
+        permissions: draft.permissions,
+      },
+  }
+}
+
+type KeyForm = ReturnType<typeof useKeyForm>
+
+function KeyFields({ form, organization }: { readonly form: KeyForm; readonly organization: string }) {
+  const { draft, set } = form
+  return (
+    <>
+      <TextField label="Name" placeholder="laptop" value={draft.name} onInput={(name) => set({ name })} />
+      <ProjectField
+        organization={organization}
+        value={draft.project}
+        onChange={(project) => set({ project })}
+      />
+      <ExpiryFields draft={draft.expiry} now={form.expiresNow} onChange={(expiry) => set({ expiry })} />
+      <LimitFields form={form.limits} empty="No limit" />
+      <TextField
+        label="Tags"
+        placeholder="ci, nightly"
+        value={draft.tags}
+        onInput={(tags) => set({ tags })}
+        hint="Separated by commas."
+      />
+      <TextArea label="Note" value={draft.note} onInput={(note) => set({ note })} />
+      <PermissionFields permissions={draft.permissions} onChange={(permissions) => set({ permissions })} />
+    </>
+  )
+}
+
+/** The project of a key, of those of its organization. */
+function ProjectField(props: {
+  readonly organization: string
+  readonly value: string
+  readonly onChange: (project: string) => void
+}) {
+  const { organization, value, onChange } = props
+  const admin = useAdminApi()
+  const { value: projects = [] } = useResource(
+    async (signal) => (organization === '' ? [] : loadProjects(admin, organization, signal)),
+    [admin, organization],
+  )
+  const options = projects.map(({ id, name }) => ({ value: id, label: visibleText(name) }))
+  const known = value === '' || options.some((option) => option.value === value)
+  return (
+    <SelectField
+      label="Project"
+      value={value}
+      options={[{ value: '', label: 'None' }, ...options, ...(known ? [] : [{ value, label: value }])]}
+      onChange={onChange}
+    />
+  )
+}
+
+const permissionLabels: Readonly<Record<KeyPermission, string>> = {
+  admin: 'admin: manages the projects, keys and limits of its organization',
+  mint: 'mint: creates API keys out of its own budget',
+}
+const permissionNames = Object.keys(permissionLabels) as readonly KeyPermission[]
+
+function PermissionFields(props: {
+  readonly permissions: readonly KeyPermission[]
+  readonly onChange: (permissions: readonly KeyPermission[]) => void
+}) {
+  const { permissions, onChange } = props
+  return (
+    <fieldset class="stack">
+      <legend>Permissions</legend>
+      {permissionNames.map((name) => (
+        <Checkbox
+          key={name}
+          label={permissionLabels[name]}
+          checked={permissions.includes(name)}
+          onChange={(checked) =>
+            onChange(
+              permissionNames.filter((other) => (other === name ? checked : permissions.includes(other))),
+            )
+          }
+        />
+      ))}
+    </fieldset>
+  )
+}

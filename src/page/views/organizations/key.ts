@@ -1,0 +1,62 @@
+import type { ApiClient } from '../../api/client.ts'
+import { loadAll } from '../../api/pages.ts'
+import type { Limits } from './limits.ts'
+
+/** A key without its secret, as `GET /admin/keys` returns it. */
+export type ApiKey = Limits & {
+  readonly id: string
+  readonly name: string
+  /** Null if the organization is deleted. */
+  readonly organization: string | null
+  readonly project: { readonly id: string; readonly name: string } | null
+  /** The ID of the key that created it out of its own budget. */
+  readonly parent: string | null
+  readonly permissions: readonly KeyPermission[]
+  readonly tags: readonly string[]
+  readonly note: string | null
+  readonly last4: string
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly replaced_by: string | null
+}
+
+/** What a key may do beside sending requests. */
+export type KeyPermission = 'admin' | 'mint'
+
+/** A new key with its secret, which only the reply to its creation has. */
+export type NewApiKey = Pick<ApiKey, 'id' | 'name' | 'organization' | 'expires_at'> & { readonly key: string }
+
+/** The state of a key. A replaced one works until it expires. */
+export type KeyState = 'active' | 'replaced' | 'disabled' | 'expired' | 'revoked'
+
+/** Returns the state of a key now. */
+export function stateOf({ revoked_at, expires_at, replaced_by, enabled }: ApiKey): KeyState {
+  if (revoked_at !== null) return 'revoked'
+  if (expires_at !== null && Date.parse(expires_at) <= Date.now()) return 'expired'
+  if (!enabled) return 'disabled'
+  return replaced_by === null ? 'active' : 'replaced'
+}
+
+/** Whether a key has ended for good. */
+export function hasEnded(key: ApiKey): boolean {
+  const state = stateOf(key)
+  return state === 'expired' || state === 'revoked'
+}
+
+/** The path of a key in the admin API. */
+export function keyPath(id: string): string {
+  return `/admin/keys/${encodeURIComponent(id)}`
+}
+
+/** The owner of the keys of a list: an organization by its name or ID, or a project by its ID. */
+export type KeyOwner = { readonly organization?: string; readonly project?: string }
+
+/** Loads the keys of an owner, or of all organizations. */
+export function loadKeys(
+  client: ApiClient,
+  signal?: AbortSignal,
+  owner: KeyOwner = {},
+): Promise<readonly ApiKey[]> {
+  return loadAll(client, '/admin/keys', signal, owner)
+}

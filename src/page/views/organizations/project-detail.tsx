@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import { useResource } from '../../api/resource.ts'
+import { Button } from '../../components/button.tsx'
+import { Facts, Foreign, Time } from '../../components/facts.tsx'
+import { visibleText } from '../../components/format.ts'
+import { useToast } from '../../components/toast.tsx'
+import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { routeHash } from '../../route.ts'
+import { useAdminApi } from '../../session.tsx'
+import { LimitsSection } from './limits-section.tsx'
+import { OwnedKeys } from './owned-keys.tsx'
+import { type Project, projectPath } from './project.ts'
+import { DeleteProject, EditProject } from './project-dialogs.tsx'
+import { ProjectBadge } from './projects.tsx'
+
+/** One project of an organization: its limits and its API keys. */
+export function ProjectDetail({ organization, id }: { readonly organization: string; readonly id: string }) {
+  const admin = useAdminApi()
+  const toast = useToast()
+  const project = useResource((signal) => admin.get<Project>(projectPath(id), { signal }), [admin, id])
+  const [dialog, setDialog] = useState<'edit' | 'delete'>()
+  const { value } = project
+  const back = routeHash('organizations', [organization])
+  const disabled = value === undefined || value.deleted_at !== null
+  const close = () => setDialog(undefined)
+  const onDeleted = () => {
+    toast('The project is deleted.')
+    location.hash = back
+  }
+  return (
+    <>
+      <ViewHeader
+        title={visibleText(value?.name ?? id)}
+        back={{ href: back, label: `← ${visibleText(value?.organization ?? organization)}` }}
+      >
+        <Button label="Edit" disabled={disabled} onClick={() => setDialog('edit')} />
+        <Button label="Delete" kind="danger" disabled={disabled} onClick={() => setDialog('delete')} />
+      </ViewHeader>
+      <Loaded resource={project} lines={12}>
+        {(loaded) => <Content project={loaded} onChanged={project.reload} />}
+      </Loaded>
+      {value && dialog === 'edit' && (
+        <EditProject project={value} onClose={close} onChanged={project.reload} />
+      )}
+      {value && dialog === 'delete' && (
+        <DeleteProject project={value} onClose={close} onChanged={onDeleted} />
+      )}
+    </>
+  )
+}
+
+function Content({ project, onChanged }: { readonly project: Project; readonly onChanged: () => void }) {
+  const { id, organization, created_at } = project
+  return (
+    <div class="stack wide">
+      <Facts
+        facts={[
+          ['State', <ProjectBadge of={project} />],
+          ['Organization', <Foreign text={organization ?? 'deleted'} />],
+          ['ID', <code>{id}</code>],
+          ['Created', <Time at={created_at} />],
+        ]}
+      />
+      <LimitsSection of={project} path={projectPath(id)} empty="no limit" onChanged={onChanged} />
+      {organization !== null && <OwnedKeys organization={organization} project={id} />}
+    </div>
+  )
+}
