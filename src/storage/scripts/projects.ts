@@ -110,8 +110,9 @@ function isOf(project: ProjectRecord | undefined, organizationId: string | undef
 }
 
 function* changeProject(id: string, { name, ...limits }: ProjectChange): Script<ProjectRecord> {
+  yield* accountNamed((yield* projectWithId(id)).organization)
+  // Another change may have been committed until the organization was locked.
   const project = yield* projectWithId(id)
-  yield* accountNamed(project.organization)
   if (name !== undefined && name !== project.name) yield* assertFree(project.organizationId, name)
   yield* updateProject({ id, name: name ?? project.name, ...changedAllowance(project.limits, limits) })
   return yield* projectWithId(id)
