@@ -85,12 +85,12 @@ export const indexedRows: readonly DeleteSome[] = [
   deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
   deleteTotalsOf,
   deleteBudgetsOf,
-  deleteById(projects, projects.id, sql`octet_length(${projects.name})`),
+  deleteById(projects, projects.id, sql`octet_length(${projects.name})`, byKeyOf(projects)),
 ]
 
 /** Rows whose keys are one id, beside the organization. */
-function deleteById(table: OwnedTable, id: Column, bytes: SQL<number>): DeleteSome {
-  const [selectSome, deleteSome] = [selectSized(table, id, bytes), deleteIds(table, id)]
+function deleteById(table: OwnedTable, id: Column, bytes: SQL<number>, owner?: SQL): DeleteSome {
+  const [selectSome, deleteSome] = [selectSized(table, id, bytes), deleteIds(table, id, owner)]
   return function* deleteRows(organization) {
     const found = oneStep(yield* selectSome({ organization }))
     if (found.length > 0) yield* deleteSome({ organization, ids: found.map((row) => row.id) })
@@ -136,8 +136,12 @@ const selectResponses = selectSized(
   responses.id,
   sql`octet_length(${responses.head}) + octet_length(${responses.log}) + octet_length(${responses.input})`,
 )
-// The concatenation keeps the database from reading all rows of the organization.
-const deleteResponses = deleteIds(responses, responses.id, sql`${responses.organization_id} || ''`)
+const deleteResponses = deleteIds(responses, responses.id, byKeyOf(responses))
+
+/** The organization of a row, concatenated so that the database does not read all rows of the organization. */
+function byKeyOf(table: OwnedTable): SQL {
+  return sql`${table.organization_id} || ''`
+}
 
 const pieceKey = sql`${response_log.response_id}, ${response_log.position}`
 

@@ -1,15 +1,20 @@
-import { describe, expect, onTestFinished, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../../src/lib/secret.ts'
-import { copyDatabase } from '../../../src/storage/copy/copy-database.ts'
 import { copiedTables, derivedColumns, transientTables } from '../../../src/storage/copy/copied-tables.ts'
-import { openCopySource, openCopyTarget } from '../../../src/storage/copy/copy-endpoints.ts'
-import type { DatabaseLocation } from '../../../src/storage/database-location.ts'
-import * as postgres from '../../../src/storage/postgres/connection/database.ts'
+import { openCopySource } from '../../../src/storage/copy/copy-endpoints.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { completionId } from '../../support/completion-id.ts'
-import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
-import { quietLog, temporaryFolder } from './support/folder.ts'
+import { execute, hasPostgres } from '../../support/postgres/server.ts'
+import {
+  contentOf,
+  copyAll,
+  disposable,
+  emptyPostgres,
+  migratedPostgres,
+  sqliteFile,
+} from './support/copies.ts'
+import { quietLog } from './support/folder.ts'
 
 const notCopied: readonly string[] = Object.values(transientTables).flat()
 
@@ -67,10 +72,27 @@ describe.skipIf(!hasPostgres)('a copy', () => {
       VALUES ('n', 'last', 1, ?, ?, ?, ?, ?, ?)`)
     insertKey.run('b', 'o', hash, null, 2, null)
     insertKey.run('a', 'gone', hash, 3, null, 'b')
+    sqlite.run(`INSERT INTO projects (id, organization_id, name, budget, budget_period, models, enabled, created_at)
+      VALUES ('proj_1', 'o', 'research', 5, 'day', '["acme/*"]', 0, 1)`)
+    sqlite.run(`UPDATE api_keys SET project_id = 'proj_1', parent_id = 'a', allocated_in = 7, limits_id = 'c',
+      budget = 9007199254740991, permissions = '["mint"]', tags = '["t"]', note = 'n' WHERE public_id = 'b'`)
+    sqlite.run(
+      `INSERT INTO budgets VALUES ('b', 0, 'o', 1, 2, 3, 4), ('b', 7, 'o', 9007199254740991, 0, 0, 0)`,
+    )
+    sqlite.run(`INSERT INTO reservations (request_id, organization_id, amount, prepaid, budgets, prompt_cost,
+      prompt_tokens, request) VALUES ('req', 'o', 2, 0, '[["b",0]]', 1, 1, '{}')`)
     const expected = contentOf(file)
     const url = await emptyPostgres()
     const { rows, sums } = await copyAll(file, new Secret(url))
-    expect(rows).toMatchObject({ ledger: 2500, responses: 3, response_log: 2, runs: 1, api_keys: 2 })
+    expect(rows).toMatchObject({
+      ledger: 2500,
+      responses: 3,
+      response_log: 2,
+      runs: 1,
+      api_keys: 2,
+      projects: 1,
+      budgets: 2,
+    })
     expect(sums.ledger).toBe((2500n * 2501n) / 2n)
     expect(await execute(url, 'SELECT public_id FROM api_keys ORDER BY position')).toEqual([
       { public_id: 'b' },
@@ -197,28 +219,6 @@ describe.skipIf(!hasPostgres)('a copy', () => {
   })
 })
 
-async function copyAll(
-  from: DatabaseLocation,
-  to: DatabaseLocation,
-  onProgress?: Parameters<typeof copyDatabase>[2],
-) {
-  const source = await openCopySource(from)
-  const target = await openCopyTarget(to, quietLog)
-  try {
-    return await copyDatabase(source, target, onProgress)
-  } finally {
-    await target.close()
-    await source.close()
-  }
-}
-
-function contentOf(file: string): Record<string, unknown[]> {
-  using opened = disposable(openDatabase(file, quietLog))
-  const { sqlite } = opened.database
-  const rowsOf = (name: string) => sqlite.query(`SELECT * FROM "${name}" ORDER BY 1, 2`).values()
-  return Object.fromEntries(copiedTables.map(({ name }) => [name, rowsOf(name)]))
-}
-
 function isPermanent(column: string): boolean {
   // An FTS5 table has further tables, which it manages itself.
   return !notCopied.some((table) => column.startsWith(`${table}.`) || column.startsWith('completion_terms_'))
@@ -226,25 +226,4 @@ function isPermanent(column: string): boolean {
 
 function copiedColumns(): readonly string[] {
   return copiedTables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
-}
-
-function sqliteFile(): string {
-  return join(temporaryFolder(), 'weir.db')
-}
-
-async function emptyPostgres(): Promise<string> {
-  const server = await sharedPostgres()
-  const url = await server.createDatabase()
-  onTestFinished(() => server.dropDatabase(url))
-  return url
-}
-
-async function migratedPostgres(): Promise<string> {
-  const url = await emptyPostgres()
-  await (await postgres.openDatabase(new Secret(url), quietLog)).close()
-  return url
-}
-
-function disposable(database: ReturnType<typeof openDatabase>) {
-  return { database, [Symbol.dispose]: () => database.close() }
 }

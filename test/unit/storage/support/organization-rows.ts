@@ -7,6 +7,8 @@ export const ownedTables = [
   'provider_state',
   'usage',
   'usage_totals',
+  'budgets',
+  'projects',
   'ledger',
   'reservations',
 ] as const
@@ -43,6 +45,8 @@ export function fillOrganization(sqlite: Sqlite, organization: string, other: st
         'completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, priced, unpriced, cost, latencies, first_tokens',
       `'hour', i * 3600000, 'key', 'chat', '', '', 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, '[]', '[]'`,
     )
+    fill('budgets', 'owner_id, start, spent', `${id('key_')}, 0, 1`)
+    fill('projects', 'id, name, created_at', `${id('proj_')}, 'research', 1`)
     fill('ledger', 'id, created_at, kind, amount', `${id('led_')}, 1, 'credit', 2`)
     fill(
       'reservations',
