@@ -50,6 +50,10 @@ async function acknowledgedBeforeKill(
   return text.split('\n').slice(0, -1)
 }
 
+/** What the requests that count against budgets have cost. */
+const selectCounted = `SELECT organization_id, sum(cost), 0 FROM usage WHERE key_id = 'counted'
+  GROUP BY organization_id ORDER BY 1`
+
 type UsageRow = { readonly cost: number; readonly status: number }
 
 async function checkAndRecover(file: string, acknowledged: readonly string[]): Promise<void> {
@@ -58,6 +62,9 @@ async function checkAndRecover(file: string, acknowledged: readonly string[]): P
   await createLedger(database, createWriter(database)).recover()
   expectConsistentLedger(database.sqlite)
   expect(database.sqlite.prepare('SELECT count(*) FROM reservations').values()).toEqual([[0]])
+  expect(
+    database.sqlite.prepare('SELECT owner_id, spent, reserved FROM budgets ORDER BY 1').values(),
+  ).toEqual(database.sqlite.prepare(selectCounted).values())
   const find = database.sqlite.prepare<UsageRow, [string]>('SELECT cost, status FROM usage WHERE id = ?')
   const charged = database.sqlite.prepare('SELECT sum(-amount) FROM ledger WHERE request_id = ? AND kind = ?')
   for (const line of acknowledged) {

@@ -11,10 +11,13 @@ const database = openDatabase(file, quietLog)
 const ledger = createLedger(database, createWriter(database))
 
 async function spendOn(organization: string): Promise<never> {
-  for (;;) {
-    const request = requestOf(organization)
+  for (let count = 0; ; count++) {
+    // Every other request counts against a budget.
+    const counted = count % 2 === 1
+    const budgets = counted ? [{ owner: organization, start: 0, limit: 10n ** 9n }] : []
+    const request = { ...requestOf(organization), ...(counted && { key: 'counted' }) }
     const [amount, cost] = [randomNanos(), randomNanos()]
-    const reservation = { request, amount, promptCost: amount / 10n, promptTokens: 1 }
+    const reservation = { request, amount, promptCost: amount / 10n, promptTokens: 1, budgets }
     if (!(await isReserved(ledger, reservation))) continue
     process.stdout.write(`reserved ${request.id} ${amount / 10n}\n`)
     await ledger.settle(request, { status: 200, cost })
