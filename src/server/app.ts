@@ -4,6 +4,7 @@ import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/re
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
 import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored-routes.ts'
+import { managementRoutes } from '../api/organization/management/routes.ts'
 import { ownOrganizationRoutes } from '../api/organization/own-organization.ts'
 import { createUsageGuard, organizationRoutes } from '../api/organization/routes.ts'
 import { createCompletionService } from '../api/chat-completions/stored-completions.ts'
@@ -114,6 +115,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
     .use(ownOrganizationRoutes(guard, { ...dependencies.admin.managed, limits: settings.limits }))
+    .use(managementRoutes(guard, settings.limits, { ...dependencies.admin, ...dependencies }))
     .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
   app.use(openApi(app.routes))

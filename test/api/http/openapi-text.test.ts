@@ -50,6 +50,15 @@ const ids = {
   organization: await change('POST', 'organizations', { name: 'globex' }),
   key: await change('POST', 'keys', { organization: 'globex', name: 'changed' }),
   project: await change('POST', 'projects', { organization: 'globex', name: 'changed' }),
+  ...(await createOwn()),
+}
+
+/** Objects of the organization of the first key, which then may manage them. */
+async function createOwn(): Promise<Readonly<Record<string, string>>> {
+  await change('PATCH', 'keys/Test00000000', { permissions: ['admin', 'mint'] })
+  const project = await change('POST', 'projects', { organization: 'default', name: 'changed' })
+  const key = await change('POST', 'keys', { organization: 'default', project, name: 'changed' })
+  return { project_id: project, api_key_id: key, rate_limit_id: 'rl_all_models' }
 }
 
 const reply = await app.request('/openapi.json')

@@ -25,7 +25,7 @@ async function startShared() {
   const paid = await startBillingScenario(jsonReply(providerReply), { acme: { kind: 'deepseek' } })
   await paid.billing.fund('acme', '1')
   await paid.billing.fund('globex', '1')
-  const [acme, globex] = [await paid.billing.keyOf('acme'), await paid.billing.keyOf('globex')].map(bearer)
+  const [acme, globex] = [await managerOf(paid, 'acme'), await managerOf(paid, 'globex')]
   // Each has completions of its own, those of the one between those of the other.
   const foreign: string[] = []
   for (const headers of [acme!, globex!, acme!, globex!, acme!]) {
@@ -46,14 +46,24 @@ async function startShared() {
   return { paid, acme: acme!, globex: globex!, ids, [Symbol.asyncDispose]: paid[Symbol.asyncDispose] }
 }
 
-function bearer(key: string): Headers {
-  return { authorization: `Bearer ${key}` }
+/** Creates a key that manages its organization, which has a project with a key, and a key that it has created itself. */
+async function managerOf({ app, billing }: BillingScenario, organization: string): Promise<Headers> {
+  const { keys } = billing
+  const key = { organization, name: `of ${organization}`, expiresAt: null }
+  const created = await keys.create({ ...key, permissions: ['admin', 'mint'], budget: 1_000_000_000n })
+  const headers = { authorization: `Bearer ${created.key.reveal()}` }
+  const project = await app.request('/v1/organization/projects', { headers, body: { name: organization } })
+  const { id } = (await project.json()) as { readonly id: string }
+  await keys.create({ ...key, project: id })
+  await keys.mint(created.record.id, { name: 'minted', budget: 1n, expiresAt: null })
+  return headers
 }
 
 /** Every id that the database holds. */
 async function idsOf({ billing }: BillingScenario): Promise<string[]> {
   const columns = {
     organizations: 'id',
+    projects: 'id',
     api_keys: 'public_id',
     usage: 'id',
     ledger: 'id',
@@ -67,11 +77,12 @@ async function idsOf({ billing }: BillingScenario): Promise<string[]> {
   return (await Promise.all(read)).flat(2).map(String)
 }
 
-/** The id of an organization, and those of its keys. */
+/** The id of an organization, and those of its keys and projects. */
 async function ownerIdsOf({ billing }: BillingScenario, name: string): Promise<unknown[]> {
   const owned = 'SELECT id FROM organizations WHERE name = ?'
-  const sql = `${owned} UNION SELECT public_id FROM api_keys WHERE organization_id IN (${owned})`
-  return (await billing.values(sql, name, name)).flat()
+  const keys = `SELECT public_id FROM api_keys WHERE organization_id IN (${owned})`
+  const projects = `SELECT id FROM projects WHERE organization_id IN (${owned})`
+  return (await billing.values(`${owned} UNION ${keys} UNION ${projects}`, name, name, name)).flat()
 }
 
 async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers: Headers): Promise<Seen> {

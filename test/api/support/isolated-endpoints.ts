@@ -1,6 +1,7 @@
 import type { BillingScenario } from '../../support/billing-scenario.ts'
 import { postResponse, responsesPath } from '../../support/responses.ts'
 import { chatRequest } from '../../support/scenario.ts'
+import { managementEndpoints } from './management-endpoints.ts'
 import { storedPath } from '../../support/stored-completions.ts'
 
 /** The header with a key. */
@@ -119,6 +120,7 @@ export const endpoints: readonly Endpoint[] = [
     ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}/input_items?after=${id}`, headers),
   },
   ...adminEndpoints(),
+  ...managementEndpoints,
 ]
 
 /** The tool call that `acme` has had. */

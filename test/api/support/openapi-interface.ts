@@ -49,4 +49,48 @@ export const interfaceNow = {
   'GET /v1/organization/usage/completions': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/organization/costs': [200, 400, 401, 403, 429, 500, 503],
   'GET /v1/responses/{id}/input_items': [200, 400, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/projects': [200, 400, 401, 403, 429, 500, 503],
+  'POST /v1/organization/projects': [200, 400, 401, 403, 408, 413, 415, 429, 500, 503],
+  'GET /v1/organization/projects/{project_id}': [200, 401, 403, 404, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}/archive': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/projects/{project_id}/rate_limits': [200, 401, 403, 404, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}/rate_limits/{rate_limit_id}': [
+    200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503,
+  ],
+  'GET /v1/organization/projects/{project_id}/model_permissions': [200, 401, 403, 404, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}/model_permissions': [
+    200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503,
+  ],
+  'DELETE /v1/organization/projects/{project_id}/model_permissions': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/spend_limit': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/projects/{project_id}/spend_limit': [200, 401, 403, 404, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}/spend_limit': [
+    200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503,
+  ],
+  'DELETE /v1/organization/projects/{project_id}/spend_limit': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/projects/{project_id}/api_keys': [200, 400, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/projects/{project_id}/api_keys/{api_key_id}': [200, 401, 403, 404, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}/api_keys/{api_key_id}': [
+    200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503,
+  ],
+  'DELETE /v1/organization/projects/{project_id}/api_keys/{api_key_id}': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/projects/{project_id}/service_accounts': [200, 400, 401, 403, 404, 429, 500, 503],
+  'POST /v1/organization/projects/{project_id}/service_accounts': [
+    200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503,
+  ],
+  'GET /v1/organization/projects/{project_id}/service_accounts/{service_account_id}': [
+    200, 401, 403, 404, 429, 500, 503,
+  ],
+  'DELETE /v1/organization/projects/{project_id}/service_accounts/{service_account_id}': [
+    200, 401, 403, 404, 429, 500, 503,
+  ],
+  'GET /v1/organization/admin_api_keys': [200, 400, 401, 403, 429, 500, 503],
+  'POST /v1/organization/admin_api_keys': [200, 400, 401, 403, 408, 413, 415, 429, 500, 503],
+  'GET /v1/organization/admin_api_keys/{key_id}': [200, 401, 403, 404, 429, 500, 503],
+  'DELETE /v1/organization/admin_api_keys/{key_id}': [200, 401, 403, 404, 429, 500, 503],
+  'GET /v1/organization/keys': [200, 400, 401, 403, 429, 500, 503],
+  'POST /v1/organization/keys': [200, 400, 401, 402, 403, 408, 413, 415, 429, 500, 503],
+  'GET /v1/organization/keys/{key_id}': [200, 401, 403, 404, 429, 500, 503],
+  'DELETE /v1/organization/keys/{key_id}': [200, 401, 403, 404, 429, 500, 503],
 }

@@ -1,0 +1,79 @@
+import { loggedLimits } from '../../../http/limits.ts'
+import { withBudgets } from '../../../http/render-accounts.ts'
+import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
+import type { KeyChange, KeyPageQuery, KeyRecord } from '../../../storage/ports/accounts.ts'
+import type { ManagementDependencies } from './own-projects.ts'
+import { createOwnChanges, type Manager } from './permission.ts'
+
+/** The keys that an endpoint is for: those of a project, or those with the permission `admin`. */
+export type KeyScope = { readonly projectId: string } | { readonly permission: 'admin' }
+
+/** The keys of the organization of a key, by the scope of the endpoint. One outside of it, or a revoked one, does not exist: 404. */
+export type OwnKeys = ReturnType<typeof createOwnKeys>
+
+export function createOwnKeys(parts: ManagementDependencies) {
+  const { keys, budgets } = parts.managed
+  const change = createOwnChanges(parts)
+
+  async function find({ organization }: Manager, scope: KeyScope, id: string): Promise<KeyRecord> {
+    const key = await keys.find(id)
+    const isOwn = key?.organizationId === organization.id && key.revokedAt === null && isWithin(key, scope)
+    if (isOwn) return key
+    throw adminObjectNotFound(`There is no API key with the ID '${id.slice(0, 100)}' here.`)
+  }
+
+  return {
+    find,
+    page: ({ organization }: Manager, scope: KeyScope, query: KeyPageQuery) =>
+      keys.page({ ...query, ...scope, organizationId: organization.id, unrevoked: true }),
+    create: (manager: Manager, { name, expiresAt, ...properties }: NewOwnKey) =>
+      change(
+        manager,
+        'key.create',
+        () => keys.create({ name, expiresAt, ...properties, organization: manager.organization.name }),
+        ({ record }) => ({ key: record.id, name, ...loggedProperties({ expiresAt, ...properties }) }),
+      ),
+    change: (manager: Manager, scope: KeyScope, id: string, properties: KeyChange) =>
+      change(
+        manager,
+        'key.change',
+        async () => keys.change((await find(manager, scope, id)).id, properties),
+        ({ name }) => ({ key: id, name, ...loggedProperties(properties) }),
+      ),
+    revoke: (manager: Manager, scope: KeyScope, id: string) =>
+      change(
+        manager,
+        'key.revoke',
+        async () => keys.revoke((await find(manager, scope, id)).id),
+        ({ name }) => ({ key: id, name }),
+      ),
+    withBudgets: (records: readonly KeyRecord[]) => withBudgets(budgets, records, Date.now()),
+  }
+}
+
+/** The properties of a new key. */
+type NewOwnKey = KeyChange & { readonly name: string; readonly expiresAt: number | null }
+
+function isWithin(key: KeyRecord, scope: KeyScope): boolean {
+  if ('projectId' in scope) return key.project?.id === scope.projectId
+  return key.permissions.includes(scope.permission)
+}
+
+function loggedProperties({ project, expiresAt, permissions, ...limits }: KeyChange) {
+  return {
+    project,
+    expiresAt: expiresAt == null ? expiresAt : new Date(expiresAt).toISOString(),
+    permissions: permissions?.join(' '),
+    ...loggedLimits(limits),
+  }
+}
+
+/** A key as lists show it, without its secret. */
+export function redacted({ id, last4 }: KeyRecord): string {
+  return `sk-weir-${id}-...${last4}`
+}
+
+/** Returns when a key expires, in milliseconds since 1970; null for never. */
+export function expiryAfter(seconds: number | null | undefined): number | null {
+  return seconds == null ? null : Date.now() + seconds * 1000
+}

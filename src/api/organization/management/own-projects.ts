@@ -1,0 +1,103 @@
+import type { ChangeDependencies } from '../../../http/changes.ts'
+import { loggedLimits } from '../../../http/limits.ts'
+import { type WithBudget, withBudgets } from '../../../http/render-accounts.ts'
+import { renderLimits } from '../../../http/render-limits.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
+import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
+import type {
+  PageQuery,
+  ProjectChange,
+  ProjectInput,
+  ProjectRecord,
+  Projects,
+} from '../../../storage/ports/accounts.ts'
+import type { ManagedStores } from '../../../storage/ports/storage.ts'
+import { type ChangeOwn, createOwnChanges, type Manager, secondsOf, secondsOrNull } from './permission.ts'
+
+/** The stores of managed organizations, and what changes of them need. */
+export type ManagementDependencies = ChangeDependencies & { readonly managed: ManagedStores }
+
+/** The projects of the organization of a key. One of another organization does not exist: 404. */
+export type OwnProjects = ReturnType<typeof createOwnProjects>
+
+export function createOwnProjects(parts: ManagementDependencies) {
+  const { projects, budgets } = parts.managed
+  const found = createProjectFinder(projects)
+  return {
+    ...found,
+    ...createProjectChanges(projects, found, createOwnChanges(parts)),
+    page: ({ organization }: Manager, query: PageQuery & { readonly deleted: boolean }) =>
+      projects.page({ ...query, organizationId: organization.id }),
+    /** What is left of the budget of a project; undefined without one. */
+    async budgetOf(project: ProjectRecord) {
+      const [found] = await withBudgets(budgets, [project], Date.now())
+      return found?.state
+    },
+    async render(records: readonly ProjectRecord[]) {
+      return (await withBudgets(budgets, records, Date.now())).map(renderOwnProject)
+    },
+  }
+}
+
+function createProjectFinder(projects: Projects) {
+  async function find({ organization }: Manager, id: string): Promise<ProjectRecord> {
+    const project = await projects.find(id)
+    if (project?.organizationId === organization.id) return project
+    throw adminObjectNotFound(`There is no project with the ID '${id.slice(0, 100)}' in this organization.`)
+  }
+
+  return {
+    find,
+    /** Throws 400 for an archived one. */
+    async findActive(manager: Manager, id: string): Promise<ProjectRecord> {
+      const project = await find(manager, id)
+      if (project.deletedAt === null) return project
+      throw badRequest(`The project ${project.name} is archived.`, 'invalid_value', null)
+    },
+  }
+}
+
+function createProjectChanges(
+  projects: Projects,
+  { find, findActive }: ReturnType<typeof createProjectFinder>,
+  change: ChangeOwn,
+) {
+  return {
+    create: (manager: Manager, input: Omit<ProjectInput, 'organization'>) =>
+      change(
+        manager,
+        'project.create',
+        () => projects.create({ ...input, organization: manager.organization.name }),
+        ({ id, name }) => ({ project: id, name, ...loggedLimits(input) }),
+      ),
+    /** Throws 400 for an archived one. */
+    change: (manager: Manager, id: string, properties: ProjectChange) =>
+      change(
+        manager,
+        'project.change',
+        async () => projects.change((await findActive(manager, id)).id, properties),
+        ({ name }) => ({ project: id, name, ...loggedLimits(properties) }),
+      ),
+    archive: (manager: Manager, id: string) =>
+      change(
+        manager,
+        'project.delete',
+        async () => projects.delete((await find(manager, id)).id),
+        ({ name }) => ({ project: id, name }),
+      ),
+  }
+}
+
+/** Renders a project as OpenAI's API has it, with Weir's limits. */
+function renderOwnProject({ account, state }: WithBudget<ProjectRecord>) {
+  const { id, name, createdAt, deletedAt, limits } = account
+  return {
+    object: 'organization.project',
+    id,
+    name,
+    created_at: secondsOf(createdAt),
+    archived_at: secondsOrNull(deletedAt),
+    status: deletedAt === null ? 'active' : 'archived',
+    ...renderLimits(limits, state),
+  }
+}
