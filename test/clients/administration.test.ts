@@ -1,4 +1,4 @@
-import OpenAI from 'openai'
+import OpenAI, { APIError } from 'openai'
 import { describe, expect, test } from 'bun:test'
 import type { KeyInput } from '../../src/storage/ports/accounts.ts'
 import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
@@ -27,7 +27,7 @@ async function administrator(
 /** The error that OpenAI's client throws. */
 async function errorOf(call: PromiseLike<unknown>) {
   const error = await Promise.resolve(call).catch((error: unknown) => error)
-  if (error instanceof OpenAI.APIError) return { status: error.status, type: error.type, code: error.code }
+  if (error instanceof APIError) return { status: error.status, type: error.type, code: error.code }
   throw new Error('The call has succeeded.')
 }
 
