@@ -9,7 +9,7 @@ export function admission(limits: RateLimits) {
   return function admit({ caller, request, set }: AuthenticatedContext): Admitted | Promise<Admitted> {
     const onRejected = (status: RateLimitStatus) => reportStatus(set, status)
     // Elysia waits for a function that returns the result of another one.
-    return withAdmission(limits.admit(caller.organization, onRejected, request.method === 'POST'))
+    return withAdmission(limits.admit(caller, onRejected, request.method === 'POST'))
   }
 }
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { LargeBodies, maxWaiting, minLargeBody } from '../../src/gateway/rate-limits/large-bodies.ts'
-import { createLocalLimits } from '../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../support/local-limits.ts'
 import { errorHandler } from '../../src/http/errors.ts'
 import { jsonBody } from '../../src/http/json-body.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -12,7 +12,7 @@ import { organization } from '../unit/gateway/support/organization.ts'
 
 const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
 const acme = organization()
-const admission = createLocalLimits(() => limits).admit(acme, () => {})
+const admission = createLocalLimits(() => limits).admit(callerOf(acme), () => {})
 const largeBodies = new LargeBodies()
 const caller = { organization: acme, hasCredit: true }
 const body = createValidator(Type.Object({}))

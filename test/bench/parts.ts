@@ -8,7 +8,7 @@ import { median } from './send.ts'
 import { parseApiKey, verifySecret } from '../../src/domain/accounting/organization.ts'
 import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
 import { Meter } from '../../src/gateway/billing/meter.ts'
-import { createLocalLimits } from '../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../support/local-limits.ts'
 import { parseJson } from '../../src/lib/json/json.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { isTooDeep } from '../../src/lib/validation/json-bounds.ts'
@@ -62,7 +62,7 @@ async function guardParts(folder: string): Promise<Part[]> {
       throw new Error('No such key.')
     return known.organization
   }
-  const organization = identify()
+  const caller = callerOf(identify())
   const bodies = [
     ['200 B', smallBody(slug)],
     ['6 kB', mediumBody(slug)],
@@ -71,7 +71,7 @@ async function guardParts(folder: string): Promise<Part[]> {
     await timed('key', identify),
     await timed('limits', () =>
       limits
-        .admit(organization, () => {})
+        .admit(caller, () => {})
         .open(50)
         .release(150),
     ),

@@ -1,5 +1,11 @@
 import type { Organization } from '../../src/domain/accounting/organization.ts'
-import type { Admission, ConcurrencySlot, QueuedSlot } from '../../src/gateway/rate-limits/admission.ts'
+import type { RateLimitOwner } from '../../src/gateway/access/caller-limits.ts'
+import type {
+  Admission,
+  ConcurrencySlot,
+  Limited,
+  QueuedSlot,
+} from '../../src/gateway/rate-limits/admission.ts'
 import { createRateLimits, type RateLimits } from '../../src/gateway/rate-limits/rate-limits.ts'
 import type { MemoryBudget } from '../../src/lib/memory-budget.ts'
 import type { LimitValues, RateLimitStatus } from '../../src/storage/ports/limits.ts'
@@ -7,7 +13,7 @@ import { createMemoryLimits } from '../../src/storage/sqlite/limits.ts'
 
 /** The rate limits of a process that is alone: nothing has to be waited for. */
 export type LocalRateLimits = Omit<RateLimits, 'admit'> & {
-  admit(organization: Organization, onRejected: (status: RateLimitStatus) => void): LocalAdmission
+  admit(caller: Limited, onRejected: (status: RateLimitStatus) => void): LocalAdmission
 }
 
 export type LocalAdmission = {
@@ -27,10 +33,15 @@ export function createLocalLimits(
   const rateLimits = createRateLimits(createMemoryLimits(clock), defaults, { memory, maxOrganizations })
   return {
     ...rateLimits,
-    admit(organization, onRejected) {
-      const admission = rateLimits.admit(organization, onRejected)
+    admit(caller, onRejected) {
+      const admission = rateLimits.admit(caller, onRejected)
       if (admission instanceof Promise) throw new Error('The admission has to be waited for.')
       return admission as LocalAdmission
     },
   }
+}
+
+/** A caller of an organization, whose project and keys have these rate limits. */
+export function callerOf(organization: Organization, rateLimited: readonly RateLimitOwner[] = []): Limited {
+  return { organization, limits: { rateLimited } }
 }

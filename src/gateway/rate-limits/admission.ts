@@ -1,12 +1,20 @@
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { rateLimited } from '../../lib/errors/http-errors.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
-import type { OrganizationLimiter, RateLimitStatus } from '../../storage/ports/limits.ts'
+import type { RateLimitStatus } from '../../storage/ports/limits.ts'
+import type { CallerLimits } from '../access/caller-limits.ts'
+import { refusedPart, type RequestLimiter } from './shared-limiter.ts'
+
+/** Who sends a request: its organization, and the project and the keys that have rate limits of their own. */
+export type Limited = {
+  readonly organization: Organization
+  readonly limits: Pick<CallerLimits, 'rateLimited'>
+}
 
 /** The resources that all admissions share. */
 export type AdmissionResources = {
   /** Called each time, because an idle limiter may be evicted while a body is read. */
-  limiterOf(organization: Organization): OrganizationLimiter
+  limiterOf(limited: Limited): RequestLimiter
   readonly memory: MemoryBudget
 }
 
@@ -17,30 +25,34 @@ export type AdmissionResources = {
 export class Admission {
   /** The memory that the request holds. A call that begins releases it at its end. */
   readonly memory: MemoryLease
-  readonly #organization: Organization
+  readonly #limited: Limited
   readonly #resources: AdmissionResources
   /** The limiter whose slot the request holds. */
-  #slot: OrganizationLimiter | undefined
+  #slot: RequestLimiter | undefined
   #detached = false
   #recorded = false
 
-  constructor(organization: Organization, resources: AdmissionResources) {
-    this.#organization = organization
+  constructor(limited: Limited, resources: AdmissionResources) {
+    this.#limited = limited
     this.#resources = resources
-    this.memory = resources.memory.lease(organization.id)
+    this.memory = resources.memory.lease(limited.organization.id)
   }
 
   /** Takes a concurrency slot, which the call then uses, or throws the 429. Does nothing if the request has one. */
   acquireSlot(): void | Promise<void> {
-    const acquired = this.tryAcquireSlot()
-    if (acquired instanceof Promise) return acquired.then((acquired) => this.#requireSlot(acquired))
-    return this.#requireSlot(acquired)
+    if (this.#slot) return undefined
+    const limiter = this.#limiter
+    const acquired = this.#takeSlot(limiter)
+    if (acquired instanceof Promise) return acquired.then((acquired) => requireSlot(acquired, limiter))
+    return requireSlot(acquired, limiter)
   }
 
   /** The same; returns false if no slot is free. */
   tryAcquireSlot(): boolean | Promise<boolean> {
-    if (this.#slot) return true
-    const limiter = this.#limiter
+    return this.#slot ? true : this.#takeSlot(this.#limiter)
+  }
+
+  #takeSlot(limiter: RequestLimiter): boolean | Promise<boolean> {
     const taken = limiter.takeSlot()
     if (taken instanceof Promise) return taken.then((taken) => this.#holdSlot(limiter, taken))
     return this.#holdSlot(limiter, taken)
@@ -55,9 +67,10 @@ export class Admission {
 
   /** Takes about so many tokens for a call that runs later, or throws the 429. */
   queue(tokens: number): QueuedSlot | Promise<QueuedSlot> {
-    const waitMs = this.#limiter.takeTokens(tokens)
-    if (waitMs instanceof Promise) return waitMs.then((waitMs) => this.#queued(tokens, waitMs))
-    return this.#queued(tokens, waitMs)
+    const limiter = this.#limiter
+    const waitMs = limiter.takeTokens(tokens)
+    if (waitMs instanceof Promise) return waitMs.then((waitMs) => this.#queued(tokens, waitMs, limiter))
+    return this.#queued(tokens, waitMs, limiter)
   }
 
   /** Releases the slot and the memory, unless a call or a response has taken them over. */
@@ -89,20 +102,16 @@ export class Admission {
     return this.#recorded
   }
 
-  /** The current rate limit status of the organization. */
+  /** The current rate limit status: of the tightest limits that apply. */
   status(): RateLimitStatus {
     return this.#limiter.status()
   }
 
-  get #limiter(): OrganizationLimiter {
-    return this.#resources.limiterOf(this.#organization)
+  get #limiter(): RequestLimiter {
+    return this.#resources.limiterOf(this.#limited)
   }
 
-  #requireSlot(acquired: boolean): void {
-    if (!acquired) throw tooManyConcurrent(this.#limiter.maxConcurrent)
-  }
-
-  #holdSlot(limiter: OrganizationLimiter, taken: boolean): boolean {
+  #holdSlot(limiter: RequestLimiter, taken: boolean): boolean {
     if (taken) this.#slot = limiter
     return taken
   }
@@ -113,10 +122,11 @@ export class Admission {
   }
 
   #openWithSlot(tokens: number): ConcurrencySlot | Promise<ConcurrencySlot> {
-    const waitMs = this.#limiter.takeTokens(tokens)
-    if (!(waitMs instanceof Promise)) return this.#opened(tokens, waitMs)
+    const limiter = this.#slot ?? this.#limiter
+    const waitMs = limiter.takeTokens(tokens)
+    if (!(waitMs instanceof Promise)) return this.#opened(tokens, waitMs, limiter)
     return waitMs.then(
-      (waitMs) => this.#opened(tokens, waitMs),
+      (waitMs) => this.#opened(tokens, waitMs, limiter),
       (error) => {
         this.#freeSlot()
         throw error
@@ -124,39 +134,38 @@ export class Admission {
     )
   }
 
-  #opened(tokens: number, waitMs: number): ConcurrencySlot {
-    const limiter = this.#slot ?? this.#limiter
+  #opened(tokens: number, waitMs: number, limiter: RequestLimiter): ConcurrencySlot {
     if (waitMs > 0) {
       this.#freeSlot()
-      throw limitExceeded('tokens', limiter.status(), waitMs)
+      throw limitExceeded('tokens', limiter, waitMs)
     }
     this.#slot = undefined
     this.#recorded = true
     return new ConcurrencySlot(limiter, tokens, this.detachMemory())
   }
 
-  #queued(tokens: number, waitMs: number): QueuedSlot {
-    if (waitMs > 0) throw limitExceeded('tokens', this.status(), waitMs)
+  #queued(tokens: number, waitMs: number, limiter: RequestLimiter): QueuedSlot {
+    if (waitMs > 0) throw limitExceeded('tokens', limiter, waitMs)
     this.#recorded = true
-    return new QueuedSlot(this.#organization, this.#resources, tokens)
+    return new QueuedSlot(this.#limited, this.#resources, tokens)
   }
 }
 
 /** A reserved call that has its tokens and waits for a slot. */
 export class QueuedSlot {
-  readonly #organization: Organization
+  readonly #limited: Limited
   readonly #resources: AdmissionResources
   readonly #tokens: number
 
-  constructor(organization: Organization, resources: AdmissionResources, tokens: number) {
-    this.#organization = organization
+  constructor(limited: Limited, resources: AdmissionResources, tokens: number) {
+    this.#limited = limited
     this.#resources = resources
     this.#tokens = tokens
   }
 
-  /** Takes a concurrency slot; undefined while the organization has none that is free. */
+  /** Takes a concurrency slot; undefined while none is free. */
   start(): ConcurrencySlot | undefined | Promise<ConcurrencySlot | undefined> {
-    const limiter = this.#resources.limiterOf(this.#organization)
+    const limiter = this.#resources.limiterOf(this.#limited)
     const taken = limiter.takeSlot()
     if (taken instanceof Promise) return taken.then((taken) => this.#started(limiter, taken))
     return this.#started(limiter, taken)
@@ -164,12 +173,13 @@ export class QueuedSlot {
 
   /** Returns the tokens: the call will not run. */
   release(): void {
-    this.#resources.limiterOf(this.#organization).settleTokens(this.#tokens, 0)
+    this.#resources.limiterOf(this.#limited).settleTokens(this.#tokens, 0)
   }
 
-  #started(limiter: OrganizationLimiter, taken: boolean): ConcurrencySlot | undefined {
+  #started(limiter: RequestLimiter, taken: boolean): ConcurrencySlot | undefined {
     if (!taken) return undefined
-    return new ConcurrencySlot(limiter, this.#tokens, this.#resources.memory.lease(this.#organization.id))
+    const { organization } = this.#limited
+    return new ConcurrencySlot(limiter, this.#tokens, this.#resources.memory.lease(organization.id))
   }
 }
 
@@ -177,11 +187,11 @@ export class QueuedSlot {
 export class ConcurrencySlot {
   /** The memory of the call, released with the slot. */
   readonly memory: MemoryLease
-  readonly #limiter: OrganizationLimiter
+  readonly #limiter: RequestLimiter
   readonly #tokens: number
   #released = false
 
-  constructor(limiter: OrganizationLimiter, tokens: number, memory: MemoryLease) {
+  constructor(limiter: RequestLimiter, tokens: number, memory: MemoryLease) {
     this.#limiter = limiter
     this.#tokens = tokens
     this.memory = memory
@@ -197,15 +207,18 @@ export class ConcurrencySlot {
   }
 }
 
-/** 429: the bucket of the organization has too little for the request, and for `waitMs` will not have enough. */
-export function limitExceeded(type: keyof RateLimitStatus, status: RateLimitStatus, waitMs: number): Error {
-  const { limit } = status[type]
-  const reached = `Rate limit exceeded: too many ${type} per minute for the organization (limit: ${limit}).`
+/** 429: a bucket that has refused the request has too little, and for `waitMs` will not have enough. */
+export function limitExceeded(type: keyof RateLimitStatus, refusing: RequestLimiter, waitMs: number): Error {
+  const { title, limiter } = refusedPart(refusing)
+  const { limit } = limiter.status()[type]
+  const reached = `Rate limit exceeded: too many ${type} per minute for ${title} (limit: ${limit}).`
   return rateLimited(type, `${reached} Try again in ${waitMs / 1000} seconds.`, waitMs)
 }
 
-/** 429: all concurrency slots of the organization are taken. */
-function tooManyConcurrent(limit: number): Error {
-  const message = `Rate limit exceeded: too many concurrent requests for the organization (limit: ${limit}). Try again when one has finished.`
-  return rateLimited('requests', message, 1000)
+/** Throws the 429 if the slot was not acquired, because all are taken. */
+function requireSlot(acquired: boolean, refusing: RequestLimiter): void {
+  if (acquired) return
+  const { title, limiter } = refusedPart(refusing)
+  const message = `Rate limit exceeded: too many concurrent requests for ${title} (limit: ${limiter.maxConcurrent}). Try again when one has finished.`
+  throw rateLimited('requests', message, 1000)
 }

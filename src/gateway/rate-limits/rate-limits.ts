@@ -2,24 +2,26 @@ import type { Organization } from '../../domain/accounting/organization.ts'
 import { IdleCache } from '../../lib/idle-cache.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
 import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../../storage/ports/limits.ts'
-import { Admission, type AdmissionResources, limitExceeded, QueuedSlot } from './admission.ts'
+import type { RateLimitOwner } from '../access/caller-limits.ts'
+import { Admission, type AdmissionResources, type Limited, limitExceeded, QueuedSlot } from './admission.ts'
+import { organizationPart, ownerPart, type RequestLimiter, SharedLimiter } from './shared-limiter.ts'
 
-/** The rate limits of all organizations. */
+/** The rate limits of all organizations, projects and keys. */
 export type RateLimits = {
   /**
-   * Counts a request of the organization, or calls `onRejected` with its status and throws the 429. What a request that
+   * Counts a request, or calls `onRejected` with the status of its limits and throws the 429. What a request that
    * `opensCall` is about to take is asked for at the same time.
    */
   admit(
-    organization: Organization,
+    caller: Limited,
     onRejected: (status: RateLimitStatus) => void,
     opensCall?: boolean,
   ): Admission | Promise<Admission>
   /** A reserved call of an earlier process that has yet to run. */
-  resume(organization: Organization): QueuedSlot
+  resume(caller: Limited): QueuedSlot
   /** The slots of queued background runs. */
   readonly queuedRuns: QueuedRunSlots
-  /** The number of organizations with a limiter. */
+  /** The number of organizations, projects and keys with a limiter. */
   size(): number
 }
 
@@ -42,37 +44,79 @@ export function createRateLimits(
   defaults: () => LimitValues,
   { memory = new MemoryBudget(), maxOrganizations }: RateLimitsOptions = {},
 ): RateLimits {
-  const limiters = new IdleCache<OrganizationLimiter>((limiter) => limiter.isIdle(), maxOrganizations)
-  const resources: AdmissionResources = { limiterOf, memory }
-
-  function limiterOf(organization: Organization): OrganizationLimiter {
-    const { id } = organization
-    return limiters.find(id) ?? limiters.add(id, limits.create(id, limitsOf(organization, defaults())))
-  }
+  const limiters = new Limiters(limits, defaults, maxOrganizations)
+  const resources: AdmissionResources = { limiterOf: (caller) => limiters.of(caller), memory }
 
   function toAdmission(
-    organization: Organization,
+    caller: Limited,
+    limiter: RequestLimiter,
     waitMs: number,
     onRejected: (status: RateLimitStatus) => void,
   ): Admission {
-    if (waitMs === 0) return new Admission(organization, resources)
-    const status = limiterOf(organization).status()
-    onRejected(status)
-    throw limitExceeded('requests', status, waitMs)
+    if (waitMs === 0) return new Admission(caller, resources)
+    onRejected(limiter.status())
+    throw limitExceeded('requests', limiter, waitMs)
   }
 
   return {
-    admit(organization, onRejected, opensCall = false) {
-      const limiter = limiterOf(organization)
-      limiter.setLimits(limitsOf(organization, defaults()))
+    admit(caller, onRejected, opensCall = false) {
+      limiters.update(caller)
+      const limiter = limiters.of(caller)
       const waitMs = limiter.takeRequest(opensCall)
       return waitMs instanceof Promise
-        ? waitMs.then((waitMs) => toAdmission(organization, waitMs, onRejected))
-        : toAdmission(organization, waitMs, onRejected)
+        ? waitMs.then((waitMs) => toAdmission(caller, limiter, waitMs, onRejected))
+        : toAdmission(caller, limiter, waitMs, onRejected)
     },
-    resume: (organization) => new QueuedSlot(organization, resources, 0),
+    resume: (caller) => new QueuedSlot(caller, resources, 0),
     size: () => limiters.size,
-    queuedRuns: { claim: (organization, limit) => claimQueued(limiterOf(organization), limit) },
+    queuedRuns: {
+      claim: (organization, limit) => claimQueued(limiters.ofOrganization(organization), limit),
+    },
+  }
+}
+
+/** The limiters of organizations, projects and keys, by their ids. */
+class Limiters {
+  readonly #limits: Limits
+  readonly #defaults: () => LimitValues
+  readonly #cache: IdleCache<OrganizationLimiter>
+
+  constructor(limits: Limits, defaults: () => LimitValues, max: number | undefined) {
+    this.#limits = limits
+    this.#defaults = defaults
+    this.#cache = new IdleCache((limiter) => limiter.isIdle(), max)
+  }
+
+  get size(): number {
+    return this.#cache.size
+  }
+
+  /** All that a request of the caller takes from. */
+  of({ organization, limits: { rateLimited } }: Limited): RequestLimiter {
+    const limiter = this.ofOrganization(organization)
+    if (rateLimited.length === 0) return limiter
+    // The key comes last in the list, and is asked first.
+    const parts = rateLimited.map((owner) => ownerPart(owner, this.#ofOwner(owner))).toReversed()
+    return new SharedLimiter([...parts, organizationPart(limiter)])
+  }
+
+  ofOrganization(organization: Organization): OrganizationLimiter {
+    const { id } = organization
+    return this.#cache.find(id) ?? this.#add(id, limitsOf(organization, this.#defaults()))
+  }
+
+  /** Applies what may have been changed since the last request. */
+  update({ organization, limits: { rateLimited } }: Limited): void {
+    this.ofOrganization(organization).setLimits(limitsOf(organization, this.#defaults()))
+    for (const owner of rateLimited) this.#ofOwner(owner).setLimits(limitsOf(owner, unlimited))
+  }
+
+  #ofOwner(owner: RateLimitOwner): OrganizationLimiter {
+    return this.#cache.find(owner.id) ?? this.#add(owner.id, limitsOf(owner, unlimited))
+  }
+
+  #add(id: string, values: LimitValues): OrganizationLimiter {
+    return this.#cache.add(id, this.#limits.create(id, values))
   }
 }
 
@@ -80,8 +124,15 @@ async function claimQueued(limiter: OrganizationLimiter, limit: number): Promise
   return (await limiter.takeQueued(limit)) ? () => limiter.releaseQueued() : undefined
 }
 
-/** The limits of the organization: its own, or else the defaults. */
-function limitsOf({ limits: own }: Organization, defaults: LimitValues): LimitValues {
+/** What a project or a key does not limit is never taken from its limiter. */
+const unlimited: LimitValues = {
+  requestsPerMinute: 100_000_000_000,
+  tokensPerMinute: 100_000_000_000,
+  concurrentRequests: 100_000_000_000,
+}
+
+/** The limits of an owner: its own, or else the defaults. */
+function limitsOf({ limits: own }: Pick<RateLimitOwner, 'limits'>, defaults: LimitValues): LimitValues {
   return {
     requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
     tokensPerMinute: own.tokensPerMinute ?? defaults.tokensPerMinute,

@@ -1,6 +1,6 @@
 import type { BucketStatus } from '../../lib/token-bucket.ts'
 
-/** The limits of an organization. */
+/** The limits of an organization, a project or a key. */
 export type LimitValues = {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -10,14 +10,14 @@ export type LimitValues = {
 /** How much of its limits an organization has left. */
 export type RateLimitStatus = { readonly requests: BucketStatus; readonly tokens: BucketStatus }
 
-/** The limits of organizations, for all processes that use the database. */
+/** The limits of organizations, projects and keys, for all processes that use the database. */
 export type Limits = {
-  /** Creates the limiter of an organization, of which a process has one. */
-  create(organization: string, limits: LimitValues): OrganizationLimiter
+  /** Creates the limiter of an owner, of which a process has one. */
+  create(owner: string, limits: LimitValues): OrganizationLimiter
 }
 
 /**
- * The limiter of one organization. What it has at hand it takes at once; a promise asks the database, and rejects with 503 if
+ * The limiter of one organization, project or key. What it has at hand it takes at once; a promise asks the database, and rejects with 503 if
  * that is unavailable.
  */
 export type OrganizationLimiter = {
@@ -30,6 +30,8 @@ export type OrganizationLimiter = {
    * that `opensCall` is about to take is asked for at the same time.
    */
   takeRequest(opensCall: boolean): number | Promise<number>
+  /** Gives a counted request back: another of its limits has refused it. */
+  refundRequest(): void
   /** Takes tokens; returns the same. */
   takeTokens(tokens: number): number | Promise<number>
   /** Debits the tokens used beyond those that were taken, or refunds the rest. */

@@ -40,6 +40,10 @@ class MemoryLimiter implements OrganizationLimiter {
     return this.#requests.take(1, this.#now())
   }
 
+  refundRequest(): void {
+    this.#requests.charge(-1, this.#now())
+  }
+
   takeTokens(tokens: number): number {
     return this.#tokens.take(tokens, this.#now())
   }

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { createLocalLimits } from '../../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { errorHandler } from '../../../src/http/errors.ts'
 import { jsonBody } from '../../../src/http/json-body.ts'
 import { createValidator } from '../../../src/lib/validation/validator.ts'
@@ -10,7 +10,7 @@ import { organization } from '../../unit/gateway/support/organization.ts'
 import { openConnection } from '../../support/connection.ts'
 
 const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
-const admission = createLocalLimits(() => limits).admit(organization(), () => {})
+const admission = createLocalLimits(() => limits).admit(callerOf(organization()), () => {})
 const app = new Elysia()
   .use(errorHandler(createLog(() => {})))
   .use(jsonBody({ maxBody: 1000, timeoutMs: 500 }))

@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { Type } from 'typebox'
 import { minLargeBody } from '../../../src/gateway/rate-limits/large-bodies.ts'
-import { createLocalLimits } from '../../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { createBodyReader } from '../../../src/http/json-body.ts'
 import { createValidator } from '../../../src/lib/validation/validator.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
@@ -44,7 +44,7 @@ test.each([
     using turns = countTurns()
     const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
     const owner = organization()
-    const admission = createLocalLimits(() => limits).admit(owner, () => {})
+    const admission = createLocalLimits(() => limits).admit(callerOf(owner), () => {})
     const { acquire } = admission.memory
     using _measured = spyOn(admission.memory, 'acquire').mockImplementation((bytes) => {
       turns.record('acquire')

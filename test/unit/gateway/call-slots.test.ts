@@ -5,7 +5,7 @@ import { createGateway } from '../../../src/gateway/gateway.ts'
 import type { GenerationStream } from '../../../src/gateway/generate-request.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
-import { createLocalLimits } from '../../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
@@ -104,7 +104,7 @@ async function startScenario(script: Script) {
   const providers = providersOf(provider('alpha', { baseUrl: upstream.url, timeouts }))
   const [model] = modelsWith([], { providers }).enabled
   if (!model) throw new Error('There is no model.')
-  const admit = () => limits.admit(organization(), () => {})
+  const admit = () => limits.admit(callerOf(organization()), () => {})
   const generation = { messages: [], tools: [], extras: {} }
   const { id, billing } = organization()
   const facts = { organization: id, key: 'k', createdAt: 0, api: 'chat' as const, stream: true }

@@ -4,7 +4,7 @@ import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { Call } from '../../../src/gateway/call.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
-import { createLocalLimits } from '../../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { upstreamBroken } from '../../../src/lib/errors/upstream-errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
@@ -45,7 +45,7 @@ function scenario({ left = false, broken = false } = {}) {
       metadata: { ...facts, api: 'chat', stream: true },
       billing: acme.billing,
       budgets: [],
-      admission: createLocalLimits(() => limits).admit(acme, () => {}),
+      admission: createLocalLimits(() => limits).admit(callerOf(acme), () => {}),
       model,
       generation: { messages: [], tools: [], extras: {} },
       stream: true,

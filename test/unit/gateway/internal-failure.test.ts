@@ -4,7 +4,7 @@ import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
-import { createLocalLimits } from '../../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { badRequest } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -69,7 +69,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
       api: 'chat' as const,
       stream,
     }
-    const admission = limits.admit(organization(), () => {})
+    const admission = limits.admit(callerOf(organization()), () => {})
     const signal = new AbortController().signal
     const reply = await gateway.generate({ ...common, metadata, admission, stream, signal })
     await reply.forEach(() => {})

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { RenewLeases } from '../../../src/storage/postgres/cluster/lease-store.ts'
+import { callerOf } from '../../support/local-limits.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { testSharedStores } from '../storage/support/stores.ts'
 import { openLeased, refusalOf } from './support/leased-limits.ts'
@@ -13,7 +14,7 @@ testSharedStores((open) => {
     const { all, acme, counts } = leased
     const [one] = all
     const admissions = await Promise.all(
-      Array.from({ length: 3 }, () => one?.limits.admit(acme, () => {}, true)),
+      Array.from({ length: 3 }, () => one?.limits.admit(callerOf(acme), () => {}, true)),
     )
     expect(admissions.map((admission) => admission?.acquireSlot())).toEqual([undefined, undefined, undefined])
     const calls = admissions.map((admission) => admission?.open(200))
@@ -35,7 +36,7 @@ testSharedStores((open) => {
         },
     })
     const { all, acme, slotRows, untilLeft } = leased
-    await all[0]?.limits.admit(acme, () => {}, true)
+    await all[0]?.limits.admit(callerOf(acme), () => {}, true)
     const [[, { buckets, slots } = {}] = []] = asked
     expect(buckets).toMatchObject([
       { kind: 'requests', needs: [1] },

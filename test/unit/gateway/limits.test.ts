@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { RateLimitStatus } from '../../../src/storage/ports/limits.ts'
-import { createLocalLimits, type LocalAdmission } from '../../support/local-limits.ts'
+import { callerOf, createLocalLimits, type LocalAdmission } from '../../support/local-limits.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import type { Organization } from '../../../src/domain/accounting/organization.ts'
 import { organization } from './support/organization.ts'
@@ -19,7 +19,7 @@ function gateway({ requests = 10, tokens = 1000, open = 2, most: max = 100 } = {
   )
   const latest: { admission?: LocalAdmission; refused?: RateLimitStatus } = {}
   const refused = (standing: RateLimitStatus) => void (latest.refused = standing)
-  const admit = (who: Organization = acme) => (latest.admission = limits.admit(who, refused))
+  const admit = (who: Organization = acme) => (latest.admission = limits.admit(callerOf(who), refused))
   const left = () => {
     const standing = latest.admission?.status()
     return [standing?.requests.remaining, standing?.tokens.remaining]

@@ -1,5 +1,6 @@
 import { noLimits } from '../../../domain/accounting/allowance.ts'
 import type { Outcome } from '../../../domain/accounting/request-metadata.ts'
+import { callerLimits, noCallerLimits } from '../../../gateway/access/caller-limits.ts'
 import { estimateTokens } from '../../../gateway/billing/estimate.ts'
 import { failureOutcome as outcomeOf } from '../../../gateway/billing/outcome.ts'
 import { costOf } from '../../../gateway/billing/price.ts'
@@ -131,10 +132,15 @@ async function toQueuedRun(
   { keys, limits }: AdoptDependencies,
 ): Promise<Run> {
   const { facts: metadata } = request
-  const organization = (await keys.find(metadata.key))?.organization
+  const key = await keys.find(metadata.key)
+  const organization = key?.organization
+  if (key && organization) {
+    const slot = limits.resume({ organization, limits: callerLimits(key, organization) })
+    return { live, metadata, slot }
+  }
   // Without an organization the run fails when it is its turn.
-  const owner = organization ?? { id: row.organization, name: '', billing: 'none' as const, limits: noLimits }
-  return { live, metadata, slot: limits.resume(owner) }
+  const missing = { id: row.organization, name: '', billing: 'none' as const, limits: noLimits }
+  return { live, metadata, slot: limits.resume({ organization: missing, limits: noCallerLimits }) }
 }
 
 /** Settles a run whose process was killed: it has failed, and its usage up to then is charged. */

@@ -68,6 +68,11 @@ class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
     return opensCall && waitMs instanceof Promise ? this.#leaseCall(waitMs) : waitMs
   }
 
+  refundRequest(): void {
+    this.#requests.charge(-1)
+    this.#changed(this.#requests)
+  }
+
   takeTokens(tokens: number): number | Promise<number> {
     return this.#take(this.#tokens, tokens)
   }

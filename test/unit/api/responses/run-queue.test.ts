@@ -4,7 +4,7 @@ import { LiveResponse } from '../../../../src/api/responses/live/live-response.t
 import { headOf } from '../../../../src/api/responses/request/head.ts'
 import type { Run } from '../../../../src/api/responses/background/run.ts'
 import { RunQueue } from '../../../../src/api/responses/background/run-queue.ts'
-import { createLocalLimits } from '../../../support/local-limits.ts'
+import { callerOf, createLocalLimits } from '../../../support/local-limits.ts'
 import { requestOf } from '../../storage/support/ledger-fixture.ts'
 
 const limits = createLocalLimits(() => ({
@@ -28,7 +28,9 @@ function runOf(id: string): Run {
   return {
     live: new LiveResponse(organization, head),
     metadata: requestOf(organization),
-    slot: limits.resume({ id: organization, name: organization, billing: 'unmetered', limits: noLimits }),
+    slot: limits.resume(
+      callerOf({ id: organization, name: organization, billing: 'unmetered', limits: noLimits }),
+    ),
   }
 }
 

@@ -7,6 +7,7 @@ import {
   createLeasedLimits,
   type LeasedLimits,
 } from '../../../../src/storage/postgres/cluster/leased-limits.ts'
+import { callerOf } from '../../../support/local-limits.ts'
 import { waitUntil } from '../../../support/billing-database.ts'
 import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
 import { organization } from './organization.ts'
@@ -89,9 +90,10 @@ function toClient(leased: LeasedLimits, limits: RateLimits) {
     leased,
     limits,
     admit: (who: Organization, onRejected: (status: RateLimitStatus) => void = () => {}) =>
-      limits.admit(who, onRejected),
+      limits.admit(callerOf(who), onRejected),
     /** Admits a request and opens its call. */
-    open: async (who: Organization, tokens: number) => await (await limits.admit(who, () => {})).open(tokens),
+    open: async (who: Organization, tokens: number) =>
+      await (await limits.admit(callerOf(who), () => {})).open(tokens),
   }
 }
 

@@ -1,3 +1,4 @@
+import { callerOf } from '../../../support/local-limits.ts'
 import type { RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
 import { type LeasedOptions, openLeased, refusalOf } from './leased-limits.ts'
@@ -35,7 +36,7 @@ export async function measureSteadyLoad(
   const [startedAt, origin] = [performance.now(), clock.now]
 
   async function call(): Promise<void> {
-    const admitting = all[calls++ % processes]?.limits.admit(acme, () => {}, true)
+    const admitting = all[calls++ % processes]?.limits.admit(callerOf(acme), () => {}, true)
     const admission = await admitting
     const opening = admission?.open(200)
     if (admitting instanceof Promise || opening instanceof Promise) waiting++
