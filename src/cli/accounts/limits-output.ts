@@ -7,17 +7,21 @@ import type { DetailRow } from '../output.ts'
 export function budgetCell({ budget, budgetPeriod }: Allowance, state: BudgetState | undefined): string {
   if (budget === null) return '-'
   const left = state === undefined ? budget : budgetLeft(budget, state.use)
-  return `${shortUsd(left)} of ${formatUsd(budget)}${periodText(budgetPeriod)}`
+  // The budget of a run of an agent is a few cents, of which a request costs a thousandth.
+  const decimals = budget < oneUsd ? 6 : 4
+  return `${shortUsd(left, decimals)} of ${formatUsd(budget)}${periodText(budgetPeriod)}`
 }
+
+const oneUsd = 1_000_000_000n
 
 /** Formats a budget that is not used yet for a table: `5.00 a day`; `-` for no budget. */
 export function newBudgetCell({ budget = null, budgetPeriod = 'none' }: AllowanceChange): string {
   return budget === null ? '-' : `${formatUsd(budget)}${periodText(budgetPeriod)}`
 }
 
-/** Rounded to four decimals, of which the last two are omitted if they are zero. */
-function shortUsd(amount: Nanos): string {
-  return formatRoundedUsd(amount).replace(/(?<=\.\d\d)0+$/, '')
+/** Rounds to these decimals, and omits zeros at the end but for two. */
+function shortUsd(amount: Nanos, decimals: number): string {
+  return formatRoundedUsd(amount, decimals).replace(/(?<=\.\d\d+?)0+$/, '')
 }
 
 function periodText(period: Allowance['budgetPeriod']): string {

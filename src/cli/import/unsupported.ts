@@ -133,6 +133,7 @@ const litellmReasons = reasons({
   'The log of weir serve is JSON where it is not a terminal.': 'json_logs',
   'Weir has no guardrails.': 'guardrails',
   'Weir adapts requests to each provider itself.': 'modify_params',
+  'Each budget has a time zone of its own: --budget-time-zone.': 'timezone',
 })
 
 const routerFields = names(`
