@@ -1,6 +1,9 @@
 /** Nano-dollars: billionths of a US dollar, the unit of every amount in the gateway. */
 export type Nanos = bigint
 
+/** The highest absolute amount that is stored, because a number represents it exactly: 9 million USD. */
+export const maxNanos = BigInt(Number.MAX_SAFE_INTEGER)
+
 /** Formats an amount as an exact decimal number of USD with at least `decimals` decimals: `12.50`. */
 export function formatUsd(amount: Nanos | number, decimals = 2): string {
   const nanos = typeof amount === 'bigint' ? amount : BigInt(amount)

@@ -1,7 +1,6 @@
 import type { AllowanceChange, BudgetPeriod } from '../../domain/accounting/allowance.ts'
 import { type Fields, fieldsOf } from '../../lib/json/json.ts'
-import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
-import { maxNanos } from '../../storage/common/store-limits.ts'
+import { formatUsd, maxNanos, type Nanos, parseUsd } from '../../lib/usd.ts'
 import { shellWord } from '../quote.ts'
 import { amountOf, countOf, isTrue, type Part } from './source.ts'
 

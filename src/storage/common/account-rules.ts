@@ -1,6 +1,5 @@
-import { formatUsd, type Nanos } from '../../lib/usd.ts'
+import { formatUsd, maxNanos, type Nanos } from '../../lib/usd.ts'
 import { type KeyRecord, OperatorError, type OrganizationAccount } from '../ports/accounts.ts'
-import { maxNanos } from './store-limits.ts'
 
 /** Throws an error for the operator if an organization cannot have this name. */
 export function assertOrganizationName(name: string): void {

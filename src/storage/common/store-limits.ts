@@ -1,7 +1,4 @@
-import type { Nanos } from '../../lib/usd.ts'
-
-/** The highest absolute amount that a column holds and a number represents exactly: 9 million USD. */
-export const maxNanos = BigInt(Number.MAX_SAFE_INTEGER)
+import { maxNanos, type Nanos } from '../../lib/usd.ts'
 
 /** Returns the nearest amount that a column can hold: a provider may report any number of tokens. */
 export function clampToColumn(amount: Nanos): Nanos {

@@ -1,4 +1,4 @@
-import { maxNanos } from '../common/store-limits.ts'
+import { maxNanos } from '../../lib/usd.ts'
 import type { BudgetLimit } from '../ports/ledger.ts'
 
 /** Returns the budgets of a reservation for the column `limits` of `input`: `[["owner", start, "limit"], …]`. */

@@ -1,5 +1,5 @@
+import { maxNanos } from '../../lib/usd.ts'
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
-import { maxNanos } from '../common/store-limits.ts'
 import type { Settlement } from '../ports/ledger.ts'
 import { usage as usageTable } from '../schema/postgres.ts'
 import { type UsageColumn, usageRow, type UsageValue } from '../usage/usage-row.ts'

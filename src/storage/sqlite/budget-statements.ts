@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Nanos } from '../../lib/usd.ts'
+import { maxNanos, type Nanos } from '../../lib/usd.ts'
 import { parseBudgets } from '../common/reserved-budgets.ts'
-import { maxNanos } from '../common/store-limits.ts'
 import type { BudgetLimit, ReservationRefusal } from '../ports/ledger.ts'
 import { budgets } from '../schema/organizations.ts'
 import { bare, select } from '../sql.ts'

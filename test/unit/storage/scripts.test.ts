@@ -65,7 +65,8 @@ test('a statement is compiled once, in the dialect of each database, with its va
 })
 
 test('a script is a sequence of statements that receives rows, without a database', () => {
-  const key = { id: 'old', name: 'laptop', organization: null }
+  const limits = { budget: null, models: null, enabled: 1 }
+  const key = { id: 'old', name: 'laptop', organization: null, ...limits, permissions: '[]', tags: '[]' }
   expect(drive(rotateKey('old', 1000, 5), [[]])).toEqual({ values: [{ id: 'old' }], done: false })
   expect(drive(rotateKey('old', 1000, 5), [[], [key]])).toEqual({
     values: [{ id: 'old' }, { id: 'old' }],

@@ -1,4 +1,4 @@
-import { maxNanos } from '../../../../src/storage/common/store-limits.ts'
+import { maxNanos } from '../../../../src/lib/usd.ts'
 
 /** What a balance should be, worked out without a database. */
 export type AccountModel = {
