@@ -224,17 +224,17 @@ describe('the administration client of OpenAI', () => {
     expect(await Array.fromAsync(other.projects.list())).toEqual([own])
     const { id } = account
     for (const call of [
-      other.projects.retrieve(project_id),
-      other.projects.update(project_id, { name: 'x' }),
-      other.projects.archive(project_id),
-      other.projects.spendLimit.delete(project_id),
-      other.projects.apiKeys.list(project_id),
-      other.projects.apiKeys.delete(id, { project_id }),
-      other.projects.apiKeys.delete(id, { project_id: own.id }),
-      other.projects.serviceAccounts.create(project_id, { name: 'x' }),
-      other.adminAPIKeys.delete('Test00000000'),
+      () => other.projects.retrieve(project_id),
+      () => other.projects.update(project_id, { name: 'x' }),
+      () => other.projects.archive(project_id),
+      () => other.projects.spendLimit.delete(project_id),
+      () => other.projects.apiKeys.list(project_id),
+      () => other.projects.apiKeys.delete(id, { project_id }),
+      () => other.projects.apiKeys.delete(id, { project_id: own.id }),
+      () => other.projects.serviceAccounts.create(project_id, { name: 'x' }),
+      () => other.adminAPIKeys.delete('Test00000000'),
     ])
-      expect(await errorOf(call)).toMatchObject({ status: 404 })
+      expect(await errorOf(call())).toMatchObject({ status: 404 })
     expect(await projects.retrieve(project_id)).toMatchObject({ name: 'search', status: 'active' })
     expect(await projects.apiKeys.retrieve(id, { project_id })).toMatchObject({ id })
   })
