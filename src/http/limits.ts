@@ -102,19 +102,18 @@ const usd = (description: string) => Type.String({ description })
 const usdOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 const limitOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 
-/** What is left of a budget. */
-const Budget = Type.Object(
-  {
-    limit_usd: usd('The budget of each period in USD.'),
-    spent_usd: usd('The cost of the requests of this period.'),
-    reserved_usd: usd('What open requests can still cost.'),
-    held_usd: usd('What requests of servers that were killed may have cost at their providers.'),
-    allocated_usd: usd('What the budgets of API keys that were created out of this one have taken.'),
-    left_usd: usd('What is left for new requests.'),
-    resets_at: usdOrNull('When the next period begins, in ISO 8601; null for a budget without periods.'),
-  },
-  { title: 'Budget' },
-)
+/** What is left of a budget, as replies have it. */
+export const budgetProperties = {
+  limit_usd: usd('The budget of each period in USD.'),
+  spent_usd: usd('The cost of the requests of this period.'),
+  reserved_usd: usd('What open requests can still cost.'),
+  held_usd: usd('What requests of servers that were killed may have cost at their providers.'),
+  allocated_usd: usd('What the budgets of API keys that were created out of this one have taken.'),
+  left_usd: usd('What is left for new requests.'),
+  resets_at: usdOrNull('When the next period begins, in ISO 8601; null for a budget without periods.'),
+}
+
+const Budget = Type.Object(budgetProperties, { title: 'Budget' })
 
 /** The limits of an object, as replies have them. */
 export function limitProperties(none: string) {

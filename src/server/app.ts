@@ -34,7 +34,7 @@ import type { AdminKey, KeyWatch } from '../http/authentication.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler, type GenerationPaths, recordRejected } from '../http/errors.ts'
 import { reachability, rejectOtherMethods, type Route } from '../http/routing.ts'
-import { createGuard } from '../http/guard.ts'
+import { createGuard, type Guard } from '../http/guard.ts'
 import { openApi } from '../http/openapi.ts'
 import { requestTelemetry, standardHeaders } from '../http/request-telemetry.ts'
 import type { Log } from '../lib/log.ts'
@@ -67,6 +67,8 @@ export type AppDependencies = {
   readonly largeBodies: LargeBodies
   readonly keyWatch: KeyWatch
   readonly ready: Readiness
+  /** Milliseconds since 1970, by which the periods of budgets begin. */
+  readonly now: (() => number) | undefined
   readonly metrics: MetricsPage
   readonly requests: RequestTracker
   readonly log: Log
@@ -114,7 +116,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
     .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
-    .use(ownOrganizationRoutes(guard, { ...dependencies.admin.managed, limits: settings.limits }))
+    .use(createOrganizationApi(guard, dependencies))
     .use(managementRoutes(guard, settings.limits, { ...dependencies.admin, ...dependencies }))
     .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
   // These depend on the list of routes.
@@ -147,6 +149,10 @@ function createResponsesApi({
     largeBodies,
     options,
   })
+}
+
+function createOrganizationApi(guard: Guard, { admin, settings, models, now }: AppDependencies) {
+  return ownOrganizationRoutes(guard, { ...admin.managed, limits: settings.limits, models, now })
 }
 
 function createMessagesApi({ gateway, models, settings }: AppDependencies): MessagesApi {

@@ -1,8 +1,15 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { billingModes } from '../../domain/accounting/organization.ts'
+import { type Budget, budgetPeriods } from '../../domain/accounting/allowance.ts'
+import { periodAt } from '../../domain/accounting/budget-period.ts'
+import { billingModes, keyPermissions } from '../../domain/accounting/organization.ts'
+import { allowedModels } from '../../gateway/models/allowed-models.ts'
+import type { Models } from '../../gateway/models/models.ts'
 import type { LimitValues, RateLimitStatus } from '../../storage/ports/limits.ts'
 import type { Caller } from '../../http/authentication.ts'
+import { budgetProperties } from '../../http/limits.ts'
+import { renderBudget } from '../../http/render-limits.ts'
+import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { Guard } from '../../http/guard.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
 import { stringEnum } from '../../http/schema.ts'
@@ -12,6 +19,18 @@ import type { OrganizationAccount, Organizations } from '../../storage/ports/acc
 
 const text = (description: string) => Type.String({ description })
 const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+/** A budget that applies to the key. */
+const SpendableBudget = Type.Object(
+  {
+    owner: stringEnum(['organization', 'project', 'key'], { description: 'What the budget belongs to.' }),
+    id: text('The ID of that.'),
+    name: text('The name of that.'),
+    period: stringEnum(budgetPeriods, { description: 'How often the budget is reset; `none` for never.' }),
+    ...budgetProperties,
+  },
+  { title: 'SpendableBudget' },
+)
 
 /** The organization of the key that asks for it. */
 const OwnOrganization = Type.Object(
@@ -46,6 +65,20 @@ const OwnOrganization = Type.Object(
       },
       { description: 'When the limits per minute are available in full, if nothing more is requested.' },
     ),
+    budgets: Type.Array(SpendableBudget, {
+      description:
+        'The budgets that apply to the API key: of the organization, of its project, and its own. A request must fit in all of them.',
+    }),
+    project: Type.Union([Type.Object({ id: text('The ID.'), name: text('The name.') }), Type.Null()], {
+      description: 'The project of the API key; null if it has none.',
+    }),
+    models: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'The enabled models that the API key may use; null for all of them.',
+    }),
+    permissions: Type.Array(stringEnum(keyPermissions), {
+      description:
+        'What the API key may do beside sending requests: manage its organization, or create keys out of its own budget.',
+    }),
     created_at: text('When the organization was created, in ISO 8601.'),
   },
   {
@@ -63,6 +96,24 @@ const OwnOrganization = Type.Object(
         limits: { requests_per_minute: 600, tokens_per_minute: 2_000_000, concurrent_requests: 100 },
         remaining: { requests: 598, tokens: 1_995_210 },
         reset_ms: { requests: 200, tokens: 144 },
+        budgets: [
+          {
+            owner: 'key',
+            id: '8fK2mQ9xLw',
+            name: 'agent',
+            period: 'day',
+            limit_usd: '5.00',
+            spent_usd: '1.25',
+            reserved_usd: '0.02',
+            held_usd: '0.00',
+            allocated_usd: '0.00',
+            left_usd: '3.73',
+            resets_at: '2026-03-15T00:00:00.000Z',
+          },
+        ],
+        project: { id: 'proj_0199f2d5c1e07a3c', name: 'research' },
+        models: null,
+        permissions: [],
         created_at: '2026-03-14T09:26:53.589Z',
       },
     ],
@@ -74,7 +125,7 @@ const detail = describe({
   id: 'getOwnOrganization',
   summary: 'Get the organization of the API key',
   description:
-    'Returns the organization of the API key with its billing, balance and limits, and what is left of them.',
+    'Returns the organization of the API key with its billing, balance, budgets and limits, and what is left of them.',
   reply: OwnOrganization,
   errors: guardErrors,
 })
@@ -82,18 +133,31 @@ const detail = describe({
 /** The stores that the organization of a key is read from. */
 export type OwnOrganizationDependencies = {
   readonly organizations: Pick<Organizations, 'find'>
+  readonly budgets: Pick<Budgets, 'read'>
   /** The limits of organizations that have none of their own. */
   readonly limits: LimitValues
+  readonly models: () => Models
+  /** Milliseconds since 1970, by which the periods of budgets begin. */
+  readonly now?: (() => number) | undefined
 }
 
 /** `GET /v1/organization`: what an organization can know about itself. */
-export function ownOrganizationRoutes(guard: Guard, { organizations, limits }: OwnOrganizationDependencies) {
+export function ownOrganizationRoutes(guard: Guard, parts: OwnOrganizationDependencies) {
+  const { organizations, limits, models, now = Date.now } = parts
   return new Elysia({ name: 'own-organization' }).use(guard).get(
     '/v1/organization',
     async ({ caller, admission }) => {
       const account = await organizations.find(caller.organization.id)
       if (account === undefined) throw noOrganization(caller.keyId)
-      return render(account, caller, { limits, status: admission.status() })
+      const { budgets, models: lists } = caller.limits
+      return {
+        ...render(account, caller, { limits, status: admission.status() }),
+        budgets: await readBudgets(account.id, budgets, parts.budgets, now()),
+        project: caller.project,
+        models: lists ? allowedModels(models(), lists).enabled.map(({ slug }) => slug) : null,
+        permissions: caller.permissions,
+        created_at: new Date(account.createdAt).toISOString(),
+      }
     },
     { detail },
   )
@@ -101,14 +165,14 @@ export function ownOrganizationRoutes(guard: Guard, { organizations, limits }: O
 
 type Limited = { readonly limits: LimitValues; readonly status: RateLimitStatus }
 
-function render(account: OrganizationAccount, { keyId }: Caller, { limits, status }: Limited) {
-  const { id, name, billing, balance, reserved, createdAt } = account
+function render(account: OrganizationAccount, caller: Caller, { limits, status }: Limited) {
+  const { id, name, billing, balance, reserved } = account
   const { requests, tokens } = status
   return {
     object: 'organization',
     id,
     name,
-    api_key_id: keyId,
+    api_key_id: caller.keyId,
     billing,
     balance_usd: formatUsd(balance),
     reserved_usd: formatUsd(reserved),
@@ -116,10 +180,35 @@ function render(account: OrganizationAccount, { keyId }: Caller, { limits, statu
     limits: {
       requests_per_minute: requests.limit,
       tokens_per_minute: tokens.limit,
-      concurrent_requests: account.limits.concurrentRequests ?? limits.concurrentRequests,
+      concurrent_requests: fewestCalls(
+        account.limits.concurrentRequests ?? limits.concurrentRequests,
+        caller,
+      ),
     },
     remaining: { requests: requests.remaining, tokens: tokens.remaining },
     reset_ms: { requests: requests.resetMs, tokens: tokens.resetMs },
-    created_at: new Date(createdAt).toISOString(),
   }
+}
+
+/** The calls at once that the organization, the project and the key allow. */
+function fewestCalls(limit: number, { limits: { rateLimited } }: Caller): number {
+  return Math.min(limit, ...rateLimited.map((owner) => owner.limits.concurrentRequests ?? limit))
+}
+
+/** What is left of each budget in its period at this time. */
+async function readBudgets(
+  organization: string,
+  applied: readonly Budget[],
+  budgets: Pick<Budgets, 'read'>,
+  now: number,
+) {
+  if (applied.length === 0) return []
+  const periods = applied.map(({ period, timeZone }) => periodAt(period, timeZone, now))
+  const keys = applied.map(({ owner }, index) => ({ owner, start: periods[index]?.start ?? 0 }))
+  const uses = await budgets.read(organization, keys)
+  return applied.flatMap(({ kind, owner, name, amount, period: every }, index) => {
+    const [use, period] = [uses[index], periods[index]]
+    if (use === undefined || period === undefined) return []
+    return [{ owner: kind, id: owner, name, period: every, ...renderBudget(amount, { use, period }) }]
+  })
 }

@@ -28,6 +28,10 @@ test('the organization of a key has its exact balance, its limits and what is le
     limits,
     remaining: { requests: 598, tokens: 9000 - 17 },
     reset_ms: { requests: 200, tokens: expect.any(Number) },
+    budgets: [],
+    project: null,
+    models: null,
+    permissions: [],
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
   })
   expect(reply.headers.get('x-ratelimit-remaining-requests')).toBe('598')
