@@ -6,8 +6,10 @@ import { availableParallelism } from 'node:os'
  */
 export const storeTests = [
   'test/api/background',
+  'test/api/budgets',
   'test/api/limits/call-limits.test.ts',
   'test/api/limits/embeddings.test.ts',
+  'test/api/limits/key-limits.test.ts',
   'test/api/limits/rate-limits.test.ts',
   // Reads what is stored.
   'test/api/limits/released-memory.test.ts',

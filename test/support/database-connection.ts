@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
-import type { Keys, Organizations } from '../../src/storage/ports/accounts.ts'
+import type { Keys, Organizations, Projects } from '../../src/storage/ports/accounts.ts'
+import type { Budgets } from '../../src/storage/ports/budgets.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import {
   type Database as PostgresDatabase,
@@ -33,7 +34,9 @@ export type Value = string | number | bigint | null
 /** A database of a gateway that may be running, on separate connections. */
 export type DatabaseConnection = AsyncDisposable & {
   readonly organizations: Organizations
+  readonly projects: Projects
   readonly keys: Keys
+  readonly budgets: Budgets
   /** Runs SQL that every store understands, with a `?` for each parameter; resolves with the rows. */
   rows<Row extends object = Readonly<Record<string, Value>>>(
     sql: string,
