@@ -5,7 +5,8 @@ import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { phoneInTheDark } from './support/open-view.ts'
-import { screenshot } from './support/screenshot.ts'
+import { screenshot, screenshots } from './support/screenshot.ts'
+import { spendBudget } from './support/spend-budget.ts'
 
 const browser = sharedTab()
 
@@ -61,6 +62,36 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await page.keyboard.press('Enter')
     await page.getByText('1 of 1 organization', { exact: true }).waitFor()
     expect((await requestAdmin(paid.app, 'GET', 'organizations/acme%20labs')).status).toBe(404)
+  })
+
+  test('an organization has a budget and models, is disabled, and what is held is released', async () => {
+    await using paid = await startAdmin()
+    const { body } = await requestAdmin(paid.app, 'GET', 'organizations/default')
+    await spendBudget(paid.billing, String(body.id), { spent: '20', held: '2.5' })
+    await using opened = await openAdmin(await browser(), paid.app, '#/organizations/default')
+    const { page } = opened
+    await page.getByRole('button', { name: 'Edit', exact: true }).press('Enter')
+    await page.getByLabel('Budget in USD').fill('50')
+    await page.getByRole('combobox', { name: 'Models' }).selectOption('some')
+    await page.getByRole('combobox', { name: 'Add a model' }).fill('acme/*')
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+    // The text that is not chosen yet counts, too.
+    await page.getByRole('checkbox', { name: /^Enabled/ }).uncheck()
+    await page.getByRole('button', { name: 'Save' }).click()
+    expect((await sent).postDataJSON()).toEqual({ budget_usd: '50', models: ['acme/*'], enabled: false })
+    await page.getByText('$27.50 left of $50.00 in total').waitFor()
+    await page.getByText('disabled', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Release what is held' }).press('Enter')
+    await page.getByRole('button', { name: 'Release', exact: true }).press('Enter')
+    await page.getByText('$30.00 left of $50.00 in total').waitFor()
+    await screenshots(page, 'organization-budget')
+    await page.getByRole('link', { name: '← All organizations' }).press('Enter')
+    const meter = page.getByRole('meter', { name: 'Budget of default' })
+    expect(await meter.getAttribute('aria-valuetext')).toBe(
+      '$20.00 spent of $50.00; $30.00 left; never reset',
+    )
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshots(page, 'organizations-budget')
   })
 
   test('what the gateway rejects is shown in the dialog, which stays open', async () => {
