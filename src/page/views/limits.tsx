@@ -1,9 +1,11 @@
 import { parseUsd } from '../../lib/usd.ts'
 import { useResource } from '../api/resource.ts'
 import { Bar } from '../components/bar.tsx'
+import type { Budget, BudgetPeriod } from '../components/budget.ts'
+import { BudgetFigures } from '../components/budget-bar.tsx'
 import { Button } from '../components/button.tsx'
 import { Badge, Figure, Money } from '../components/facts.tsx'
-import { formatCount, formatDuration } from '../components/format.ts'
+import { formatCount, formatDuration, visibleText } from '../components/format.ts'
 import { Loaded, ViewHeader } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
@@ -25,6 +27,16 @@ type OwnOrganization = {
   }
   readonly remaining: { readonly requests: number; readonly tokens: number }
   readonly reset_ms: { readonly requests: number; readonly tokens: number }
+  /** Absent where no budget applies. */
+  readonly budgets?: readonly OwnBudget[]
+}
+
+/** A budget that applies to the key. */
+type OwnBudget = Budget & {
+  readonly owner: 'organization' | 'project' | 'key'
+  readonly id: string
+  readonly name: string
+  readonly period: BudgetPeriod
 }
 
 /** The limits view: what the organization may still use. */
@@ -45,6 +57,7 @@ export function Limits() {
         {(value) => (
           <div class="account">
             <Account organization={value} />
+            <Budgets budgets={value.budgets ?? []} />
             <RateLimits organization={value} />
           </div>
         )}
@@ -106,6 +119,24 @@ function BalanceNotice({ organization }: { readonly organization: OwnOrganizatio
       Nothing is available: requests to models get 402 until the operator adds credit:{' '}
       <code>{`weir orgs credit ${JSON.stringify(name)} 10`}</code>
     </p>
+  )
+}
+
+function Budgets({ budgets }: { readonly budgets: readonly OwnBudget[] }) {
+  if (budgets.length === 0) return null
+  return (
+    <section aria-labelledby="budgets">
+      <h2 id="budgets">Budgets</h2>
+      <p class="quiet">Each of them limits the requests of this key.</p>
+      {budgets.map((budget) => (
+        <BudgetFigures
+          key={budget.id}
+          label={`Budget of the ${budget.owner} ${visibleText(budget.name)}`}
+          budget={budget}
+          period={budget.period}
+        />
+      ))}
+    </section>
   )
 }
 
