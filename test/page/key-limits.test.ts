@@ -106,6 +106,16 @@ describe.skipIf(!hasBrowser)(`the limits of a key${browserNeeded}`, () => {
       expires_at: body.expires_at,
     })
 
+    await page.getByRole('button', { name: 'Edit ci' }).press('Enter')
+    await dialog.getByLabel('Expires').selectOption('at')
+    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Time', { exact: true }).fill('2060-01-31T12:00')
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter')
+    await closed(page)
+    const timed = await requestAdmin(paid.app, 'GET', `keys/${body.id}`)
+    const zone = await page.evaluate(() => new Date('2060-01-31T12:00').toISOString())
+    expect(timed.body).toMatchObject({ expires_at: zone, budget_usd: '7.25', models: ['acme/*'] })
+
     await row.getByRole('link', { name: 'ci' }).press('Enter')
     await page.getByRole('heading', { name: 'ci', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Edit' }).press('Enter')

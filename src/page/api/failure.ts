@@ -23,6 +23,7 @@ export class ApiFailure extends Error {
   get advice(): string | undefined {
     if (this.status === 0) return 'Check that the gateway is running and that this machine can reach it.'
     if (this.status === 401) return 'Enter another key: use “Keys” in the navigation.'
+    if (this.code === 'budget_exceeded') return undefined
     if (this.status === 402) return 'Add credit to the organization with “weir orgs credit”.'
     if (this.status !== 429 && this.status !== 503) return undefined
     return this.retryAfter === null ? 'Try again in a moment.' : `Try again in ${this.retryAfter} s.`

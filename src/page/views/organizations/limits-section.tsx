@@ -3,7 +3,7 @@ import { parseUsd } from '../../../lib/usd.ts'
 import { BudgetFigures } from '../../components/budget.tsx'
 import { Button } from '../../components/button.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
-import { Badges, Facts } from '../../components/facts.tsx'
+import { Badge, Badges, Facts } from '../../components/facts.tsx'
 import { exactUsd, formatCount, visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
 import { useAdminApi } from '../../session.tsx'
@@ -42,7 +42,7 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
       <Facts
         facts={[
           ...rateLimits.map((field) => [rateLimitLabels[field], rateLimit(field)] as const),
-          ['Models', models === null ? <span class="quiet">all</span> : <Badges texts={models} />],
+          ['Models', <ModelList models={models} />],
         ]}
       />
       {releasing && budget && (
@@ -56,6 +56,12 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
       )}
     </section>
   )
+}
+
+function ModelList({ models }: Pick<Limits, 'models'>) {
+  if (models === null) return <span class="quiet">all</span>
+  if (models.length === 0) return <Badge tone="warning">none</Badge>
+  return <Badges texts={models} />
 }
 
 /** Releases the held part of a budget. */
