@@ -18,7 +18,7 @@ export async function measureOverspend(
   for (const start of starts)
     for (const kills of [false, true]) {
       await using provider = startBillingProvider()
-      await using gateway = await start(executable, provider.url)
+      await using gateway = await start([executable], provider.url)
       results.push(await spendWith(gateway, provider, kills, log))
     }
   await using other = runningGateway() ?? null

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../../src/build/installation.ts'
@@ -11,11 +11,16 @@ import { startPostgres } from '../../support/postgres/server.ts'
 import { type Program, startProgram } from '../programs.ts'
 import { type Books, budget, type BudgetedGateway, inputPrice, maxTokens, outputPrice } from './spending.ts'
 
-type Installed = { readonly executable: string; readonly folder: string; readonly database: DatabaseLocation }
+type Installed = {
+  /** The words that start the command line. */
+  readonly command: readonly string[]
+  readonly folder: string
+  readonly database: DatabaseLocation
+}
 
-/** One server on SQLite: one that is killed starts again. */
-export async function weirOnSqlite(executable: string, provider: string): Promise<BudgetedGateway> {
-  const installed = await install(executable, provider, (folder) => join(folder, 'data', 'weir.db'))
+/** One server on SQLite: one that is killed starts again. `command` starts the command line. */
+export async function weirOnSqlite(command: readonly string[], provider: string): Promise<BudgetedGateway> {
+  const installed = await install(command, provider, (folder) => join(folder, 'data', 'weir.db'))
   return await serve('Weir, one server on SQLite', installed, 1, async (servers, start) => {
     await servers.pop()?.stop()
     servers.push(await start())
@@ -23,10 +28,10 @@ export async function weirOnSqlite(executable: string, provider: string): Promis
 }
 
 /** Three servers on one PostgreSQL: the others go on when one is killed. */
-export async function weirOnPostgres(executable: string, provider: string): Promise<BudgetedGateway> {
+export async function weirOnPostgres(command: readonly string[], provider: string): Promise<BudgetedGateway> {
   const postgres = await startPostgres()
   const url = new Secret(await postgres.createDatabase())
-  const installed = await install(executable, provider, () => url)
+  const installed = await install(command, provider, () => url)
   const kill = async (servers: Server[]) => void (await servers.pop()?.stop())
   const gateway = await serve('Weir, three servers on PostgreSQL', installed, 3, kill)
   return {
@@ -39,14 +44,12 @@ export async function weirOnPostgres(executable: string, provider: string): Prom
 }
 
 async function install(
-  executable: string,
+  command: readonly string[],
   provider: string,
   locate: (folder: string) => DatabaseLocation,
 ): Promise<Installed> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-overspend-'))
   await mkdir(join(folder, 'data'))
-  const copy = join(folder, 'weir')
-  await copyFile(executable, copy)
   const settings = {
     providers: { acme: { kind: 'openai-compatible', base_url: provider, api_key: 'sk-provider' } },
     models: [
@@ -61,7 +64,7 @@ async function install(
     limits: { requests_per_minute: 1e9, tokens_per_minute: 1e9, concurrent_requests: 1e5 },
   }
   await Bun.write(join(folder, 'weir.yaml'), JSON.stringify(settings))
-  return { executable: copy, folder, database: locate(folder) }
+  return { command, folder, database: locate(folder) }
 }
 
 type Server = Program & { readonly url: string }
@@ -94,16 +97,16 @@ async function serve(
   }
 }
 
-async function startServer({ executable, folder, database }: Installed): Promise<Server> {
+async function startServer({ command, folder, database }: Installed): Promise<Server> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const command = [executable, 'serve', '--host', '127.0.0.1', '--port', String(port)]
+  const serve = [...command, 'serve', '--host', '127.0.0.1', '--port', String(port)]
   const environment = {
     WEIR_CONFIG: join(folder, 'weir.yaml'),
     WEIR_BOOTSTRAP_KEY: '',
     ...databaseEnvironment(database),
   }
-  const program = await startProgram(command, { cwd: folder, environment, url: `${url}/livez` })
+  const program = await startProgram(serve, { cwd: folder, environment, url: `${url}/livez` })
   return { ...program, url }
 }
 
