@@ -35,7 +35,14 @@ export function KeyDetail({ id }: { readonly id: string }) {
       <Loaded resource={key} lines={10}>
         {(loaded) => (
           <div class="stack wide">
-            <Facts facts={factsOf(loaded)} />
+            <section class="stack" aria-label="Key">
+              <Facts facts={factsOf(loaded)} />
+              {loaded.note !== null && (
+                <p class="plain-text">
+                  <Foreign text={loaded.note} />
+                </p>
+              )}
+            </section>
             <LimitsSection of={loaded} path={keyPath(id)} empty="no limit" onChanged={key.reload} />
           </div>
         )}
@@ -46,7 +53,7 @@ export function KeyDetail({ id }: { readonly id: string }) {
 }
 
 function factsOf(key: ApiKey): readonly LabelledFact[] {
-  const { id, last4, organization, parent, replaced_by, expires_at, permissions, tags, note } = key
+  const { id, last4, organization, parent, replaced_by, expires_at, permissions, tags } = key
   return [
     ['State', <KeyBadge of={key} />],
     ['Key', <code>{`sk-weir-${id}-…${last4}`}</code>],
@@ -58,7 +65,6 @@ function factsOf(key: ApiKey): readonly LabelledFact[] {
     ['Tags', <Badges texts={tags} />],
     ...(parent === null ? [] : [['Created by the key', <KeyLink id={parent} />] as const]),
     ...(replaced_by === null ? [] : [['Replaced by', <KeyLink id={replaced_by} />] as const]),
-    ...(note === null ? [] : [['Note', <Foreign text={note} />] as const]),
   ]
 }
 

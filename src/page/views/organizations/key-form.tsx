@@ -185,7 +185,7 @@ function PermissionFields(props: {
 }) {
   const { permissions, onChange } = props
   return (
-    <fieldset class="stack">
+    <fieldset class="checkboxes">
       <legend>Permissions</legend>
       {permissionNames.map((name) => (
         <Checkbox

@@ -66,8 +66,6 @@ function keyColumns(actions: KeyActions, scope: KeyScope): readonly Column<ApiKe
       ),
       sortValue: ({ name }) => name,
     },
-    ...(scope === 'everyone' ? [organizationColumn] : []),
-    ...(scope === 'project' ? [] : [projectColumn]),
     {
       id: 'state',
       header: 'State',
@@ -75,6 +73,8 @@ function keyColumns(actions: KeyActions, scope: KeyScope): readonly Column<ApiKe
       sortValue: (key) => stateOf(key),
     },
     ...budgetColumns<ApiKey>(),
+    ...(scope === 'everyone' ? [organizationColumn] : []),
+    ...(scope === 'project' ? [] : [projectColumn]),
     modelsColumn(),
     {
       id: 'key',

@@ -1,5 +1,5 @@
 import { parseUsd } from '../../../lib/usd.ts'
-import { BudgetLine } from '../../components/budget.tsx'
+import { BudgetLine } from '../../components/budget-bar.tsx'
 import { Badge, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import type { Column } from '../../components/table-columns.tsx'

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { loadList } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
-import type { BudgetPeriod } from '../../components/budget.tsx'
+import type { BudgetPeriod } from '../../components/budget.ts'
 import { FilterChip } from '../../components/button.tsx'
 import { Combobox, type ComboboxOption } from '../../components/combobox.tsx'
 import { Checkbox, SelectField, TextField } from '../../components/field.tsx'
@@ -123,16 +123,15 @@ const modelChoices = [
 function ModelFields({ form }: { readonly form: LimitForm }) {
   const { models, allModels } = form.draft
   return (
-    <fieldset class="stack">
-      <legend>Models</legend>
+    <div class="stack">
       <SelectField
-        label="Allowed models"
+        label="Models"
         value={allModels ? 'all' : 'some'}
         options={modelChoices}
         onChange={(choice) => form.set({ allModels: choice === 'all' })}
       />
       {!allModels && <ModelList models={models} onChange={(changed) => form.set({ models: changed })} />}
-    </fieldset>
+    </div>
   )
 }
 
@@ -157,7 +156,7 @@ function ModelList(props: {
         onChange={add}
         hint="A slug, an alias, or a pattern in which * stands for any characters."
       />
-      <p class="chips">
+      <p class="chips chosen">
         {models.length === 0 && <span class="badge warning">No model is allowed</span>}
         {models.map((model) => (
           <FilterChip

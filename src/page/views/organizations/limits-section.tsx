@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { parseUsd } from '../../../lib/usd.ts'
-import { BudgetFigures } from '../../components/budget.tsx'
+import { BudgetFigures } from '../../components/budget-bar.tsx'
 import { Button } from '../../components/button.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { Badge, Badges, Facts } from '../../components/facts.tsx'

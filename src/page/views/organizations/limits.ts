@@ -1,6 +1,6 @@
 import { parseUsd } from '../../../lib/usd.ts'
 import type { ApiClient } from '../../api/client.ts'
-import type { Budget, BudgetPeriod } from '../../components/budget.tsx'
+import type { Budget, BudgetPeriod } from '../../components/budget.ts'
 
 /** The limits of an organization, a project or a key, as the admin API returns them. */
 export type Limits = {

@@ -18,9 +18,9 @@ export function OrganizationProjects({ organization }: { readonly organization: 
   const projects = useResource((signal) => loadProjects(admin, organization, signal), [admin, organization])
   const hrefOf = (id: string) => routeHash('organizations', [organization, 'projects', id])
   return (
-    <section class="stack" aria-labelledby="organization-projects">
+    <section class="stack" aria-label="Projects of the organization">
       <div class="section-header">
-        <h2 id="organization-projects">Projects</h2>
+        <h2>Projects</h2>
         <Button label="Create a project" icon="plus" onClick={() => setCreating(true)} />
       </div>
       <Loaded resource={projects} lines={3}>
