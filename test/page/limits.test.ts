@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { startBillingScenario } from '../support/billing-scenario.ts'
+import { formatUsd } from '../../src/lib/usd.ts'
+import { replyCost, startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
+import { chatRequest } from '../support/scenario.ts'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
-import { screenshot } from './support/screenshot.ts'
+import { screenshot, screenshots } from './support/screenshot.ts'
 
 const browser = sharedTab()
 const limits = { requests_per_minute: 600, tokens_per_minute: 200_000, concurrent_requests: 50 }
@@ -40,6 +42,47 @@ describe.skipIf(!hasBrowser)(`the limits view${browserNeeded}`, () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshot(page, 'limits-360-dark')
+  })
+
+  test('a key is shown what it has spent of every budget that applies to it', async () => {
+    await using paid = await startAdmin()
+    const { app } = paid
+    const create = async (path: string, body: object) =>
+      (await requestAdmin(app, 'POST', path, { body: { organization: 'default', ...body } })).body
+    await requestAdmin(app, 'PATCH', 'organizations/default', { body: { budget_usd: '100' } })
+    const project = await create('projects', { name: 'research', budget_usd: '20' })
+    const { key } = await create('keys', {
+      name: 'agent',
+      project: project.id,
+      budget_usd: '0.50',
+      budget_period: 'month',
+      models: ['acme/*'],
+    })
+    const hash = `#key=${String(key)}`
+    await using opened = await openView(await browser(), app, '#/limits', { hash })
+    const { page } = opened
+    const textOf = (name: string) => page.getByRole('meter', { name }).getAttribute('aria-valuetext')
+    expect(await textOf('Budget of the organization default')).toBe(
+      '$0.00 spent of $100.00; $100.00 left; never reset',
+    )
+    expect(await textOf('Budget of the project research')).toBe(
+      '$0.00 spent of $20.00; $20.00 left; never reset',
+    )
+    await page.getByText('$0.50 left of $0.50 per month').waitFor()
+    await page.getByRole('link', { name: '1 model' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+
+    const headers = { authorization: `Bearer ${String(key)}` }
+    expect((await app.chat(chatRequest, { headers })).status).toBe(200)
+    await page.keyboard.press('r')
+    const spent = formatUsd(replyCost)
+    await page.getByText(`$${formatUsd(20_000_000_000 - replyCost)} left of $20.00 in total`).waitFor()
+    expect(await textOf('Budget of the organization default')).toStartWith(`$${spent} spent of $100.00; `)
+    await screenshots(page, 'limits-budgets')
+    await page.setViewportSize(phoneInTheDark.viewport)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
+    expect(await accessibilityProblems(page)).toEqual([])
   })
 
   test('an exceeded rate limit is explained, and passes', async () => {

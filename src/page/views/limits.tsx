@@ -4,7 +4,7 @@ import { Bar } from '../components/bar.tsx'
 import type { Budget, BudgetPeriod } from '../components/budget.ts'
 import { BudgetFigures } from '../components/budget-bar.tsx'
 import { Button } from '../components/button.tsx'
-import { Badge, Figure, Money } from '../components/facts.tsx'
+import { Badge, Figure, Foreign, Money } from '../components/facts.tsx'
 import { formatCount, formatDuration, visibleText } from '../components/format.ts'
 import { Loaded, ViewHeader } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
@@ -27,8 +27,11 @@ type OwnOrganization = {
   }
   readonly remaining: { readonly requests: number; readonly tokens: number }
   readonly reset_ms: { readonly requests: number; readonly tokens: number }
-  /** Absent where no budget applies. */
-  readonly budgets?: readonly OwnBudget[]
+  /** Those of the organization, the project and the key. */
+  readonly budgets: readonly OwnBudget[]
+  readonly project: { readonly id: string; readonly name: string } | null
+  /** The slugs that the key may use; null for all. */
+  readonly models: readonly string[] | null
 }
 
 /** A budget that applies to the key. */
@@ -57,7 +60,7 @@ export function Limits() {
         {(value) => (
           <div class="account">
             <Account organization={value} />
-            <Budgets budgets={value.budgets ?? []} />
+            <Budgets budgets={value.budgets} />
             <RateLimits organization={value} />
           </div>
         )}
@@ -67,7 +70,7 @@ export function Limits() {
 }
 
 function Account({ organization }: { readonly organization: OwnOrganization }) {
-  const { name, id, billing, api_key_id } = organization
+  const { name, id, billing, api_key_id, project, models } = organization
   return (
     <section aria-labelledby="account-balance">
       <h2 id="account-balance">
@@ -81,11 +84,27 @@ function Account({ organization }: { readonly organization: OwnOrganization }) {
       </dl>
       <BalanceNotice organization={organization} />
       <p class="quiet">
-        Organization <code>{id}</code>, with the API key <code>{api_key_id}</code>.{' '}
-        <a href={routeHash('usage')}>See the usage</a>
+        Organization <code>{id}</code>
+        {project !== null && (
+          <>
+            , project <Foreign text={project.name} />
+          </>
+        )}
+        , with the API key <code>{api_key_id}</code>
+        {models !== null && (
+          <>
+            {' '}
+            for <a href={routeHash('models')}>{countOf(models.length)}</a>
+          </>
+        )}
+        . <a href={routeHash('usage')}>See the usage</a>
       </p>
     </section>
   )
+}
+
+function countOf(models: number): string {
+  return `${formatCount(models)} ${models === 1 ? 'model' : 'models'}`
 }
 
 const billingSentences: Readonly<Record<OwnOrganization['billing'], string>> = {
@@ -145,7 +164,10 @@ function RateLimits({ organization }: { readonly organization: OwnOrganization }
   return (
     <section aria-labelledby="rate-limits">
       <h2 id="rate-limits">Rate limits</h2>
-      <p class="quiet">All keys of the organization share them. They refill continuously.</p>
+      <p class="quiet">
+        Those of the organization, the project and the key all apply; the tightest one is shown. They refill
+        continuously.
+      </p>
       <Meter
         label="Requests per minute"
         remaining={remaining.requests}
