@@ -152,12 +152,14 @@ test.each(wrong)('limits with %p are wrong usage of every command', async (flags
 })
 
 test.each([
-  [['--budget', '99999999'], 'at most 9007199.25 USD'],
-  [['--budget-time-zone', 'Europe/Berlln'], 'There is no time zone Europe/Berlln.'],
-  [['--permissions', 'root'], '--permissions must be a list of admin, mint, or none, not “root”'],
-  [['--tags', 'a,'], '--tags must be tags such as ci,nightly, not “a,”'],
-  [['--project', 'nobody'], 'There is no project nobody in the organization default.'],
-])('weir keys create with %p creates no key', async (flags, says) => {
+  ['a budget of 99999999 USD', ['--budget', '99999999'], 'at most 9007199.25 USD'],
+  ['a wrong time zone', ['--budget-time-zone', 'Europe/Berlln'], 'There is no time zone Europe/Berlln.'],
+  ['a wrong permission', ['--permissions', 'root'], 'must be a list of admin, mint, or none, not “root”'],
+  ['an empty tag', ['--tags', 'a,'], '--tags must be at most 32 tags of at most 128 characters'],
+  ['a long tag', ['--tags', `a,${'b'.repeat(129)}`], '--tags must be at most 32 tags'],
+  ['a long note', ['--note', 'n'.repeat(1001)], '--note must be a text of at most 1000 characters'],
+  ['an unknown project', ['--project', 'nobody'], 'There is no project nobody in the organization default.'],
+])('weir keys create with %s creates no key', async (_, flags, says) => {
   const { say } = storageFixture()
   await say(orgs, 'create', 'default')
   const { code, out, err } = await say(keys, 'create', ...flags)

@@ -23,9 +23,8 @@ export function readKeyFlags(flags: FlagValues<typeof keyFlags>, now: number): O
     name: flags.name,
     expiresAt: readExpiry(flags.expires, now),
     permissions: readPermissions(flags.permissions),
-    tags:
-      flags.tags === undefined ? undefined : readList(flags.tags, 'keys', 'tags', 'tags such as ci,nightly'),
-    note: flags.note === undefined || flags.note === 'none' ? flags.note && null : flags.note,
+    tags: readTags(flags.tags),
+    note: readNote(flags.note),
     ...readLimits(flags, 'key'),
   }
 }
@@ -35,6 +34,30 @@ function readExpiry(text: string | undefined, now: number): number | null | unde
   const lifetime = parseLifetime(text)
   if (lifetime !== undefined) return now + lifetime
   throw invalidFlag('keys', 'expires', 'a duration such as 90d or 24h, or never', text)
+}
+
+/** As in the API. */
+const maxTags = 32
+const maxTagLength = 128
+const maxNoteLength = 1000
+
+function readTags(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const rule = `at most ${maxTags} tags of at most ${maxTagLength} characters, such as ci,nightly`
+  const tags = readList(text, 'keys', 'tags', rule)
+  if (tags.length <= maxTags && tags.every((tag) => tag.length <= maxTagLength)) return tags
+  throw invalidFlag('keys', 'tags', rule, shortText(text, maxTagLength))
+}
+
+function readNote(text: string | undefined): string | null | undefined {
+  if (text === undefined || text === 'none') return text && null
+  if (text.length <= maxNoteLength) return text
+  throw invalidFlag(
+    'keys',
+    'note',
+    `a text of at most ${maxNoteLength} characters`,
+    shortText(text, maxTagLength),
+  )
 }
 
 function readPermissions(text: string | undefined): readonly KeyPermission[] | undefined {

@@ -82,12 +82,16 @@ function readKey(
     name,
     project,
     expiresAt,
-    tags: listOf(tags).filter(
-      (tag): tag is string => typeof tag === 'string' && isStorable(tag) && tag !== '',
-    ),
+    tags: tagsOf(tags),
     ...(user && isStorable(user) && { note: `User of LiteLLM: ${user.slice(0, 500)}` }),
     ...readLimits({ fields: entry, path, notes }),
   }
+}
+
+/** The tags that a key of Weir can have. */
+function tagsOf(tags: unknown): readonly string[] {
+  const texts = listOf(tags).filter((tag) => typeof tag === 'string')
+  return [...new Set(texts)].filter((tag) => tag !== '' && tag.length <= 128 && isStorable(tag)).slice(0, 32)
 }
 
 /** The name of a key; LiteLLM masks the key in `key_name`. */
