@@ -64,6 +64,46 @@ test('a limit takes effect in a running server, and so does its removal', async 
   await waitUntil(async () => (await limit()) === '6000', 'no limit of its own')
 })
 
+/** The organization, the project and the key of a key, by the commands that change them. */
+async function ownersOf(paid: Awaited<ReturnType<typeof startServed>>) {
+  const { id: project } = await weir(paid, 'projects', 'create', 'alice', '--org', 'acme')
+  await weir(paid, 'keys', 'set', paid.id, '--project', 'alice')
+  return [
+    ['orgs', 'acme'],
+    ['projects', project],
+    ['keys', paid.id],
+  ] as const
+}
+
+test('a budget takes effect in a running server, and so does its removal', async () => {
+  await using paid = await startServed()
+  for (const [command, name] of await ownersOf(paid)) {
+    await weir(paid, command, 'set', name, '--budget', '0', '--budget-period', 'day')
+    await waitUntil(async () => (await statusOf(paid, paid.key)) === 402, `the budget of ${command}`)
+    await weir(paid, command, 'set', name, '--budget', 'none')
+    await waitUntil(async () => (await statusOf(paid, paid.key)) === 200, `no budget of ${command}`)
+  }
+})
+
+test('requests are rejected while their organization, project or key is disabled', async () => {
+  await using paid = await startServed()
+  for (const [command, name] of await ownersOf(paid)) {
+    await weir(paid, command, 'set', name, '--disable')
+    await waitUntil(async () => (await statusOf(paid, paid.key)) === 403, `the end of ${command}`)
+    await weir(paid, command, 'set', name, '--enable')
+    await waitUntil(async () => (await statusOf(paid, paid.key)) === 200, `the return of ${command}`)
+  }
+})
+
+test('what was spent of a budget is shown while a server runs', async () => {
+  await using paid = await startServed()
+  await weir(paid, 'keys', 'set', paid.id, '--budget', '1', '--budget-period', 'month')
+  const { key } = await weir(paid, 'keys', 'rotate', paid.id)
+  expect(await statusOf(paid, key)).toBe(200)
+  const { budget } = await weir(paid, 'keys', 'show', paid.id)
+  expect(budget).toMatchObject({ limit_usd: '1.00', spent_usd: '0.000062', left_usd: '0.999938' })
+})
+
 test('a new key works when it is printed, and its revocation takes effect too', async () => {
   await using paid = await startServed()
   const rotated = await weir(paid, 'keys', 'rotate', paid.id, '--grace', '0s')
