@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { App } from '../../support/app.ts'
+import { chatRequest } from '../../support/scenario.ts'
 import { adminLines, type AdminReply, requestAdmin, startAdmin } from '../support/admin.ts'
 
 type Body = AdminReply['body']
@@ -141,5 +142,27 @@ describe.each(owners)('the limits of %s', (kind) => {
       [singular]: id,
       usd: '0.25',
     })
+  })
+})
+
+describe.each(owners)('a change of the limits of %s takes effect with the next request', (kind) => {
+  test.each([
+    ['a budget of nothing', { budget_usd: '0' }, 402, 'budget_exceeded'],
+    ['no models', { models: [] }, 403, 'model_not_allowed'],
+    ['being disabled', { enabled: false }, 403, `${kind.slice(0, -1)}_disabled`],
+  ])('%s', async (_, change, status, code) => {
+    await using paid = await startAdmin()
+    const { app } = paid
+    const project = await create(app, 'projects', { organization: 'default', name: 'river' })
+    const key = await create(app, 'keys', { organization: 'default', project: project.id, name: 'river' })
+    const ids = { organizations: 'default', projects: String(project.id), keys: String(key.id) }
+    const headers = { authorization: `Bearer ${String(key.key)}` }
+    expect((await app.chat(chatRequest, { headers })).status).toBe(200)
+    await requestAdmin(app, 'PATCH', `${kind}/${ids[kind]}`, { body: change })
+    const reply = await app.chat(chatRequest, { headers })
+    expect([reply.status, await reply.json()]).toMatchObject([status, { error: { code } }])
+    const undone = { budget_usd: null, models: null, enabled: true }
+    await requestAdmin(app, 'PATCH', `${kind}/${ids[kind]}`, { body: undone })
+    expect((await app.chat(chatRequest, { headers })).status).toBe(200)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parseUsd } from '../../../src/lib/usd.ts'
-import type { KeyInput } from '../../../src/storage/ports/accounts.ts'
+import type { KeyInput, Keys } from '../../../src/storage/ports/accounts.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
@@ -179,15 +179,21 @@ describe('a key with the permission mint', () => {
     expect((await minting.mint({ budget_usd: '0.01' })).status).toBe(200)
   })
 
-  test('ends the keys that it has created when it is revoked', async () => {
+  test.each([
+    ['is revoked', 401, (keys: Keys, id: string) => keys.revoke(id)],
+    ['expires', 401, (keys: Keys, id: string) => keys.change(id, { expiresAt: 1 })],
+    ['is disabled', 403, (keys: Keys, id: string) => keys.change(id, { enabled: false })],
+  ])('ends the keys that it has created when it %s', async (_, status, change) => {
     await using minting = await startMinting()
     const { app, billing } = minting
     const { body } = await minting.mint()
     const headers = { authorization: `Bearer ${String(body.key)}` }
     expect((await app.request('/v1/models', { headers })).status).toBe(200)
-    await billing.keys.revoke(minting.parent)
-    const hasEnded = async () => (await app.request('/v1/models', { headers })).status === 401
+    await change(billing.keys, minting.parent)
+    const hasEnded = async () => (await app.request('/v1/models', { headers })).status === status
     await waitUntil(hasEnded, 'the key has ended with the one that created it')
+    expect((await app.chat(chatRequest, { headers })).status).toBe(status)
+    expect(minting.acme.requests).toEqual([])
   })
 })
 
