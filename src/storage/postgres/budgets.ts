@@ -1,28 +1,49 @@
 import { maxNanos } from '../../lib/usd.ts'
+import { maxBudgets } from '../common/reserved-budgets.ts'
 import type { BudgetLimit } from '../ports/ledger.ts'
+import type { Parameters } from './writer/statement.ts'
 
 /** Returns the budgets of a reservation for the column `limits` of `input`: `[["owner", start, "limit"], …]`. */
 export function toLimits(budgets: readonly BudgetLimit[]): string {
   return JSON.stringify(budgets.map(({ owner, start, limit }) => [owner, start, String(limit)]))
 }
 
+type Counted = { readonly organization: string; readonly budgets: readonly BudgetLimit[] }
+
+/** Returns a table of the budgets of the jobs, each once: the planner knows its size, and so reads them by their key. */
+function budgetTable(parameters: Parameters, jobs: readonly Counted[]): string {
+  const keys = jobs.flatMap(({ organization, budgets }) =>
+    budgets.map(
+      ({ owner, start }) => [`${organization} ${owner} ${start}`, { organization, owner, start }] as const,
+    ),
+  )
+  const types = { organization: 'text', owner: 'text', start: 'bigint' }
+  return parameters.table('input', types, [...new Map(keys).values()])
+}
+
 /**
  * Decides which reservations are covered by the balance, if that pays, and by all of their budgets. Of one that is not,
  * `refused` is 0 for the balance or the position of the budget that is too low, and `available` what is left of it.
  */
-export const budgetCoverage: readonly string[] = [
+export function budgetCoverage(parameters: Parameters, jobs: readonly Counted[]): readonly string[] {
+  return [usesOf(budgetTable(parameters, jobs)), ...coverage]
+}
+
+function usesOf(table: string): string {
+  return `uses AS (
+    SELECT b.organization_id, jsonb_object_agg(b.owner_id || ' ' || b.start,
+      b.spent + b.reserved + b.held + b.allocated) used
+    FROM ${table} JOIN budgets b
+      ON b.owner_id = input.owner AND b.start = input.start AND b.organization_id = input.organization
+    GROUP BY 1)`
+}
+
+const coverage: readonly string[] = [
   `queues AS (
     SELECT o.id organization_id, o.balance - o.reserved available,
       array_agg(input.amount ORDER BY n) amounts, array_agg(input.request_id ORDER BY n) requests,
       array_agg(input.prepaid ORDER BY n) prepaid, array_agg(input.limits::jsonb ORDER BY n) limits
     FROM input JOIN organizations o ON o.id = input.organization_id AND o.deletion IS NULL GROUP BY o.id)`,
-  `uses AS (
-    SELECT b.organization_id, jsonb_object_agg(b.owner_id || ' ' || b.start,
-      b.spent + b.reserved + b.held + b.allocated) used
-    FROM (
-      SELECT DISTINCT organization_id, l->>0 owner_id, (l->>1)::bigint start
-      FROM input, jsonb_array_elements(limits::jsonb) l) i
-    JOIN budgets b USING (owner_id, start, organization_id) GROUP BY 1)`,
   // Each step decides on the next reservation of every organization. The keys of `used` are the budgets.
   `steps (organization_id, step, balance, used, refused, available) AS (
     SELECT q.organization_id, 0, q.available, coalesce(uses.used, '{}'), NULL::int, NULL::numeric
@@ -73,8 +94,12 @@ export const returnedBudgets = `returned_budgets AS (
     UPDATE budgets b SET reserved = reserved - s.amount
     FROM (${sumsByBudget('released', 'sum(amount) amount')}) s WHERE ${ofBudget})`
 
-/** Selects sums over the reservations in a part of the statement, by each of their budgets. */
+/**
+ * Selects sums over the reservations in a part of the statement, by each of their budgets. Of a series the planner knows
+ * the length, and of the elements of an array it does not: it would read the whole table of budgets.
+ */
 function sumsByBudget(part: string, sums: string): string {
   return `SELECT organization_id, l->>0 owner_id, (l->>1)::bigint start, ${sums}
-      FROM ${part}, jsonb_array_elements(budgets::jsonb) l GROUP BY 1, 2, 3`
+      FROM ${part}, generate_series(0, ${maxBudgets - 1}) i, LATERAL (SELECT budgets::jsonb -> i) b (l)
+      WHERE l IS NOT NULL GROUP BY 1, 2, 3`
 }

@@ -58,11 +58,12 @@ export function reserveStatement(id: string, jobs: readonly ReserveJob[]): State
   const parameters = new StatementParameters()
   const form = jobs.some(({ row, budgets }) => budgets.length > 0 || !row.prepaid) ? withBudgets : prepaidOnly
   const table = form.table(parameters, jobs)
+  const decided = form.parts(parameters, jobs)
   const parts = [
     `input AS (SELECT * FROM ${table})`,
     // A removal of the process waits for the end of this transaction, and so finds what it has reserved.
     'present AS (SELECT id FROM processes WHERE id IN (SELECT process_id FROM input) FOR KEY SHARE)',
-    ...form.parts,
+    ...decided,
     ...writeParts(
       parameters,
       jobs.map(({ rows }) => rows),
@@ -80,7 +81,7 @@ export function reserveStatement(id: string, jobs: readonly ReserveJob[]): State
 type Form = {
   table(parameters: StatementParameters, jobs: readonly ReserveJob[]): string
   /** They define `recorded`, the reservations that were made. */
-  readonly parts: readonly string[]
+  parts(parameters: StatementParameters, jobs: readonly ReserveJob[]): readonly string[]
   readonly results: string
   readonly fields: string
 }
@@ -124,7 +125,7 @@ const prepaidOnly: Form = {
       columnTypes,
       jobs.map(({ row }) => row),
     ),
-  parts: [...coverage, recordedWhere('s.covered', 'amount'), reservedOf('recorded')],
+  parts: () => [...coverage, recordedWhere('s.covered', 'amount'), reservedOf('recorded')],
   results: `results AS (SELECT id, false removed FROM recorded UNION ALL
       SELECT request_id, true FROM input WHERE process_id NOT IN (SELECT id FROM present))`,
   fields: 'id, removed',
@@ -137,8 +138,8 @@ const withBudgets: Form = {
       { ...columnTypes, limits: 'text' },
       jobs.map(({ row, budgets }) => ({ ...row, limits: toLimits(budgets) })),
     ),
-  parts: [
-    ...budgetCoverage,
+  parts: (parameters, jobs) => [
+    ...budgetCoverage(parameters, jobs),
     recordedWhere('s.refused IS NULL', 'amount, prepaid, budgets'),
     reservedOf('recorded WHERE prepaid'),
     reservedBudgets,
