@@ -59,20 +59,14 @@ export async function countOf(store: TestStore, table: string): Promise<unknown>
 export function expectConsistentLedger(sqlite: Sqlite): void {
   expectSums(sqlite.prepare<Sums, []>(selectSums).all())
   expect(sqlite.prepare(selectUnfinished).all()).toEqual([])
-  expectBudgets(
-    sqlite.prepare<BudgetRow, []>(selectBudgets).all(),
-    sqlite.prepare<OpenRow, []>(selectOpen).all(),
-  )
+  expectBudgets(sqlite.prepare<CountedRow, []>(selectCounted).all())
 }
 
 /** The same in any store. */
 export async function expectConsistent(store: Pick<TestStore, 'rows'>): Promise<void> {
   expectSums((await store.rows(selectSums)) as readonly Sums[])
   expect(await store.rows(selectUnfinished)).toEqual([])
-  expectBudgets(
-    (await store.rows(selectBudgets)) as readonly BudgetRow[],
-    (await store.rows(selectOpen)) as readonly OpenRow[],
-  )
+  expectBudgets((await store.rows(selectCounted)) as readonly CountedRow[])
 }
 
 type Sums = { readonly name: string } & Record<'balance' | 'reserved' | 'entries' | 'open', string>
@@ -92,34 +86,34 @@ function expectSums(sums: readonly Sums[]): void {
   }
 }
 
-type BudgetRow = { readonly owner: string; readonly start: string; readonly organization: string } & Record<
-  'spent' | 'reserved' | 'held' | 'allocated',
-  string
->
+/** A budget, or an open reservation that counts against some, in which case `budgets` is not null. */
+type CountedRow = Readonly<
+  Record<'organization' | 'owner' | 'start' | 'spent' | 'reserved' | 'held' | 'allocated', string>
+> & { readonly budgets: string | null }
 
-const selectBudgets = `SELECT owner_id owner, cast(start as text) start, organization_id organization,
-  cast(spent as text) spent, cast(reserved as text) reserved, cast(held as text) held,
-  cast(allocated as text) allocated FROM budgets`
-
-type OpenRow = { readonly organization: string; readonly amount: string; readonly budgets: string }
-
-const selectOpen = `SELECT organization_id organization, cast(amount as text) amount, budgets FROM reservations
-  WHERE budgets IS NOT NULL`
+/** One statement, which sees both as they are at one moment. */
+const selectCounted = `SELECT organization_id organization, owner_id owner, cast(start as text) start,
+    cast(spent as text) spent, cast(reserved as text) reserved, cast(held as text) held,
+    cast(allocated as text) allocated, NULL budgets FROM budgets
+  UNION ALL
+  SELECT organization_id, '', '0', '0', cast(amount as text), '0', '0', budgets FROM reservations
+    WHERE budgets IS NOT NULL`
 
 /** What is reserved of each budget is the sum of the open reservations that count against it. */
-function expectBudgets(rows: readonly BudgetRow[], open: readonly OpenRow[]): void {
-  const sums = new Map<string, bigint>()
-  for (const { organization, amount, budgets } of open)
-    for (const [owner, start] of JSON.parse(budgets) as readonly [string, number][]) {
+function expectBudgets(rows: readonly CountedRow[]): void {
+  const open = new Map<string, bigint>()
+  for (const { organization, reserved, budgets } of rows)
+    for (const [owner, start] of JSON.parse(budgets ?? '[]') as readonly [string, number][]) {
       const budget = `${organization} ${owner} ${start}`
-      sums.set(budget, (sums.get(budget) ?? 0n) + BigInt(amount))
+      open.set(budget, (open.get(budget) ?? 0n) + BigInt(reserved))
     }
-  for (const { organization, owner, start, spent, reserved, held, allocated } of rows) {
+  for (const { organization, owner, start, spent, reserved, held, allocated, budgets } of rows) {
+    if (budgets !== null) continue
     const budget = `${organization} ${owner} ${start}`
-    expect([budget, BigInt(reserved)]).toEqual([budget, sums.get(budget) ?? 0n])
-    sums.delete(budget)
+    expect([budget, BigInt(reserved)]).toEqual([budget, open.get(budget) ?? 0n])
+    open.delete(budget)
     const counts = [spent, held, allocated].map(BigInt)
     expect([budget, counts.every((count) => count >= 0n)]).toEqual([budget, true])
   }
-  expect([...sums]).toEqual([])
+  expect([...open]).toEqual([])
 }
