@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Nanos } from '../../lib/usd.ts'
 import type { BudgetKey, Budgets, BudgetUse } from '../ports/budgets.ts'
 import { budgets, organizations } from '../schema/organizations.ts'
-import { select, update } from '../sql.ts'
+import { type RowOf, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
 /** What is spent of the budgets of a database. */
@@ -15,17 +15,24 @@ export function createBudgets({ read, transact }: ScriptRunner): Budgets {
 
 const unused: BudgetUse = { spent: 0n, reserved: 0n, held: 0n, allocated: 0n }
 
+/** Reads the budgets of each period with one statement. */
 function* readBudgets(organizationId: string, keys: readonly BudgetKey[]): Script<readonly BudgetUse[]> {
-  const found: BudgetUse[] = []
-  for (const key of keys) found.push(yield* budgetUse(organizationId, key))
-  return found
+  const found = new Map<string, BudgetUse>()
+  for (const [start, members] of Map.groupBy(keys, (key) => key.start)) {
+    const owners = members.map(({ owner }) => owner)
+    for (const row of yield* selectUses({ organizationId, start, owners }))
+      found.set(`${start} ${row.owner}`, toBudgetUse(row))
+  }
+  return keys.map(({ owner, start }) => found.get(`${start} ${owner}`) ?? unused)
 }
 
 /** Reads what is spent of a budget. */
 export function* budgetUse(organizationId: string, { owner, start }: BudgetKey): Script<BudgetUse> {
-  const [row] = yield* selectUse({ organizationId, owner, start })
-  if (row === undefined) return unused
-  const { spent, reserved, held, allocated } = row
+  const [use = unused] = yield* readBudgets(organizationId, [{ owner, start }])
+  return use
+}
+
+function toBudgetUse({ spent, reserved, held, allocated }: RowOf<typeof useFields>): BudgetUse {
   return {
     spent: BigInt(spent),
     reserved: BigInt(reserved),
@@ -34,14 +41,25 @@ export function* budgetUse(organizationId: string, { owner, start }: BudgetKey):
   }
 }
 
-type BudgetValues = BudgetKey & { readonly organizationId: string }
+const useFields = {
+  owner: budgets.owner_id,
+  spent: budgets.spent,
+  reserved: budgets.reserved,
+  held: budgets.held,
+  allocated: budgets.allocated,
+}
 
-const selectUse = statement((values: Parameters<BudgetValues>) =>
+type Uses = { readonly organizationId: string; readonly start: number; readonly owners: readonly string[] }
+
+const selectUses = statement((values: Parameters<Uses>, { isOneOf }) =>
   select(
-    { spent: budgets.spent, reserved: budgets.reserved, held: budgets.held, allocated: budgets.allocated },
-    sql`from ${budgets} where ${isBudget(values)}`,
+    useFields,
+    sql`from ${budgets} where ${eq(budgets.organization_id, values.organizationId)}
+      and ${eq(budgets.start, values.start)} and ${isOneOf(budgets.owner_id, values.owners)}`,
   ),
 )
+
+type BudgetValues = BudgetKey & { readonly organizationId: string }
 
 /** Locks the organization, as every change of a budget does. */
 export function* lockBudgets(organizationId: string): Script<void> {
