@@ -68,7 +68,7 @@ describe('the form of limits', () => {
     })
   })
 
-  test.each<[string, Partial<LimitDraft>, Partial<LimitFields>]>([
+  test.each<[string, Partial<LimitDraft>, Readonly<Record<string, unknown>>]>([
     ['an amount', { budget: ' 0.000000001 ' }, { budget_usd: '0.000000001' }],
     ['a budget of zero', { budget: '0' }, { budget_usd: '0' }],
     ['no budget', { budget: '' }, { budget_usd: null }],
