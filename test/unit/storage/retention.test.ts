@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
-import { sweep } from '../../../src/storage/retention.ts'
+import { openStorage } from '../../../src/storage/open-storage.ts'
+import { startBudgetReturns, sweep } from '../../../src/storage/retention.ts'
 import { expireUsage } from '../../../src/storage/scripts/usage-expiry.ts'
 import { prepareUsageInsert } from '../../../src/storage/sqlite/ledger-statements.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
@@ -12,7 +14,7 @@ import { jsonReply } from '../../support/chat-fixtures.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { chatRequest as river } from '../../support/scenario.ts'
 import { listCompletionIds, storeCompletion } from '../../support/stored-completions.ts'
-import { testStorage } from './support/folder.ts'
+import { quietLog, temporaryFolder, testStorage } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 
 /** A step with so much to do, a piece each time. */
@@ -80,6 +82,22 @@ test('with a retention, usage is deleted when it is older, and the ledger and it
   expect(await paid.billing.account()).toEqual([1e9 - 3 * replyCost, 0])
   await paid.billing.expectConsistent()
   expect(paid.app.lines).toEqual([])
+})
+
+test('the budgets of keys that have ended return to those that created them, without a request', async () => {
+  const storage = await openStorage(join(temporaryFolder(), 'weir.db'), quietLog)
+  const { organizations, keys, budgets } = storage.managed
+  const { id } = await organizations.create('acme')
+  const input = { organization: 'acme', name: 'agents', expiresAt: null, budget: 1000n }
+  const { record: parent } = await keys.create(input)
+  const { record: minted } = await keys.mint(parent.id, { name: 'run', expiresAt: null, budget: 300n })
+  const allocated = async () => (await budgets.read(id, [{ owner: parent.id, start: 0 }]))[0]?.allocated
+  expect(await allocated()).toBe(300n)
+  await keys.revoke(minted.id)
+  const returns = startBudgetReturns(storage, () => true, quietLog)
+  await waitUntil(async () => (await allocated()) === 0n, 'the return')
+  returns.stop()
+  await storage.close()
 })
 
 test('a step of usage retention is bounded in rows and bytes, and deletes the oldest rows first', () => {
