@@ -12,9 +12,10 @@ import { pricing, promptCost, replyCost } from '../../support/billing-scenario.t
 
 const start = 1e9
 
-/** The runs of one organization that pays. */
+/** The runs of one organization that pays, and has a budget. */
 async function runsOf(gateway: GatewayProcess) {
   await gateway.books.fund('acme', '1')
+  await gateway.books.organizations.change('acme', { budget: 10n ** 9n })
   const key = await gateway.books.keyOf('acme')
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const path = (rest: string) => `${gateway.url()}/v1/responses${rest}`
@@ -57,6 +58,8 @@ test('background runs are polled and followed through a kill: queued runs comple
   for (const reader of readers)
     expect(await reader.rest().catch(() => 'broken')).not.toContain('response.completed')
   expect(await billing.openReservations()).toBe(3)
+  const selectAmount = 'SELECT amount FROM reservations WHERE request_id = ?'
+  const amount = Number((await billing.values(selectAmount, cut.request))[0]?.[0])
   upstream.respondWith(streamReply())
   await gateway.start()
 
@@ -92,6 +95,10 @@ test('background runs are polled and followed through a kill: queued runs comple
   for (const { request } of waiting)
     expect(await billing.usageOf(request)).toMatchObject({ status: 200, cost: replyCost })
   expect(await billing.account('acme')).toEqual([start - 3 * replyCost - cost, 0])
+  // The provider may have finished the run: the budget counts the rest of its reservation as held.
+  const [use] = await billing.values('SELECT spent, reserved, held FROM budgets')
+  expect(use?.map(Number)).toEqual([3 * replyCost + cost, 0, amount - cost])
+  expect(amount).toBeGreaterThan(cost)
   expect(await gateway.books.count('response_log')).toBe(0)
   await billing.expectConsistent()
   expect(upstream.requests.length).toBe(4)
