@@ -93,11 +93,10 @@ class Limiters {
 
   /** All that a request of the caller takes from. */
   of({ organization, limits: { rateLimited } }: Limited): RequestLimiter {
-    const limiter = this.ofOrganization(organization)
-    if (rateLimited.length === 0) return limiter
+    if (rateLimited.length === 0) return this.ofOrganization(organization)
     // The key comes last in the list, and is asked first.
-    const parts = rateLimited.map((owner) => ownerPart(owner, this.#ofOwner(owner))).toReversed()
-    return new SharedLimiter([...parts, organizationPart(limiter)])
+    const parts = rateLimited.map((owner) => ownerPart(owner, () => this.#ofOwner(owner))).toReversed()
+    return new SharedLimiter([...parts, organizationPart(() => this.ofOrganization(organization))])
   }
 
   ofOrganization(organization: Organization): OrganizationLimiter {

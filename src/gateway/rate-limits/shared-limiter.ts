@@ -20,11 +20,16 @@ export type LimiterPart = {
   readonly slots: boolean
 }
 
+/** Finds the limiter of an owner each time, because one that is idle may be evicted while a body is read or a call runs. */
+type FindLimiter = () => OrganizationLimiter
+
 /** The part of a project or a key, which has only some of the limits. */
-export function ownerPart({ title, limits }: RateLimitOwner, limiter: OrganizationLimiter): LimiterPart {
+export function ownerPart({ title, limits }: RateLimitOwner, find: FindLimiter): LimiterPart {
   return {
     title,
-    limiter,
+    get limiter() {
+      return find()
+    },
     requests: limits.requestsPerMinute !== null,
     tokens: limits.tokensPerMinute !== null,
     slots: limits.concurrentRequests !== null,
@@ -32,8 +37,16 @@ export function ownerPart({ title, limits }: RateLimitOwner, limiter: Organizati
 }
 
 /** The part of an organization, which has all limits. */
-export function organizationPart(limiter: OrganizationLimiter): LimiterPart {
-  return { title: organizationTitle, limiter, requests: true, tokens: true, slots: true }
+export function organizationPart(find: FindLimiter): LimiterPart {
+  return {
+    title: organizationTitle,
+    get limiter() {
+      return find()
+    },
+    requests: true,
+    tokens: true,
+    slots: true,
+  }
 }
 
 const organizationTitle = 'the organization'

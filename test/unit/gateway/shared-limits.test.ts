@@ -133,4 +133,17 @@ describe('the limits of a key, its project and its organization', () => {
     expect(limits.size()).toBeLessThanOrEqual(40)
     expect(refusal(() => admit(spent)).message).toContain('for the key (limit: 1)')
   })
+
+  test('of tokens count what a long call has used, also if the idle limiter was evicted meanwhile', () => {
+    const { admit, clock } = gateway({ requests: 1e6, max: 20 })
+    const key = owner('long', 'the key', { tokensPerMinute: 100 })
+    const call = admit(key).open(50)
+    clock.now += 60_000
+    for (let index = 0; index < 500; index++) {
+      clock.now += 1
+      admit(owner(`k${index}`, 'the key', { concurrentRequests: 5 }))
+    }
+    call.release(150)
+    expect(admit(key).status().tokens).toEqual({ limit: 100, remaining: 0, resetMs: 60_000 })
+  })
 })
