@@ -11,7 +11,7 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 /** The values that a result is grouped by. */
 const groupFields = {
   organization_id: orNull('The ID of the organization.'),
-  project_id: always('Weir has no projects.'),
+  project_id: always('The ID of the project. Usage is not reported by project.'),
   user_id: orNull('The `user` of the requests.'),
   api_key_id: orNull('The ID of the API key.'),
   model: orNull('The slug of the model.'),
