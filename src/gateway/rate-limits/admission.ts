@@ -3,7 +3,7 @@ import { rateLimited } from '../../lib/errors/http-errors.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { RateLimitStatus } from '../../storage/ports/limits.ts'
 import type { CallerLimits } from '../access/caller-limits.ts'
-import { refusedPart, type RequestLimiter } from './shared-limiter.ts'
+import { isOrganizationFull, refusedPart, type RequestLimiter } from './shared-limiter.ts'
 
 /** Who sends a request: its organization, and the project and the keys that have rate limits of their own. */
 export type Limited = {
@@ -156,6 +156,7 @@ export class QueuedSlot {
   readonly #limited: Limited
   readonly #resources: AdmissionResources
   readonly #tokens: number
+  #waitsForOrganization = true
 
   constructor(limited: Limited, resources: AdmissionResources, tokens: number) {
     this.#limited = limited
@@ -166,9 +167,15 @@ export class QueuedSlot {
   /** Takes a concurrency slot; undefined while none is free. */
   start(): ConcurrencySlot | undefined | Promise<ConcurrencySlot | undefined> {
     const limiter = this.#resources.limiterOf(this.#limited)
+    this.#waitsForOrganization = true
     const taken = limiter.takeSlot()
     if (taken instanceof Promise) return taken.then((taken) => this.#started(limiter, taken))
     return this.#started(limiter, taken)
+  }
+
+  /** Whether the organization had no slot at the last attempt; otherwise only the key or its project had none. */
+  get waitsForOrganization(): boolean {
+    return this.#waitsForOrganization
   }
 
   /** Returns the tokens: the call will not run. */
@@ -177,6 +184,7 @@ export class QueuedSlot {
   }
 
   #started(limiter: RequestLimiter, taken: boolean): ConcurrencySlot | undefined {
+    this.#waitsForOrganization = isOrganizationFull(limiter)
     if (!taken) return undefined
     const { organization } = this.#limited
     return new ConcurrencySlot(limiter, this.#tokens, this.#resources.memory.lease(organization.id))

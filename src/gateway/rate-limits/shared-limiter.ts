@@ -58,6 +58,11 @@ export function refusedPart(
   return limiter instanceof SharedLimiter ? limiter.refused : { title: organizationTitle, limiter }
 }
 
+/** Whether it was the limit of the organization that has refused the last request of the limiter. */
+export function isOrganizationFull(limiter: RequestLimiter): boolean {
+  return refusedPart(limiter).title === organizationTitle
+}
+
 /**
  * The limits of several owners, which a request takes from one after the other: those of the key first, so that its requests
  * beyond them do not touch the others. If one has too little, what was taken of those before is given back.

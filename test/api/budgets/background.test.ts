@@ -48,6 +48,24 @@ test('a queued run keeps what it has reserved, and gives it back when it is canc
   await billing.expectConsistent()
 })
 
+test('runs of a key without a free slot let those of other keys start', async () => {
+  const first = Promise.withResolvers<void>()
+  await using scenario = await startBudgets([
+    chunks([...firstChunks, first.promise, ...lastChunks]),
+    chunks([...firstChunks, ...lastChunks]),
+  ])
+  const { app } = scenario
+  const [busy, other] = [await scenario.keyWith({ concurrentRequests: 1 }), await scenario.keyWith()]
+  const running = await queueRun(app, {}, { headers: busy.headers })
+  await scenario.acme.request(0)
+  const waiting = await queueRun(app, {}, { headers: busy.headers })
+  const free = await queueRun(app, {}, { headers: other.headers })
+  expect((await waitForRun(app, free.id)).status).toBe('completed')
+  expect((await retrieveResponse(app, waiting.id)).status).toBe('queued')
+  first.resolve()
+  for (const { id } of [running, waiting]) expect((await waitForRun(app, id)).status).toBe('completed')
+})
+
 test('a run waits for a slot of its key, and starts when another one of the key has ended', async () => {
   const first = Promise.withResolvers<void>()
   await using scenario = await startBudgets([

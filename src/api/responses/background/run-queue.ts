@@ -10,6 +10,8 @@ export class RunQueue {
   /** The organizations in the order of their turns. */
   readonly #ready = new Set<string>()
   readonly #parked = new Set<string>()
+  /** The keys without a free slot of their own, by their organization: their runs have no turn until it is unparked. */
+  readonly #skipped = new Map<string, Set<string>>()
   #size = 0
   #characters = 0
 
@@ -26,6 +28,11 @@ export class RunQueue {
   /** The parked organizations. */
   get parked(): ReadonlySet<string> {
     return this.#parked
+  }
+
+  /** Whether runs wait for a slot. */
+  isWaiting(): boolean {
+    return this.#parked.size + this.#skipped.size > 0
   }
 
   /** All queued runs. */
@@ -60,6 +67,7 @@ export class RunQueue {
     own.runs.delete(live)
     this.#count(own, -1, -queued.characters)
     if (own.runs.size === 0) this.#forget(live.organization)
+    else this.#parkIfSkipped(live.organization)
     queued.run.leaveQueue?.()
     return queued.run
   }
@@ -67,8 +75,17 @@ export class RunQueue {
   /** The oldest run of the organization whose turn it is; undefined if all organizations are parked. */
   first(): Run | undefined {
     const [organization] = this.#ready
-    const [oldest] = this.#organizations.get(organization ?? '')?.runs.values() ?? []
-    return oldest?.run
+    return organization === undefined ? undefined : this.#oldestOf(organization)
+  }
+
+  /** Lets no run of this key have a turn until its organization is unparked; other keys of the organization have theirs. */
+  skipKey({ live, metadata }: Run): void {
+    const { organization } = live
+    if (!this.#organizations.has(organization)) return
+    const keys = this.#skipped.get(organization) ?? new Set()
+    this.#skipped.set(organization, keys.add(metadata.key))
+    if (this.#parked.delete(organization)) this.#ready.add(organization)
+    this.#parkIfSkipped(organization)
   }
 
   /** Removes the first run, and gives the turn to the next organization. */
@@ -91,8 +108,23 @@ export class RunQueue {
 
   /** Unparks this organization, or all of them. */
   unpark(organization?: string): void {
+    if (organization === undefined) this.#skipped.clear()
+    else this.#skipped.delete(organization)
     for (const id of organization === undefined ? [...this.#parked] : [organization])
       if (this.#parked.delete(id)) this.#ready.add(id)
+  }
+
+  #oldestOf(organization: string): Run | undefined {
+    const skipped = this.#skipped.get(organization)
+    for (const { run } of this.#organizations.get(organization)?.runs.values() ?? [])
+      if (!skipped?.has(run.metadata.key)) return run
+    return undefined
+  }
+
+  /** An organization whose turn it is must have a run that may start. */
+  #parkIfSkipped(organization: string): void {
+    if (!this.#skipped.has(organization) || this.#oldestOf(organization) !== undefined) return
+    if (this.#ready.delete(organization)) this.#parked.add(organization)
   }
 
   #count(own: OrganizationQueue, runs: number, characters: number): void {
@@ -105,6 +137,7 @@ export class RunQueue {
     this.#organizations.delete(organization)
     this.#ready.delete(organization)
     this.#parked.delete(organization)
+    this.#skipped.delete(organization)
   }
 }
 

@@ -71,7 +71,7 @@ export class Scheduler {
       }
     }
     // The end of a foreground call also releases a slot, and does not call `schedule`.
-    if (this.queue.parked.size > 0) this.#retry = setTimeout(() => this.schedule(), slotRetryIntervalMs)
+    if (this.queue.isWaiting()) this.#retry = setTimeout(() => this.schedule(), slotRetryIntervalMs)
   }
 
   /** Starts the first run if its organization has a free slot; false for a run that had to be dropped. */
@@ -90,12 +90,18 @@ export class Scheduler {
     }
     const slot = run.slot.start()
     if (slot instanceof Promise) void this.#startLater(run, slot)
-    else if (slot === undefined) this.queue.park()
+    else if (slot === undefined) this.#wait(run)
     else {
       this.queue.removeFirst()
       void this.#start(run, slot)
     }
     return true
+  }
+
+  /** Another key of the organization may have a free slot where that has one. */
+  #wait(run: Run): void {
+    if (run.slot.waitsForOrganization) this.queue.park()
+    else this.queue.skipKey(run)
   }
 
   /** Whether organizations with a run in progress may take the next slot, too: the last slots are left to the others. */
@@ -135,7 +141,11 @@ export class Scheduler {
     const slot = await pending.catch(() => undefined)
     this.#starting--
     this.#count(live.organization, -1)
-    if (slot === undefined) return
+    if (slot === undefined) {
+      if (run.slot.waitsForOrganization) return
+      this.queue.skipKey(run)
+      return this.#startRuns()
+    }
     if (this.#paused || this.queue.remove(live) === undefined) slot.release(0)
     else void this.#start(run, slot)
     this.schedule(live.organization)

@@ -21,13 +21,13 @@ function queueOf(...ids: string[]) {
   return { queue, live: (id: string) => runs.get(id)!.live }
 }
 
-function runOf(id: string): Run {
+function runOf(id: string, key = 'abcdefghijkl'): Run {
   const organization = id.slice(0, 1)
   const request = { model: 'acme/river', input: 'river', background: true }
   const head = headOf(request, { id, createdAt: 1, slug: 'acme/river', warnings: [] })
   return {
     live: new LiveResponse(organization, head),
-    metadata: requestOf(organization),
+    metadata: { ...requestOf(organization), key },
     slot: limits.resume(
       callerOf({ id: organization, name: organization, billing: 'unmetered', limits: noLimits }),
     ),
@@ -71,5 +71,32 @@ describe('the queue of runs', () => {
     expect([queue.parked.size, queue.countsOf('a').size]).toEqual([0, 0])
     queue.unpark()
     expect(takeAll(queue)).toEqual(['b1'])
+  })
+
+  test('skips the runs of one key until its organization is unparked', () => {
+    const { queue } = queueOf()
+    const [first, second] = [runOf('a1', 'busy'), runOf('a2', 'busy')]
+    for (const run of [first, second, runOf('a3', 'free'), runOf('b1')]) queue.add(run)
+    queue.skipKey(first)
+    expect(takeAll(queue)).toEqual(['a3', 'b1'])
+    expect([queue.isWaiting(), queue.parked.has('a')]).toEqual([true, true])
+    queue.add(runOf('a4', 'free'))
+    queue.unpark('a')
+    expect([queue.isWaiting(), ...takeAll(queue)]).toEqual([false, 'a1', 'a2', 'a4'])
+  })
+
+  test('parks an organization when each of its keys is skipped, and gives others their turns', () => {
+    const { queue } = queueOf()
+    const [busy, full] = [runOf('a1', 'busy'), runOf('a2', 'full')]
+    for (const run of [busy, full, runOf('b1')]) queue.add(run)
+    queue.skipKey(busy)
+    queue.skipKey(full)
+    expect(queue.first()?.live.id).toBe('b1')
+    queue.unpark()
+    queue.skipKey(busy)
+    expect(queue.remove(full.live)?.live.id).toBe('a2')
+    expect(takeAll(queue)).toEqual(['b1'])
+    expect(queue.remove(busy.live)?.live.id).toBe('a1')
+    expect([queue.isWaiting(), queue.size]).toEqual([false, 0])
   })
 })
