@@ -1,5 +1,6 @@
 import type { ModelLists } from '../access/caller-limits.ts'
 import type { Model } from './model.ts'
+import { matchesModel } from '../../domain/accounting/model-pattern.ts'
 import type { Models } from './models.ts'
 
 /** For each state of the models: lists with the same entries share a view. */
@@ -39,25 +40,10 @@ function createView(models: Models, { lists }: ModelLists): Models {
 /** Whether a list has a slug: by itself, by a pattern, or by another name of the model at this moment. */
 function conditionOf(list: readonly string[], models: Models): (slug: string) => boolean {
   const slugs = new Set<string>()
-  const patterns: (readonly string[])[] = []
+  const patterns: string[] = []
   for (const entry of list) {
-    if (entry.includes('*')) patterns.push(entry.split('*'))
+    if (entry.includes('*')) patterns.push(entry)
     else slugs.add(models.find(entry)?.slug ?? entry)
   }
-  return (slug) => slugs.has(slug) || patterns.some((parts) => matches(slug, parts))
-}
-
-/** Whether a slug consists of these parts, with any characters between them. In linear time, as callers may choose patterns. */
-function matches(slug: string, parts: readonly string[]): boolean {
-  const first = parts[0] ?? ''
-  const last = parts.at(-1) ?? ''
-  const end = slug.length - last.length
-  if (first.length > end || !slug.startsWith(first) || !slug.endsWith(last)) return false
-  let position = first.length
-  for (const part of parts.slice(1, -1)) {
-    const found = slug.indexOf(part, position)
-    if (found < 0) return false
-    position = found + part.length
-  }
-  return position <= end
+  return (slug) => slugs.has(slug) || patterns.some((pattern) => matchesModel(pattern, slug))
 }
