@@ -31,14 +31,15 @@ async function statuses(key: LimitedKey, ...names: readonly string[]): Promise<r
 
 /** The ids of the models that a key is told, in both forms. */
 async function listed(key: LimitedKey): Promise<readonly string[]> {
-  const idsOf = async (reply: Promise<Response>) => {
-    const { data } = (await (await reply).json()) as { readonly data: readonly { readonly id: string }[] }
-    return data.map(({ id }) => id)
-  }
   const ids = await idsOf(key.get('/v1/models'))
   const paged = await idsOf(key.get('/v1/models?limit=1000', { 'anthropic-version': '2023-06-01' }))
   expect(paged).toEqual(ids as string[])
   return ids
+}
+
+async function idsOf(reply: Promise<Response>): Promise<readonly string[]> {
+  const { data } = (await (await reply).json()) as { readonly data: readonly { readonly id: string }[] }
+  return data.map(({ id }) => id)
 }
 
 describe('the models of a key', () => {
@@ -121,7 +122,7 @@ test('a background run fails if its model was disallowed while it was queued', a
   await scenario.acme.request(0)
   const second = await queueRun(app, {}, { headers: key.headers })
   await billing.keys.change(key.id, { models: [] })
-  await waitUntil(async () => (await listed(key)).length === 0, 'the change is known')
+  await waitUntil(async () => (await idsOf(key.get('/v1/models'))).length === 0, 'the change is known')
   await app.request(`/v1/responses/${first.id}/cancel`, { method: 'POST', headers: key.headers })
   await waitUntil(async () => {
     const { status } = await retrieveResponse(app, second.id)
