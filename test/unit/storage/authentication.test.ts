@@ -41,6 +41,9 @@ test('a valid key identifies its organization and that one’s limits', async ()
     },
     keyId: made.record.id,
     hasCredit: false,
+    project: null,
+    limits: { budgets: [], rateLimited: [] },
+    permissions: [],
   })
 })
 
