@@ -42,6 +42,7 @@ function allContenders(executable: string): readonly Contender[] {
     portkey,
     weir({ name: 'weir', executable, prepaid: true }),
     weir({ name: 'weir-unmetered', executable, prepaid: false }),
+    weir({ name: 'weir-budget', executable, prepaid: true, budgeted: true }),
     weir({ name: 'weir-log-off', executable, prepaid: true, settings: { log: 'off' } }),
   ]
 }

@@ -70,7 +70,15 @@ describe('a budget of the bench', () => {
   test('can be measured by the names of its work', () => {
     for (const { works } of budgets) expect(() => readOptions(['--only', works.join(',')])).not.toThrow()
     const { workloads, contenders, includes } = readOptions(['--only', 'budgets'])
-    expect(contenders).toEqual(['weir-unmetered', 'bun-pipe', 'busbar', 'weir', 'bun-parse', 'direct'])
+    expect(contenders).toEqual([
+      'weir-unmetered',
+      'bun-pipe',
+      'busbar',
+      'weir',
+      'weir-budget',
+      'bun-parse',
+      'direct',
+    ])
     expect(workloads.map(({ name }) => name)).toContain('memory-requests')
     expect([includes('start'), includes('list-stored'), includes('parts')]).toEqual([true, true, false])
   })

@@ -31,6 +31,10 @@ export const budgets: readonly Budget[] = [
     title: 'chat, 200 B, 16 callers, prepaid to unmetered',
     limit: 1.25,
   }),
+  ratio(['chat-small', 'weir-budget'], ['chat-small', 'weir'], cpu, {
+    title: 'chat, 200 B, 16 callers, with the budget of a key to prepaid',
+    limit: 1.05,
+  }),
   ratio(['chat-small', 'weir-unmetered'], ['chat-small', 'bun-pipe'], busyP99, {
     title: 'chat, 200 B, 16 callers, p99 to bare Bun',
     limit: 2,

@@ -13,8 +13,8 @@ export const usage = `Usage
   --only WORK,…       of: ${workloads.map(({ name }) => name).join(', ')};
                       parts, start, list-stored, overspend; budgets: all that the budgets need
   --contenders NAME,… of: direct, bun-pipe, bun-read, bun-parse, nginx, busbar, gomodel, portkey, weir,
-                      weir-unmetered, weir-log-off; busbar and gomodel need the paths of their
-                      executables in BUSBAR and GOMODEL
+                      weir-unmetered, weir-budget (prepaid, and the key has a budget), weir-log-off;
+                      busbar and gomodel need the paths of their executables in BUSBAR and GOMODEL
   --rounds N          how often each is measured; 3 unless set
   --duration SECONDS  how long each is measured in a round; 1 unless set
   --minutes N         the same in minutes

@@ -9,6 +9,8 @@ export type WeirOptions = {
   readonly executable: string
   /** Whether calls are paid from a balance: all that there is to do, or all but that. */
   readonly prepaid: boolean
+  /** Whether the key has a budget, too. */
+  readonly budgeted?: boolean
   /** More of weir.yaml. */
   readonly settings?: object
 }
@@ -23,7 +25,7 @@ export type RunningWeir = Running & { readonly pid: number; headers(): Readonly<
 
 /** Starts the executable with the settings of the bench. */
 export async function startWeir(options: WeirOptions, place: Omit<Place, 'downloads'>): Promise<RunningWeir> {
-  const { name, executable, prepaid, settings } = options
+  const { name, executable, prepaid, budgeted = false, settings } = options
   const cwd = join(place.folder, name)
   await mkdir(cwd)
   await Bun.write(join(cwd, 'weir.yaml'), JSON.stringify({ ...settingsFor(place.upstream), ...settings }))
@@ -41,7 +43,8 @@ export async function startWeir(options: WeirOptions, place: Omit<Place, 'downlo
     await run('orgs', 'set', 'bench', '--billing', 'prepaid')
     await run('orgs', 'credit', 'bench', '1000000')
   }
-  const made = await run('keys', 'create', '--org', prepaid ? 'bench' : 'default', '--json')
+  const budget = budgeted ? ['--budget', '1000000', '--budget-period', 'month'] : []
+  const made = await run('keys', 'create', '--org', prepaid ? 'bench' : 'default', ...budget, '--json')
   const { key } = JSON.parse(made) as { readonly key: string }
   return { ...program, url, headers: () => ({ authorization: `Bearer ${key}` }) }
 }
