@@ -21,6 +21,8 @@ export function Dialog(props: {
   useEffect(() => {
     const element = dialog.current
     element?.showModal()
+    // Here, because the browser has moved the focus to the button that closes the dialog.
+    element?.querySelector<HTMLElement>('form.dialog-form :is(input, select)')?.focus()
     return () => {
       removed.current = true
       element?.close()
@@ -60,13 +62,10 @@ export function FormDialog(props: {
   readonly children?: ComponentChildren
 }) {
   const { action, kind = 'primary', ready = true, onClose, onSubmit } = props
-  const form = useRef<HTMLFormElement>(null)
   const change = useChange()
-  useEffect(() => form.current?.querySelector<HTMLElement>('input, select')?.focus(), [])
   return (
     <Dialog title={props.title} onClose={onClose}>
       <form
-        ref={form}
         class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
