@@ -10,7 +10,7 @@ import { spendBudget } from './support/spend-budget.ts'
 
 const browser = sharedTab()
 
-const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' })
+const closed = (page: Page) => page.locator('dialog').waitFor({ state: 'detached' })
 
 describe.skipIf(!hasBrowser)(`the limits of a key${browserNeeded}`, () => {
   test('a key is created with every limit, by keyboard, and shows its budget as a bar', async () => {

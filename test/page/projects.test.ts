@@ -22,7 +22,8 @@ describe.skipIf(!hasBrowser)(`the projects of an organization${browserNeeded}`, 
     await page.getByLabel('Reset').selectOption('month')
     expect(await accessibilityProblems(page)).toEqual([])
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    // A dialog that is closed and not yet removed has no role any more.
+    await page.locator('dialog').waitFor({ state: 'detached' })
     expect((await requestAdmin(paid.app, 'GET', 'projects')).body.data).toEqual([])
 
     await page.getByRole('button', { name: 'Create a project' }).press('Enter')
