@@ -70,6 +70,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await spendBudget(paid.billing, String(body.id), { spent: '20', held: '2.5' })
     await using opened = await openAdmin(await browser(), paid.app, '#/organizations/default')
     const { page } = opened
+    await page.getByText('No budget.').waitFor()
     await page.getByRole('button', { name: 'Edit', exact: true }).press('Enter')
     await page.getByLabel('Budget in USD').fill('50')
     await page.getByRole('combobox', { name: 'Models' }).selectOption('some')
