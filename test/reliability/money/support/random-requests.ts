@@ -44,7 +44,7 @@ export async function expectExactLedger(seed: string, lives: readonly number[]) 
     if (life < lives.length - 1) {
       await gateway.kill()
       await gateway.books.expectConsistent()
-    }
+    } else await driveIntoDebt(gateway.books)
     received.push(await requesting.end())
   }
   await gateway.books.waitForUsage(0)
@@ -59,7 +59,7 @@ export async function expectExactLedger(seed: string, lives: readonly number[]) 
   return counts
 }
 
-/** The fewer requests there are, the less is credited, so that the same of them run into debt. */
+/** The fewer requests there are, the less is credited, so that the same of them run out of money. */
 async function fundAll(billing: BillingDatabase, share: number): Promise<(readonly [string, string])[]> {
   const keys: (readonly [string, string])[] = []
   for (const [name, usd] of Object.entries(organizations)) {
@@ -68,6 +68,19 @@ async function fundAll(billing: BillingDatabase, share: number): Promise<(readon
     keys.push([name, await billing.keyOf(name)])
   }
   return keys
+}
+
+/** In nano-dollars: a request reserves less, and the provider counts more for some. */
+const smallCredit = 1_500_000
+
+/** Credits an organization for its next requests until one of them has cost more than its balance. */
+async function driveIntoDebt({ account, organizations }: BillingDatabase): Promise<void> {
+  const isInDebt = async () => {
+    const [balance] = await account('broke')
+    if (balance >= 0 && balance < smallCredit) await organizations.credit('broke', BigInt(smallCredit))
+    return balance < 0
+  }
+  await waitUntil(isInDebt, 'an organization in debt')
 }
 
 /** Clients that send requests, each for a random organization, until they are to end. */
