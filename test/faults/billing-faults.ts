@@ -18,7 +18,7 @@ export const billingFaults: readonly Fault[] = [
   },
   {
     name: 'a reservation of the whole balance is rejected',
-    file: 'src/storage/sqlite/ledger-statements.ts',
+    file: 'src/storage/sqlite/reservation-statements.ts',
     original: 'and ${balance} - ${reserved} >= ? and',
     replacement: 'and ${balance} - ${reserved} > ? and',
     tests: ['test/unit/storage/money.test.ts'],

@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts'
 import { billingFaults } from './billing-faults.ts'
+import { budgetFaults } from './budget-faults.ts'
 import { httpFaults } from './http-faults.ts'
 import { isolationFaults } from './isolation-faults.ts'
 import { processFaults } from './process-faults.ts'
@@ -12,4 +13,5 @@ export const faults: readonly Fault[] = [
   ...processFaults,
   ...streamFaults,
   ...httpFaults,
+  ...budgetFaults,
 ]

@@ -11,9 +11,9 @@ export const httpFaults: readonly Fault[] = [
   },
   {
     name: 'a revoked key is accepted until it expires',
-    file: 'src/http/authentication.ts',
-    original: 'if (key.revokedAt !== null) throw',
-    replacement: 'if (key.revokedAt !== null && key.expiresAt !== null) throw',
+    file: 'src/gateway/access/valid-key.ts',
+    original: 'if (revokedAt !== null) return',
+    replacement: 'if (revokedAt !== null && expiresAt !== null) return',
     tests: ['test/unit/storage/authentication.test.ts'],
   },
   {
