@@ -100,15 +100,14 @@ describe('the models of a key', () => {
   test('must be in the lists of its organization and its project, too', async () => {
     await using scenario = await startBudgets(jsonReply(), { models })
     const { organizations, projects } = scenario.billing
-    await organizations.change('default', { models: ['globex/*', 'acme/*'] })
-    const project = await projects.create({
-      organization: 'default',
-      name: 'p',
-      models: ['*/lake', '*/river'],
-    })
+    // Each list excludes a model that the two others have.
+    await organizations.change('default', { models: ['globex/lake', 'globex/sea', 'acme/*'] })
+    const limits = { models: ['*/lake*', '*/river'] }
+    const project = await projects.create({ organization: 'default', name: 'p', ...limits })
     const key = await scenario.keyWith({ project: project.id, models: ['globex/*'] })
     expect(await listed(key)).toEqual(['globex/lake'])
-    expect(await statuses(key, 'globex/lake', 'globex/sea', 'acme/river')).toEqual([200, 403, 403])
+    const names = ['globex/lake', 'globex/lake-fast', 'globex/sea', 'acme/river']
+    expect(await statuses(key, ...names)).toEqual([200, 403, 403, 403])
   })
 })
 
