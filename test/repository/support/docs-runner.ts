@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { freePort } from '../../support/free-port.ts'
 import { sharedPostgres } from '../../support/postgres/server.ts'
 import { weirCommand } from '../../support/weir-command.ts'
 import type { Fence, MarkdownPage } from './markdown-page.ts'
@@ -39,7 +40,7 @@ export async function runPage(page: MarkdownPage, blockTimeoutMs = defaultBlockT
   const server = needsPostgres(page) ? await sharedPostgres() : undefined
   const database = await server?.createDatabase()
   try {
-    const ports = freePorts(documentedPorts.length)
+    const ports = await freePorts(documentedPorts.length)
     await using session = await startSession(folder, ports[0] ?? 0, database)
     const context = { page, session, ports, blockTimeoutMs }
     const run = (block: RunnableBlock) => runBlock(block, context)
@@ -155,11 +156,9 @@ async function waitUntilReady(port: number, { line }: Fence, { page, session }: 
   }
 }
 
-/** Different ones, because all are open at once. */
-function freePorts(count: number): readonly number[] {
-  const listeners = Array.from({ length: count }, () =>
-    Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } }),
-  )
-  for (const listener of listeners) listener.stop(true)
-  return listeners.map(({ port }) => port)
+/** Different ones, of which no other test takes one before a server of the page does. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const ports = new Set<number>()
+  while (ports.size < count) ports.add(await freePort())
+  return [...ports]
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { freePort } from '../../support/free-port.ts'
 import { CircuitBreaker, type RouteFailure } from '../../../src/gateway/routing/circuit-breaker.ts'
 import type { ModelRoute } from '../../../src/gateway/models/model.ts'
 import { isReachable } from '../../../src/lib/reachable.ts'
@@ -164,7 +165,7 @@ describe('a route whose circuit is open is probed', () => {
       return attempt
     }
     const breaker = new CircuitBreaker({ failures: 3, cooldown: 30_000 }, () => clock.now, connects)
-    const port = freePort()
+    const port = await freePort()
     const gone = { provider: provider('alpha', { baseUrl: `http://127.0.0.1:${port}/v1` }), model: 'one' }
     breaker.recordFailure(gone, 'a', { unreachable: true, slow: true })
     clock.now = 1000
@@ -207,10 +208,3 @@ describe('a route whose circuit is open is probed', () => {
     expect(allows('b')).toBe(true)
   })
 })
-
-/** A port on which nobody listens. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  listener.stop(true)
-  return listener.port
-}
