@@ -4,8 +4,8 @@ import { streamReply, jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../support/scenario.ts'
 import type { Script } from '../support/script.ts'
 
-/** Few, because the heap is counted twice for each. */
-const requests = 9
+/** The heap is counted twice for each; other work of a busy machine, which adds to it, may last for some of them. */
+const maxRequests = 30
 
 /** Frames are those of functions that wait. */
 type Made = { readonly frames: number; readonly promises: number }
@@ -26,22 +26,13 @@ test.each(budgets)('a %s reply creates no more promises than its budget', async 
   }
   for (let index = 0; index < 30; index++) await ask()
   const made: Made[] = []
-  for (let index = 0; index < requests; index++) made.push(await madeBy(ask))
-  // After a garbage collection fewer objects remain than were made, and on a busy machine other work makes some.
-  const least = (counts: readonly number[], plausible: number) =>
-    Math.min(...counts.filter((count) => count >= plausible))
-  expect(
-    least(
-      made.map(({ frames }) => frames),
-      5,
-    ),
-  ).toBeLessThan(budget.frames)
-  expect(
-    least(
-      made.map(({ promises }) => promises),
-      10,
-    ),
-  ).toBeLessThan(budget.promises)
+  // After a garbage collection fewer objects remain than were made.
+  const least = (name: keyof Made, plausible: number) =>
+    Math.min(...made.map((counts) => counts[name]).filter((count) => count >= plausible))
+  const isWithin = () => least('frames', 5) < budget.frames && least('promises', 10) < budget.promises
+  while (made.length < maxRequests && !isWithin()) made.push(await madeBy(ask))
+  expect(least('frames', 5)).toBeLessThan(budget.frames)
+  expect(least('promises', 10)).toBeLessThan(budget.promises)
 })
 
 async function madeBy(work: () => Promise<void>): Promise<Made> {

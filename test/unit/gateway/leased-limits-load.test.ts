@@ -13,7 +13,6 @@ testSharedStores((open) => {
   test('a steady load of two processes needs at most one renewal in 100 ms for each bucket', async () => {
     const limits = { requests: 6000, tokens: 20_000_000, concurrent: 10_000 }
     const { renewals, calls, rejected } = await measureSteadyLoad(open, { ...limits, rate: 60 }, 1500)
-    console.log('REN', renewals)
     expect(renewals).toBeLessThan(10)
     expect(calls).toBe(90)
     expect(rejected).toBe(0)
