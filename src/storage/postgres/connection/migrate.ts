@@ -22,6 +22,11 @@ export const migrations: readonly string[] = [
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */
 export const migrationLock = 7_239_117_203
+/**
+ * Another advisory lock: every transaction of every server shares it, and a migration holds it alone. So a migration never
+ * waits for a transaction that has one of its tables and waits for another, which repeats forever under load.
+ */
+export const schemaLock = 7_239_117_204
 /** The time for one statement of a migration, and to wait for the migration of another process. */
 const migrationTimeoutMs = 60 * 60_000
 
@@ -60,6 +65,7 @@ function migrateOnce(name: string, migrations: readonly string[]) {
     await run('BEGIN')
     await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
     await run(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+    await run(`SELECT pg_advisory_xact_lock(${schemaLock})`)
     // Another process may have migrated while this one waited for the lock.
     const version = await schemaVersion(name, migrations)(connection)
     if (version < migrations.length) await migrateFrom(version, name, migrations, run)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Connection, type Connections, type Query, serverTime } from '../connection/connections.ts'
+import { schemaLock } from '../connection/migrate.ts'
 import { isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
 import { findOutcome } from './outcome.ts'
 
@@ -14,7 +15,8 @@ export type Transact = <T>(work: (query: Query) => Promise<T>) => Promise<T>
  * is suspended in the middle of a transaction does not keep the others waiting for that long.
  */
 export const begin =
-  "BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '1500ms'"
+  "BEGIN; SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '1500ms'; " +
+  `SELECT pg_advisory_xact_lock_shared(${schemaLock})`
 
 const attempts = 3
 
