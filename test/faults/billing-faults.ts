@@ -19,9 +19,30 @@ export const billingFaults: readonly Fault[] = [
   {
     name: 'a reservation of the whole balance is rejected',
     file: 'src/storage/sqlite/reservation-statements.ts',
-    original: 'and ${balance} - ${reserved} >= ? and',
-    replacement: 'and ${balance} - ${reserved} > ? and',
+    original: '(prepaid && available < amount)',
+    replacement: '(prepaid && available <= amount)',
     tests: ['test/unit/storage/money.test.ts'],
+  },
+  {
+    name: 'what another process changes of a balance is not seen',
+    file: 'src/storage/sqlite/amounts.ts',
+    original: 'if (version !== this.#version) this.discard()',
+    replacement: '',
+    tests: ['test/unit/storage/amounts.test.ts'],
+  },
+  {
+    name: 'a transaction that failed counts in memory',
+    file: 'src/storage/sqlite/writer.ts',
+    original: 'amounts.discard()\n    transaction.rollback()',
+    replacement: 'transaction.rollback()',
+    tests: ['test/unit/storage/amounts.test.ts'],
+  },
+  {
+    name: 'a credit does not see the charges before it in its transaction',
+    file: 'src/storage/sqlite/writer.ts',
+    original: 'if (!job.usesAmounts) amounts.flush()',
+    replacement: '',
+    tests: ['test/unit/storage/amounts.test.ts'],
   },
   {
     name: 'cached tokens cost as much as others',

@@ -4,23 +4,23 @@ import type { Fault } from './fault.ts'
 export const budgetFaults: readonly Fault[] = [
   {
     name: 'a reservation of all that a budget has left is rejected in SQLite',
-    file: 'src/storage/sqlite/budget-statements.ts',
-    original: 'where ${used} + ?4 <= ?5 and',
-    replacement: 'where ${used} + ?4 < ?5 and',
+    file: 'src/storage/sqlite/reservation-statements.ts',
+    original: 'if (left < amount)',
+    replacement: 'if (left <= amount)',
     tests: ['test/unit/storage/reserved-budgets.test.ts'],
   },
   {
     name: 'what killed servers hold of a budget can be spent again',
-    file: 'src/storage/sqlite/budget-statements.ts',
-    original: 'const used = sql`${spent} + ${reserved} + ${held} + ${allocated}`',
-    replacement: 'const used = sql`${spent} + ${reserved} + ${allocated}`',
+    file: 'src/storage/sqlite/reservation-statements.ts',
+    original: 'return spent + reserved + held + allocated',
+    replacement: 'return spent + reserved + allocated',
     tests: ['test/unit/storage/reserved-budgets.test.ts', 'test/unit/storage/budget-periods.test.ts'],
   },
   {
     name: 'a refused reservation keeps what it took from the budgets before',
     file: 'src/storage/sqlite/reservation-statements.ts',
-    original: 'if (refusal !== undefined) rollBack.run()',
-    replacement: '',
+    original: 'if (refusal !== undefined) return refusal',
+    replacement: 'if (refusal !== undefined) return (take(amounts, request, payment), refusal)',
     tests: ['test/unit/storage/reserved-budgets.test.ts'],
   },
   {

@@ -1,11 +1,10 @@
 import type { BudgetKey } from '../ports/budgets.ts'
-import type { BudgetLimit } from '../ports/ledger.ts'
 
 /** The budgets of one reservation: those of an organization, a project and a key. */
 export const maxBudgets = 3
 
 /** Returns the budgets of a reservation as its row stores them; null without any. */
-export function printBudgets(budgets: readonly BudgetLimit[]): string | null {
+export function printBudgets(budgets: readonly BudgetKey[]): string | null {
   if (budgets.length > maxBudgets) throw new Error('A reservation has too many budgets.')
   return budgets.length === 0 ? null : JSON.stringify(budgets.map(({ owner, start }) => [owner, start]))
 }

@@ -6,52 +6,85 @@ import { clampToColumn } from '../common/store-limits.ts'
 import type { Settlement } from '../ports/ledger.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
-import { bare, insertInto, select } from '../sql.ts'
+import { bare, insertInto } from '../sql.ts'
 import { type UsageColumn, usageRow } from '../usage/usage-row.ts'
-import { prepareBudgets } from './budget-statements.ts'
+import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
-import type { Reservations } from './reservation-statements.ts'
+import type { Payment, Reservations } from './reservation-statements.ts'
 import { textOf } from './run-script.ts'
 import { prepareTotalsUpkeep } from './usage-totals.ts'
 
 const unrecorded: Settlement = { recorded: false, charged: 0n }
 const uncharged: Settlement = { ...unrecorded, recorded: true }
 
-/** Part of a transaction: settles a request once. `reserved` is false if the request has no reservation. */
-export type Settle = (request: RequestMetadata, outcome: Outcome, reserved: boolean) => Settlement
+/**
+ * Part of a transaction: settles a request once, and executes the writes. `reserved` is false if the request has no
+ * reservation.
+ */
+export type Settle = (
+  amounts: Amounts,
+  request: RequestMetadata,
+  outcome: Outcome,
+  reserved: boolean,
+  writes?: () => void,
+) => Settlement
 
 export function prepareSettle(database: Database, reservations: Reservations, now: () => number): Settle {
   const insertUsage = prepareUsageInsert(database)
-  const charge = prepareCharge(database, now)
-  const budgets = prepareBudgets(database)
+  const insertCharge = prepareCharge(database, now)
 
-  return (request, outcome, reserved) => {
+  return (amounts, request, outcome, reserved, writes = () => {}) => {
     if (!insertUsage(request, outcome)) return unrecorded
-    const removed = reserved ? reservations.remove(request.id) : undefined
-    if (removed === undefined) return uncharged
-    const { amount, prepaid, budgets: stored } = removed
+    const removed = reserved ? reservations.remove(request) : undefined
     const cost = clampToColumn(outcome.cost ?? 0n)
-    if (stored !== null) {
-      const held = outcome.costUnknown && amount > cost ? amount - cost : 0n
-      budgets.settle(request.organization, stored, { amount, spent: cost, held })
-    }
-    return prepaid ? { recorded: true, charged: charge(request, cost, amount) } : uncharged
+    const charged = removed?.prepaid ? chargeOf(amounts, request, cost) : 0n
+    if (charged > 0n) insertCharge(request, charged)
+    writes()
+    if (removed !== undefined) give(amounts, request, removed, { cost, charged, outcome })
+    return removed?.prepaid ? { recorded: true, charged } : uncharged
   }
 }
 
-/** Charges the full cost even if the balance is lower: a negative balance then refuses further requests. */
+/** The full cost, also if the balance is lower: a negative balance then refuses further requests. Its column has a lowest value. */
+function chargeOf(amounts: Amounts, { organization }: RequestMetadata, cost: Nanos): Nanos {
+  const max = (amounts.balance(organization)?.balance ?? 0n) + maxNanos
+  return cost < max ? cost : max
+}
+
+type Costs = { readonly cost: Nanos; readonly charged: Nanos; readonly outcome: Outcome }
+
+/** Charges the balance and the budgets, and returns to them what was reserved. Reads all of them before it changes the first. */
+function give(
+  amounts: Amounts,
+  { organization }: RequestMetadata,
+  { amount, prepaid, budgets }: Payment,
+  { cost, charged, outcome }: Costs,
+): void {
+  const found = amounts.balance(organization)
+  const uses = budgets.map((key) => ({ key, use: amounts.budget(organization, key) }))
+  const held = outcome.costUnknown && amount > cost ? amount - cost : 0n
+  if (prepaid && found !== undefined) {
+    const { balance, reserved } = found
+    amounts.setBalance(organization, { balance: balance - charged, reserved: without(reserved, amount) })
+  }
+  for (const { key, use } of uses)
+    amounts.setBudget(organization, key, {
+      ...use,
+      spent: clampToColumn(use.spent + cost),
+      reserved: without(use.reserved, amount),
+      held: clampToColumn(use.held + held),
+    })
+}
+
+/** A sum that was damaged must not fail the whole transaction: no column of reserved money may be negative. */
+function without(reserved: Nanos, amount: Nanos): Nanos {
+  return reserved > amount ? reserved - amount : 0n
+}
+
+/** Part of a transaction: inserts the entry of a charge. */
 function prepareCharge({ sqlite }: Database, now: () => number) {
-  const { balance, id, reserved } = organizations
-  const balanceOf = sqlite.prepare<{ readonly balance: number }, [string]>(
-    textOf(select({ balance }, sql`from ${organizations} where ${id} = ?`)),
-  )
-  const update = sqlite.prepare<unknown, [Nanos, Nanos, string, Nanos]>(
-    textOf(sql`update ${organizations}
-      set ${bare(balance)} = ${balance} - ?1, ${bare(reserved)} = ${reserved} - ?2
-      where ${id} = ?3 and ${balance} - ?1 >= ?4`),
-  )
   const value = sql`?`
-  const entry = sqlite.prepare<unknown, [string, string, number, Nanos, string]>(
+  const insert = sqlite.prepare<unknown, [string, string, number, Nanos, string]>(
     textOf(
       insertInto(ledger, {
         id: value,
@@ -63,20 +96,8 @@ function prepareCharge({ sqlite }: Database, now: () => number) {
       }),
     ),
   )
-
-  function chargeClamped(organization: string, cost: Nanos, reserved: Nanos): Nanos {
-    const max = BigInt(balanceOf.get(organization)?.balance ?? 0) + maxNanos
-    const charged = cost < max ? cost : max
-    update.run(charged, reserved, organization, -maxNanos)
-    return charged
-  }
-
-  return ({ id, organization }: RequestMetadata, cost: Nanos, reserved: Nanos): Nanos => {
-    // The organization exists, because its usage row was just inserted: nothing changes where the column would overflow.
-    const fits = update.run(cost, reserved, organization, -maxNanos).changes > 0
-    const charged = fits ? cost : chargeClamped(organization, cost, reserved)
-    if (charged > 0n) entry.run(timeSortedId('led_'), organization, now(), -charged, id)
-    return charged
+  return ({ id, organization }: RequestMetadata, charged: Nanos): void => {
+    insert.run(timeSortedId('led_'), organization, now(), -charged, id)
   }
 }
 

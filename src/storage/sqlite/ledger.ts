@@ -8,19 +8,12 @@ import {
   type SettlementRetries,
 } from '../common/settlement-retries.ts'
 import { retryWhileUnavailable } from '../ports/health.ts'
-import {
-  type Ledger,
-  noWrites,
-  type Reservation,
-  type ReservationRefusal,
-  type Settlement,
-  type SettleOptions,
-  type Write,
-} from '../ports/ledger.ts'
+import { type Ledger, noWrites, type Settlement, type SettleOptions } from '../ports/ledger.ts'
 import { reservations } from '../schema/organizations.ts'
 import { runs } from '../schema/stored.ts'
 import { select } from '../sql.ts'
 import { type Parameters, statement } from '../statement.ts'
+import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import { prepareSettle, type Settle } from './ledger-statements.ts'
 import { prepareReservations, type Reservations } from './reservation-statements.ts'
@@ -39,26 +32,21 @@ export function createLedger(database: Database, writer: Writer, now: () => numb
   const execute = prepareWrites(database)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) =>
-    writer.write(() => settleNow(request, outcome, true)),
+    writer.writeAmounts((amounts) => settleNow(amounts, request, outcome, true)),
   )
   const recording = createRecording(settleNow, writer, retries)
 
-  function settleWith(request: RequestMetadata, outcome: Outcome, options: SettleOptions): Settlement {
+  function settleWith(request: RequestMetadata, outcome: Outcome, options: SettleOptions) {
     const { writes = noWrites, reserved = true } = options
-    const settlement = settleNow(request, outcome, reserved)
-    if (settlement.recorded) execute(writes)
-    return settlement
+    const settleAll = (amounts: Amounts) =>
+      settleNow(amounts, request, outcome, reserved, () => execute(writes))
+    return writer.writeAmounts(settleAll, isDurable(outcome, options))
   }
 
-  const settle = createSettle(
-    (request, outcome, options) =>
-      writer.write(() => settleWith(request, outcome, options), isDurable(outcome, options)),
-    retries,
-    closing.signal,
-  )
+  const settle = createSettle(settleWith, retries, closing.signal)
 
   const settleEventually: Ledger['settleEventually'] = (request, outcome, writes) =>
-    retryWhileUnavailable(() => writer.write(() => settleWith(request, outcome, { writes })), closing.signal)
+    retryWhileUnavailable(() => settleWith(request, outcome, { writes }), closing.signal)
 
   return {
     isShared: false,
@@ -81,16 +69,13 @@ function createReserve(
   execute: ExecuteWrites,
   writer: Writer,
 ): Ledger['reserve'] {
-  function reserveWith(reservation: Reservation, writes: readonly Write[]): ReservationRefusal | undefined {
-    const refusal = reservations.insert(reservation)
-    if (refusal === undefined) execute(writes)
-    return refusal
-  }
-
   // A reservation may be lost in a power cut: nothing was charged.
   return (reservation, writes = noWrites) => {
     const durable = () => writes.length > 0
-    return writer.write(() => reserveWith(reservation, writes), durable)
+    return writer.writeAmounts(
+      (amounts) => reservations.insert(amounts, reservation, () => execute(writes)),
+      durable,
+    )
   }
 }
 
@@ -100,15 +85,15 @@ function createRecording(settleNow: Settle, writer: Writer, retries: SettlementR
   const batcher = new UsageBatcher(
     // What was written without a charge may be lost in a power cut.
     (rows) =>
-      writer.write(
-        () => recordAll(rows),
+      writer.writeAmounts(
+        (amounts) => recordAll(amounts, rows),
         () => false,
       ),
     ({ request, outcome }) => retries.add(request, outcome),
   )
 
-  function recordAll(rows: readonly FinishedRequest[]): void {
-    for (const { request, outcome } of rows) settleNow(request, outcome, false)
+  function recordAll(amounts: Amounts, rows: readonly FinishedRequest[]): void {
+    for (const { request, outcome } of rows) settleNow(amounts, request, outcome, false)
   }
 
   return {
@@ -137,11 +122,12 @@ function isDurable({ cost = 0n }: Outcome, options: SettleOptions): (settlement:
 function createRecover(database: Database, writer: Writer, settleNow: Settle): Ledger['recover'] {
   const { read } = createScriptRunner(database, writer)
 
-  function settleAll(interrupted: readonly InterruptedRequest[]): void {
-    for (const { request, outcome } of interrupted) settleNow(request, outcome, true)
-  }
-
-  const settle = (interrupted: readonly InterruptedRequest[]) => writer.write(() => settleAll(interrupted))
+  const settle = (interrupted: readonly InterruptedRequest[]) =>
+    Promise.all(
+      interrupted.map(({ request, outcome }) =>
+        writer.writeAmounts((amounts) => settleNow(amounts, request, outcome, true)),
+      ),
+    )
   const ofRuns = createRecovery(read, selectLeftByRuns, settle)
   let recover = createRecovery(read, selectOpen, settle)
   return async () => {

@@ -1,40 +1,43 @@
 import { sql } from 'drizzle-orm'
+import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import { printBudgets } from '../common/reserved-budgets.ts'
+import { parseBudgets, printBudgets } from '../common/reserved-budgets.ts'
 import { clampToColumn } from '../common/store-limits.ts'
+import type { BudgetKey, BudgetUse } from '../ports/budgets.ts'
 import type { BudgetLimit, Reservation, ReservationRefusal } from '../ports/ledger.ts'
-import { organizations, reservations } from '../schema/organizations.ts'
-import { bare, insertInto, select } from '../sql.ts'
-import { prepareBudgets } from './budget-statements.ts'
+import { reservations } from '../schema/organizations.ts'
+import { bare, insertInto } from '../sql.ts'
+import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import { textOf } from './run-script.ts'
 
 /** Parts of transactions on the reserved money of organizations. */
 export type Reservations = {
-  /** Returns the reason, and reserves nothing, if the unreserved part of the balance or one of the budgets is lower. */
-  insert(reservation: Reservation): ReservationRefusal | undefined
-  /** Deletes and returns a reservation, whose amount the caller subtracts from the reserved sums. */
-  remove(requestId: string): RemovedReservation | undefined
+  /**
+   * Reserves an amount from the balance and from all budgets, and executes the writes. Returns the reason, and does neither,
+   * if the unreserved part of the balance or one of the budgets is lower.
+   */
+  insert(amounts: Amounts, reservation: Reservation, writes: () => void): ReservationRefusal | undefined
+  /** Deletes the reservation of a request; the caller subtracts what is returned from the reserved sums. */
+  remove(request: RequestMetadata): Payment | undefined
 }
 
-export type RemovedReservation = {
+/** What is reserved from the balance, if that pays, and from all budgets. */
+export type Payment = {
   readonly amount: Nanos
   /** Whether the balance pays. */
   readonly prepaid: boolean
-  /** The budgets that it counts against, as they are stored. */
-  readonly budgets: string | null
+  readonly budgets: readonly BudgetKey[]
 }
 
 export function prepareReservations(database: Database): Reservations {
   const rows = prepareRows(database)
-  const take = prepareTake(database)
+  /** Of this process, which need not be read from their rows. */
+  const known = new WeakMap<RequestMetadata, Payment>()
 
-  function insert(reservation: Reservation): ReservationRefusal | undefined {
-    const { request, prepaid = true, budgets = noBudgets, promptTokens } = reservation
+  function insertRow(reservation: Reservation, { amount, prepaid, budgets }: Payment): void {
+    const { request, promptTokens } = reservation
     const { id, organization } = request
-    const amount = clampToColumn(reservation.amount)
-    const refusal = take(organization, amount, prepaid, budgets)
-    if (refusal !== undefined) return refusal
     const cost = clampToColumn(reservation.promptCost)
     const metadata = JSON.stringify(request)
     if (prepaid && budgets.length === 0)
@@ -43,13 +46,27 @@ export function prepareReservations(database: Database): Reservations {
       const [pays, stored] = [Number(prepaid), printBudgets(budgets)]
       rows.insertCounted.run(id, organization, amount, cost, promptTokens, metadata, pays, stored)
     }
+  }
+
+  function insert(amounts: Amounts, reservation: Reservation, writes: () => void) {
+    const { request, prepaid = true, budgets = noBudgets } = reservation
+    const payment = { amount: clampToColumn(reservation.amount), prepaid, budgets }
+    const refusal = refusalOf(amounts, request, payment)
+    if (refusal !== undefined) return refusal
+    insertRow(reservation, payment)
+    writes()
+    take(amounts, request, payment)
+    known.set(request, payment)
     return undefined
   }
 
-  function remove(requestId: string): RemovedReservation | undefined {
-    const row = rows.remove.get(requestId)
-    if (row === null) return undefined
-    return { amount: BigInt(row.amount), prepaid: row.prepaid === 1, budgets: row.budgets }
+  function remove(request: RequestMetadata): Payment | undefined {
+    const payment = known.get(request)
+    if (payment !== undefined) return rows.delete.run(request.id).changes > 0 ? payment : undefined
+    const row = rows.remove.get(request.id)
+    return row === null
+      ? undefined
+      : { amount: BigInt(row.amount), prepaid: row.prepaid === 1, budgets: parseBudgets(row.budgets) }
   }
 
   return { insert, remove }
@@ -57,58 +74,36 @@ export function prepareReservations(database: Database): Reservations {
 
 const noBudgets: readonly BudgetLimit[] = []
 
-/** Takes an amount from the balance and from all budgets, or from none of them. */
-function prepareTake(database: Database) {
-  const { sqlite } = database
-  const balances = prepareBalances(database)
-  const reservedBudgets = prepareBudgets(database)
-  const savepoint = sqlite.prepare('SAVEPOINT reservation')
-  const release = sqlite.prepare('RELEASE reservation')
-  const rollBack = sqlite.prepare('ROLLBACK TO reservation')
-
-  function takeFromBalance(organization: string, amount: Nanos): ReservationRefusal | undefined {
-    if (balances.reserve.run(amount, organization, amount).changes > 0) return undefined
-    return { budget: null, available: BigInt(balances.available.get(organization)?.available ?? 0) }
+function refusalOf(
+  amounts: Amounts,
+  { organization }: RequestMetadata,
+  { amount, prepaid, budgets }: Payment & { readonly budgets: readonly BudgetLimit[] },
+): ReservationRefusal | undefined {
+  const found = amounts.balance(organization)
+  const available = found === undefined ? 0n : found.balance - found.reserved
+  if (found === undefined || (prepaid && available < amount)) return { budget: null, available }
+  for (const budget of budgets) {
+    const left = budget.limit - usedOf(amounts.budget(organization, budget))
+    if (left < amount) return { budget, available: left }
   }
-
-  function takeFromAll(
-    organization: string,
-    amount: Nanos,
-    prepaid: boolean,
-    budgets: readonly BudgetLimit[],
-  ): ReservationRefusal | undefined {
-    const isMissing = !prepaid && balances.available.get(organization) === null
-    if (isMissing) return { budget: null, available: 0n }
-    const refusal = prepaid ? takeFromBalance(organization, amount) : undefined
-    return refusal ?? reservedBudgets.reserve(organization, budgets, amount)
-  }
-
-  return (organization: string, amount: Nanos, prepaid: boolean, budgets: readonly BudgetLimit[]) => {
-    if (prepaid && budgets.length === 0) return takeFromBalance(organization, amount)
-    savepoint.run()
-    const refusal = takeFromAll(organization, amount, prepaid, budgets)
-    if (refusal !== undefined) rollBack.run()
-    release.run()
-    return refusal
-  }
+  return undefined
 }
 
-function prepareBalances({ sqlite }: Database) {
-  const { balance, deletion, id, reserved } = organizations
-  return {
-    reserve: sqlite.prepare<unknown, [Nanos, string, Nanos]>(
-      textOf(sql`update ${organizations} set ${bare(reserved)} = ${reserved} + ?
-        where ${id} = ? and ${balance} - ${reserved} >= ? and ${deletion} is null`),
-    ),
-    /** No row for an organization that does not exist. */
-    available: sqlite.prepare<{ readonly available: number }, [string]>(
-      textOf(
-        select(
-          { available: sql`${balance} - ${reserved}` },
-          sql`from ${organizations} where ${id} = ? and ${deletion} is null`,
-        ),
-      ),
-    ),
+function usedOf({ spent, reserved, held, allocated }: BudgetUse): Nanos {
+  return spent + reserved + held + allocated
+}
+
+function take(
+  amounts: Amounts,
+  { organization }: RequestMetadata,
+  { amount, prepaid, budgets }: Payment,
+): void {
+  const found = amounts.balance(organization)
+  if (prepaid && found !== undefined)
+    amounts.setBalance(organization, { balance: found.balance, reserved: found.reserved + amount })
+  for (const budget of budgets) {
+    const use = amounts.budget(organization, budget)
+    amounts.setBudget(organization, budget, { ...use, reserved: use.reserved + amount })
   }
 }
 
@@ -131,6 +126,9 @@ function prepareRows({ sqlite }: Database) {
       unknown,
       [string, string, Nanos, Nanos, number, string, number, string | null]
     >(textOf(insertInto(reservations, { ...inserted, prepaid: value, budgets: value }))),
+    delete: sqlite.prepare<unknown, [string]>(
+      textOf(sql`delete from ${reservations} where ${request_id} = ?`),
+    ),
     remove: sqlite.prepare<
       { readonly amount: number; readonly prepaid: 0 | 1; readonly budgets: string | null },
       [string]

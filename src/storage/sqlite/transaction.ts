@@ -3,6 +3,8 @@ import { toOutage } from './sqlite-errors.ts'
 
 /** A piece of work that waits for its transaction. */
 export type Job = {
+  /** Whether it reads and changes balances and budgets only with those of the transaction. */
+  readonly usesAmounts: boolean
   /** Throws only if the whole transaction has failed. */
   run(transaction: Transaction, alone: boolean): void
   /** Whether it must be on disk before it is settled; known after `run`. */
@@ -13,6 +15,7 @@ export type Job = {
 
 /** A job that settles the promise of its caller. */
 export class Write<T> implements Job {
+  readonly usesAmounts: boolean
   readonly #work: () => T
   readonly #durable: (value: T) => boolean
   readonly #resolve: (value: T) => void
@@ -24,7 +27,9 @@ export class Write<T> implements Job {
     durable: (value: T) => boolean,
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
+    usesAmounts: boolean,
   ) {
+    this.usesAmounts = usesAmounts
     this.#work = work
     this.#durable = durable
     this.#resolve = resolve

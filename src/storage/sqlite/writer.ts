@@ -1,5 +1,6 @@
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import type { WriterStats } from '../ports/health.ts'
+import { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import { type Disk, openDisk } from './connection/disk.ts'
 import type { Health } from './health.ts'
@@ -15,6 +16,8 @@ export type Writer = {
    * with 503.
    */
   write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
+  /** The same for work that reads and changes balances and budgets, which it must do with `amounts` and last. */
+  writeAmounts<T>(work: (amounts: Amounts) => T, durable?: (value: T) => boolean): Promise<T>
   /** Returns the 503 with which a write would be rejected now; undefined if it would be accepted. */
   unavailableError(): ApiError | undefined
   /** Runs this work between two transactions; writes wait until it settles. */
@@ -48,6 +51,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
   const writer = new GroupWriter(database, options)
   return {
     write: (work, durable) => writer.write(work, durable),
+    writeAmounts: (work, durable) => writer.writeAmounts(work, durable),
     unavailableError: () => writer.unavailableError(),
     whilePaused: (work) => writer.whilePaused(work),
     stats: () => writer.stats(),
@@ -62,6 +66,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
 class GroupWriter implements Writer {
   readonly #sqlite: Database['sqlite']
   readonly #transaction: Transaction
+  readonly #amounts: Amounts
   readonly #disk: Disk
   readonly #health: WriterOptions['health']
   readonly #maxWaiting: number
@@ -79,6 +84,7 @@ class GroupWriter implements Writer {
   constructor({ sqlite }: Database, options: WriterOptions) {
     const { maxWaiting = 10_000, health, disk, onCommit, lockTimeoutMs = 1000 } = options
     this.#sqlite = sqlite
+    this.#amounts = new Amounts(sqlite)
     this.#transaction = new Transaction(sqlite)
     this.#disk = disk ?? openDisk(sqlite.filename)
     this.#health = health
@@ -89,10 +95,20 @@ class GroupWriter implements Writer {
   }
 
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
+    return this.#add(work, durable, false)
+  }
+
+  writeAmounts<T>(work: (amounts: Amounts) => T, durable: (value: T) => boolean = () => true): Promise<T> {
+    return this.#add(() => work(this.#amounts), durable, true)
+  }
+
+  #add<T>(work: () => T, durable: (value: T) => boolean, usesAmounts: boolean): Promise<T> {
     const unavailable = this.unavailableError()
     if (unavailable) return Promise.reject(unavailable)
     if (this.#waiting.length === 0) this.#schedule()
-    return new Promise((resolve, reject) => this.#waiting.push(new Write(work, durable, resolve, reject)))
+    return new Promise((resolve, reject) =>
+      this.#waiting.push(new Write(work, durable, resolve, reject, usesAmounts)),
+    )
   }
 
   unavailableError(): ApiError | undefined {
@@ -139,7 +155,7 @@ class GroupWriter implements Writer {
       return void setTimeout(this.#commitWaiting, lockIntervalMs)
     const jobs = this.#waiting
     this.#waiting = []
-    const failure = failedToBegin ?? commit(jobs, this.#transaction)
+    const failure = failedToBegin ?? commit(jobs, this.#transaction, this.#amounts)
     if (failure !== undefined) return this.#failed(jobs, failure)
     this.#health?.wrote()
     this.#committedAt = performance.now()
@@ -190,12 +206,22 @@ function createLockWait(lockTimeoutMs: number): (failure: unknown) => boolean {
 }
 
 /** Returns the failure of the whole transaction; undefined if it was committed. */
-function commit(jobs: readonly Job[], transaction: Transaction): unknown {
+function commit(jobs: readonly Job[], transaction: Transaction, amounts: Amounts): unknown {
   const failure = failureOf(() => {
-    for (const job of jobs) job.run(transaction, jobs.length === 1)
+    amounts.begin()
+    for (const job of jobs) {
+      // Outside of the job, which may be rolled back alone.
+      if (!job.usesAmounts) amounts.flush()
+      job.run(transaction, jobs.length === 1)
+      if (!job.usesAmounts) amounts.discard()
+    }
+    amounts.flush()
     transaction.commit()
   })
-  if (failure !== undefined) transaction.rollback()
+  if (failure !== undefined) {
+    amounts.discard()
+    transaction.rollback()
+  }
   return failure
 }
 
