@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { expect, test } from 'bun:test'
 import { countsBetween, readCounters } from './process-counts.ts'
 import { countSyscalls, syscallTool } from './syscalls.ts'
@@ -30,8 +29,21 @@ test.if(tool !== undefined)(
   'the system calls of a process are counted from the start to the stop',
   async () => {
     const calls = 500
-    const counting = await countSyscalls(process.pid)
-    for (let count = 0; count < calls; count++) statSync('/')
+    // A process of its own, which does nothing else: this one runs other tests.
+    const script = `
+            import { statSync } from 'node:fs'
+      process.stdout.write('started')
+      for await (const _ of Bun.stdin.stream()) {
+        for (let count = 0; count < ${calls}; count++) statSync('/')
+        process.stdout.write('called')
+      }`
+    await using child = Bun.spawn([process.execPath, '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const output = child.stdout.getReader()
+    await output.read()
+    const counting = await countSyscalls(child.pid)
+    child.stdin.write('call')
+    child.stdin.flush()
+    await output.read()
     const found = await counting.stop()
     expect(found).toBeGreaterThanOrEqual(calls)
     expect(found).toBeLessThan(10 * calls)

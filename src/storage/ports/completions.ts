@@ -1,4 +1,5 @@
 import type { Fields } from '../../lib/json/json.ts'
+import type { PrintedJson } from '../../lib/json/printed.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 
 /** A pair of metadata to filter a list by; values are compared as text. */
@@ -62,7 +63,7 @@ export type NewCompletion = {
   /** The reply without the metadata. */
   readonly completion: object
   /** The messages of the request, as received. */
-  readonly messages: readonly object[]
+  readonly messages: readonly object[] | PrintedJson
 }
 
 /** Milliseconds since 1970: sequences count from 2020, so that they stay safe integers for decades. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json/json.ts'
+import type { PrintedJson } from '../../lib/json/printed.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import type { MetadataPair } from './completions.ts'
 
@@ -89,7 +90,7 @@ export type NewResponse = {
   /** The fields that never change. */
   readonly head: JsonObject
   /** The items of its request, with references resolved. */
-  readonly input: readonly JsonObject[]
+  readonly input: readonly JsonObject[] | PrintedJson
   /** The events so far. */
   readonly log: string
 } & (

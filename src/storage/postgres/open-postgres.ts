@@ -12,6 +12,7 @@ import { createOrganizationDeletions } from '../scripts/organization-deletion.ts
 import { createProviderState } from '../scripts/provider-state.ts'
 import type { ErasableResponses } from '../scripts/responses.ts'
 import { createUsageExpiry } from '../scripts/usage-expiry.ts'
+import { printLargeWrites } from '../common/large-writes.ts'
 import { createLedger } from './ledger.ts'
 import { type Cluster, joinCluster } from './cluster/cluster.ts'
 import { startHeartbeat } from './cluster/heartbeat.ts'
@@ -44,7 +45,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
     managed: createManagedStores(runner),
     providerState: createProviderState(runner),
-    ledger,
+    ledger: printLargeWrites(ledger),
     completions: createCompletions(runner, completionSearch),
     responses,
     usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database) },

@@ -1,3 +1,4 @@
+import { printJson } from '../../lib/json/printed.ts'
 import { termsOf } from '../common/completion-terms.ts'
 import { type NewCompletion, sequenceOf } from '../ports/completions.ts'
 import type { NewResponse, ResponseEnd } from '../ports/responses.ts'
@@ -79,7 +80,7 @@ function toCompletionRow(job: string, input: NewCompletion): CompletionRow {
     metadata: JSON.stringify(metadata),
     terms: termsArray(termsOf(organization, model, metadata)),
     completion: JSON.stringify(input.completion),
-    messages: JSON.stringify(input.messages),
+    messages: printJson(input.messages),
   }
 }
 
@@ -115,7 +116,7 @@ function toResponseRow(job: string, response: NewResponse): ResponseRow {
     head: JSON.stringify(response.head),
     run: 'run' in response ? JSON.stringify(response.run) : null,
     log: response.log,
-    input: JSON.stringify(response.input),
+    input: printJson(response.input),
     process_id: owner?.process ?? null,
     request_id: owner?.request ?? null,
   }

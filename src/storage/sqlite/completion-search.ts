@@ -1,4 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
+import { printJson } from '../../lib/json/printed.ts'
 import { matchOf, termsOf } from '../common/completion-terms.ts'
 import type { FoundRow } from '../common/row-slices.ts'
 import { type CompletionQuery, type NewCompletion, sequenceOf } from '../ports/completions.ts'
@@ -20,7 +21,7 @@ export function* insertCompletion(completion: NewCompletion): Script<void> {
     model,
     metadata: JSON.stringify(metadata),
     completion: JSON.stringify(completion.completion),
-    messages: JSON.stringify(completion.messages),
+    messages: printJson(completion.messages),
   }
   // The organization may be deleted while its call runs; the call must not fail because of that.
   if ((yield* selectOwner({ organization })).length === 0) return

@@ -12,6 +12,7 @@ import { createOrganizationDeletions } from '../scripts/organization-deletion.ts
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createResponses } from '../scripts/responses.ts'
 import { createUsageExpiry } from '../scripts/usage-expiry.ts'
+import { printLargeWrites } from '../common/large-writes.ts'
 import { createLedger } from './ledger.ts'
 import { completionSearch } from './completion-search.ts'
 import { inMemory, openDatabase } from './connection/database.ts'
@@ -42,7 +43,7 @@ export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: Sto
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
     managed: createManagedStores(runner),
     providerState: createProviderState(runner),
-    ledger,
+    ledger: printLargeWrites(ledger),
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
     usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database, writer) },

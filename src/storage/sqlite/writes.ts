@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { printJson } from '../../lib/json/printed.ts'
 import type { NewResponse, ResponseEnd, ResponseKey } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
 import { isUnfinished, response_log, responses, runs } from '../schema/stored.ts'
@@ -31,7 +32,7 @@ function executeWrite(write: Write): Script<unknown> {
 /** Part of a transaction: stores a response; stores nothing for a deleted organization. */
 export function* insertResponse(response: NewResponse): Script<void> {
   const { id, organization, previousId = null, status, log } = response
-  const [head, input] = [JSON.stringify(response.head), JSON.stringify(response.input)]
+  const [head, input] = [JSON.stringify(response.head), printJson(response.input)]
   const run = 'run' in response ? JSON.stringify(response.run) : null
   const row = { id, organization, previousId, status, head, run, log, input }
   // The organization may be deleted while its call runs; the call must not fail because of that.

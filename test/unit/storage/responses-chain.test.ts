@@ -17,7 +17,12 @@ testStores((open) => {
     await replied(youngest)
     const links = await responses.chain(acme, youngest)
     expect(idsOf(links)).toEqual([oldest.id, middle, youngest])
-    expect(links?.[0]).toEqual({ id: oldest.id, head: oldest.head, input: oldest.input, log: '["oldest"]\n' })
+    expect(links?.[0]).toEqual({
+      id: oldest.id,
+      head: oldest.head,
+      input: [{ type: 'message', of: oldest.id }],
+      log: '["oldest"]\n',
+    })
     expect(links?.[1]?.input).toEqual([{ type: 'item', é: '\u0000' }, { type: 'other' }])
   })
 
