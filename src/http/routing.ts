@@ -4,6 +4,7 @@ import {
   methodNotImplemented,
   routeNotFound,
   type RouteRejection,
+  upgradeNotSupported,
 } from '../lib/errors/http-errors.ts'
 import { fieldsOf } from '../lib/json/json.ts'
 import { nearMatch } from '../lib/near-match.ts'
@@ -78,6 +79,13 @@ export function decodablePath() {
 export function reachability() {
   return new Elysia({ name: 'reachability' }).onRequest(function confirm({ request }) {
     return request.method === 'HEAD' && requestPath(request) === '/' ? new Response(null) : undefined
+  })
+}
+
+/** Rejects the request to speak WebSocket with 426, whatever its path is. */
+export function rejectUpgrades() {
+  return new Elysia({ name: 'upgrades' }).onRequest(function reject({ request }) {
+    if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') throw upgradeNotSupported()
   })
 }
 

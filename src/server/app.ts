@@ -33,7 +33,7 @@ import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { AdminKey, KeyWatch } from '../http/authentication.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler, type GenerationPaths, recordRejected } from '../http/errors.ts'
-import { reachability, rejectOtherMethods, type Route } from '../http/routing.ts'
+import { reachability, rejectOtherMethods, rejectUpgrades, type Route } from '../http/routing.ts'
 import { createGuard, type Guard } from '../http/guard.ts'
 import { openApi } from '../http/openapi.ts'
 import { requestTelemetry, standardHeaders } from '../http/request-telemetry.ts'
@@ -105,6 +105,7 @@ export function createApp(dependencies: AppDependencies) {
         () => routes,
       ),
     )
+    .use(rejectUpgrades())
     .use(systemRoutes(dependencies.ready, dependencies.metrics))
     .use(modelRoutes(guard, models))
     .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))

@@ -7,7 +7,7 @@ import { isStrictSchema, lowerTools } from './lower-tools.ts'
 import type { CountTokensRequest, MessageRequest } from './schema.ts'
 
 /** The headers of a request that belong to its meaning. */
-export type MessageHeaders = { readonly beta?: string | undefined }
+export type MessageHeaders = { readonly version?: string | undefined; readonly beta?: string | undefined }
 
 /** This API's names of parameters. */
 const names: Partial<Record<Parameter, string>> = {
@@ -37,7 +37,7 @@ export function lower(request: MessageRequest, headers: MessageHeaders = {}): Lo
 }
 
 /** Lowers the part of a request whose tokens are counted. */
-export function lowerPrompt(request: CountTokensRequest, { beta }: MessageHeaders = {}): LoweredRequest {
+export function lowerPrompt(request: CountTokensRequest, headers: MessageHeaders = {}): LoweredRequest {
   const generation: Generation = {
     messages: lowerMessages(request),
     ...lowerTools(request),
@@ -47,11 +47,18 @@ export function lowerPrompt(request: CountTokensRequest, { beta }: MessageHeader
     source: {
       protocol: 'anthropic',
       body: request,
-      ...(beta !== undefined && { headers: { 'anthropic-beta': beta } }),
+      ...sourceHeaders(headers),
     },
     extras: noExtras,
   }
   return { generation, names, droppable, warnings: [] }
+}
+
+/** A provider of this API receives the headers as they came; the version decides which fields are valid. */
+function sourceHeaders({ version, beta }: MessageHeaders) {
+  if (version === undefined && beta === undefined) return undefined
+  const versions: Record<string, string> = version === undefined ? {} : { 'anthropic-version': version }
+  return { headers: beta === undefined ? versions : { ...versions, 'anthropic-beta': beta } }
 }
 
 /** Only Anthropic does that; its other edits of the context generate nothing. */

@@ -101,7 +101,11 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
 }
 
 function headersOf({ headers }: Request): MessageHeaders {
-  return { beta: headers.get('anthropic-beta') ?? undefined }
+  const version = headers.get('anthropic-version') ?? ''
+  return {
+    version: /^\d{4}-\d{2}-\d{2}$/.test(version) ? version : undefined,
+    beta: headers.get('anthropic-beta') ?? undefined,
+  }
 }
 
 /** The frame of an error in the middle of a stream. It is the last one, so that a broken stream never looks complete. */

@@ -29,6 +29,8 @@ export function renderModel(model: Model): ModelObject {
     provider: model.routes[0]?.provider.name,
     author: model.author,
     context_window: model.contextWindow ?? null,
+    context_length: model.contextWindow ?? null,
+    max_model_len: model.contextWindow ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
     pricing: model.pricing ? renderPricing(model.pricing) : null,
     input_modalities: [...model.inputModalities],

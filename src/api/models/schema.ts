@@ -59,6 +59,9 @@ export const ModelObject = Type.Object(
     provider: Type.Optional(Type.String()),
     author: Type.String(),
     context_window: nullable(Type.Number()),
+    /** The context window once more, by the names that some clients read. */
+    context_length: nullable(Type.Number()),
+    max_model_len: nullable(Type.Number()),
     max_output_tokens: nullable(Type.Number()),
     pricing: nullable(PricingObject),
     input_modalities: Type.Array(Type.String()),

@@ -2,6 +2,7 @@ import type { Generation } from '../../domain/generation/request.ts'
 import { fieldsOf, numberOf, parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
+import { withoutAttribution } from './attribution.ts'
 import { sourceHeaders, upstreamHeaders } from './upstream-request.ts'
 
 /** Milliseconds. Clients count before they send: an estimate now is better than an exact count later. */
@@ -32,7 +33,11 @@ async function count(
   const { kind } = provider
   if (!('protocol' in kind) || kind.tokenCount === undefined) return undefined
   const { path, body } = kind.tokenCount
-  const rendered = kind.protocol.render(generation, { model, stream: false }, () => {})
+  const rendered = kind.protocol.render(
+    withoutAttribution(generation, { model }),
+    { model, stream: false },
+    () => {},
+  )
   const response = await fetch(provider.baseUrl + path, {
     method: 'POST',
     headers: { ...sourceHeaders(generation, kind), ...upstreamHeaders(provider, kind, false) },

@@ -4,7 +4,7 @@ import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { codeOf, upstreamUnavailable, upstreamUnreachable } from './upstream-error.ts'
 
-/** A request to a provider; `headers` of the caller never replace those of the provider. */
+/** A request to a provider; `headers` of the caller replace none but the defaults of its kind. */
 type Post = {
   readonly provider: Provider
   readonly kind: RemoteKind
@@ -26,10 +26,20 @@ function send({ provider, kind, target, body, headers, signal }: Post, token?: s
   const own = upstreamHeaders(provider, kind, target.stream, token)
   return fetch(provider.baseUrl + kind.path(target, provider), {
     ...fetchOptions,
-    headers: headers === undefined ? own : { ...headers, ...own },
+    headers: headers === undefined ? own : { ...own, ...withoutOwn(headers, provider, kind) },
     body,
     signal,
   })
+}
+
+/** The headers of the caller, without those that the operator has set or the gateway needs. */
+function withoutOwn(headers: RequestHeaders, provider: Provider, kind: RemoteKind): RequestHeaders {
+  const own = upstreamHeaders(provider, kind, false)
+  const configured = Object.keys(provider.headers).map((name) => name.toLowerCase())
+  const isFree = (name: string) => kind.headers?.[name] !== undefined || own[name] === undefined
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => isFree(name) && !configured.includes(name)),
+  )
 }
 
 const fetchOptions = {

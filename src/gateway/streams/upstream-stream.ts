@@ -13,6 +13,7 @@ import { minLargeBody } from '../rate-limits/large-bodies.ts'
 import { Deadlines } from './deadlines.ts'
 import { type BodyChunk, upstreamBody, type UpstreamBody } from './upstream-body.ts'
 import { readFailure, toApiError, upstreamUnavailable } from './upstream-error.ts'
+import { withoutAttribution } from './attribution.ts'
 import { connectionError, parseRetryAfter, post, secretsOf, sourceHeaders } from './upstream-request.ts'
 
 type Batch = readonly GenerationEvent[]
@@ -160,7 +161,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
   #renderBody(): string {
     const { target, generation, warn } = this.#request
     try {
-      return JSON.stringify(this.#kind.protocol.render(generation, target, warn))
+      return JSON.stringify(this.#kind.protocol.render(withoutAttribution(generation, target), target, warn))
     } catch (error) {
       this.close()
       throw toInternalError(error)

@@ -84,6 +84,11 @@ const requestCodes = {
     'Use a method of the `allow` header.',
     405,
   ),
+  upgrade_not_supported: invalidRequest(
+    'The client wants to speak WebSocket.',
+    'Send the request by HTTP; in the settings of Codex: `supports_websockets = false`.',
+    426,
+  ),
   method_not_implemented: {
     ...invalidRequest('HTTP has no such method.', 'Use a method of HTTP.', 501),
     retried: true,

@@ -98,6 +98,15 @@ export function methodNotAllowed(method: string, path: string, allowed: readonly
   return new ApiError(405, message, { code: 'method_not_supported', headers })
 }
 
+/**
+ * 426: the client wants to speak another protocol on this connection. Codex then speaks HTTP at once; after a 404 or 405 it
+ * connects again for up to 20 seconds (openai/codex#19821).
+ */
+export function upgradeNotSupported(): ApiError {
+  const message = 'WebSocket is not supported. Send the request by HTTP.'
+  return new ApiError(426, message, { code: 'upgrade_not_supported', headers: { connection: 'close' } })
+}
+
 /** 413: the body is larger than `limit` bytes. */
 export function bodyTooLarge(limit: number): ApiError {
   const message = `The request body is larger than the maximum of ${limit} bytes (the max_body setting of the gateway).`

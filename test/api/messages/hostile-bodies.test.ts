@@ -77,7 +77,12 @@ describe('a hostile body is answered with a 4xx, or served', () => {
 
 test('a caller cannot replace the key or the headers of the provider', async () => {
   await using scenario = await startAnthropicScenario(anthropicReply([text]))
-  const headers = { 'anthropic-beta': 'x', 'anthropic-version': '1999-01-01', 'x-other': 'y', cookie: 'a=b' }
+  const headers = {
+    'anthropic-beta': 'x',
+    'anthropic-version': 'x/1999-01-01',
+    'x-other': 'y',
+    cookie: 'a=b',
+  }
   await readMessage(await sendMessage(scenario.app, messageRequest, { headers }))
   const [sent] = scenario.acme.requests
   expect(sent?.headers.get('x-api-key')).toBe(providerKey)

@@ -75,6 +75,8 @@ describe('GET /v1/models', () => {
           provider: 'alpha',
           author: 'alpha',
           context_window: 1000,
+          context_length: 1000,
+          max_model_len: 1000,
           max_output_tokens: null,
           pricing: { input: 1, output: 2, cache_read: 0.1, cache_write: null, request: null, image: null },
           input_modalities: ['text'],
@@ -95,6 +97,8 @@ describe('GET /v1/models', () => {
     expect(bySlug('acme/slow')).toMatchObject({
       pricing: null,
       context_window: null,
+      context_length: null,
+      max_model_len: null,
       reasoning: {
         supported_efforts: ['none', 'low'],
         default_effort: 'low',
