@@ -57,7 +57,7 @@ export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
       '/v1/organization/costs',
       async ({ request, caller }) => {
         const page = costsQuery.read(request, caller?.organization.id)
-        return reply(page, await buckets.read({ ...page.query, timings: false }), renderCosts)
+        return reply(page, await buckets.read({ ...page.query, costsOnly: true }), renderCosts)
       },
       { detail: costsDetail },
     )

@@ -93,8 +93,8 @@ export type UsageBucketQuery = {
   readonly models?: readonly string[] | undefined
   /** Only requests with the keys with these public ids, if present. */
   readonly keys?: readonly string[] | undefined
-  /** False for a report without percentiles, which are null then: it is read faster. */
-  readonly timings?: boolean
+  /** Whether only the numbers of requests and their costs are read, which is faster: other sums are 0, and percentiles null. */
+  readonly costsOnly?: boolean
 }
 
 /** Totals of the requests of a bucket. */

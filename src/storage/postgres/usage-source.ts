@@ -1,6 +1,6 @@
 import type { AddTimes } from '../usage/groups.ts'
 import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
-import { errorSql, type ReportSlice, sumColumns, totalsKeySql, type UsageLabel } from '../usage/slices.ts'
+import { errorSql, type ReportSlice, sumColumnsOf, totalsKeySql, type UsageLabel } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql } from './usage-totals.ts'
 import { Parameters, type Statement } from './writer/statement.ts'
@@ -29,7 +29,7 @@ export function slicesStatement({
   ranges,
   by,
   widthMs,
-  timings,
+  costsOnly,
   label,
   ...requests
 }: UsageReading): Statement {
@@ -40,7 +40,7 @@ export function slicesStatement({
   // With a lower bound that it does not know, the server expects few rows and uses the index: that is right.
   const sinceUntil = (time: string, { from, to }: TimeRange) =>
     `${time} >= greatest(${parameters.add(from)}::bigint, ${until}) AND ${time} < ${parameters.add(to)}::bigint`
-  const shape = { filters, by, widthMs, timings, label }
+  const shape = { filters, by, widthMs, costsOnly, label }
   const parts = [
     ...ranges.totals.map((range) =>
       totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
@@ -59,14 +59,14 @@ export function slicesStatement({
 const until = '(SELECT until FROM usage_rollup)'
 
 /** How slices are made of what is read. */
-type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'timings'> & {
+type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'costsOnly'> & {
   readonly filters: string
   readonly label: UsageLabel | undefined
 }
 
 /** The times of slices, if they are needed; all parts of a statement have the same columns. */
-function timesOf({ timings }: Shape, latencies: string, firstTokens: string): readonly string[] {
-  return timings ? [`${latencies} latencies`, `${firstTokens} "firstTokens"`] : []
+function timesOf({ costsOnly }: Shape, latencies: string, firstTokens: string): readonly string[] {
+  return costsOnly ? [] : [`${latencies} latencies`, `${firstTokens} "firstTokens"`]
 }
 
 /** SQL for the start of the bucket of a time: of each time the same if there is only one. */
@@ -79,7 +79,7 @@ function totals(condition: string, shape: Shape): string {
   const joined = (name: string) =>
     `'{' || coalesce(string_agg(nullif(array_to_string(t.${name}, ','), ''), ','), '') || '}'`
   const sums = [
-    ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
+    ...sumColumnsOf(shape.costsOnly).map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
     'sum(t.cost)::text cost',
     ...timesOf(
       shape,
@@ -99,7 +99,7 @@ function rows(source: string, condition: string, shape: Shape): string {
     ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
     `${startOf('usage.created_at', shape)} start`,
     `${labelSql(label)} label`,
-    ...sumColumns.map(([column]) => `${amounts[column]} ${column}`),
+    ...sumColumnsOf(shape.costsOnly).map(([column]) => `${amounts[column]} ${column}`),
     'usage.cost',
     `${histogramTimeSql('latency_ms')} latency`,
     `${histogramTimeSql('first_token_ms')} first_token`,
@@ -107,7 +107,7 @@ function rows(source: string, condition: string, shape: Shape): string {
   const times = (name: string) =>
     `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}')`
   const sums = [
-    ...sumColumns.map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
+    ...sumColumnsOf(shape.costsOnly).map(([column, field]) => `sum(t.${column})::bigint "${field}"`),
     'coalesce(sum(t.cost), 0)::text cost',
     ...timesOf(shape, times('latency'), times('first_token')),
   ]

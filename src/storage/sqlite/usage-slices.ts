@@ -6,6 +6,7 @@ import {
   type ReportSlice,
   roundedTimeSql,
   sumColumns,
+  sumColumnsOf,
   totalsKeySql,
   type TotalsWidth,
   type UsageLabel,
@@ -100,7 +101,7 @@ function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (str
 }
 
 /** How the totals of a range are summed up. */
-export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'timings'>
+export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'costsOnly'>
 
 const totalsProperties = {
   organization: 'o.id',
@@ -110,7 +111,7 @@ const totalsProperties = {
   provider: 't.provider',
 }
 
-function groupedSql(range: TotalsRange, { by, widthMs, timings }: SliceShape): string {
+function groupedSql(range: TotalsRange, { by, widthMs, costsOnly }: SliceShape): string {
   const columns = Object.entries(totalsProperties).filter(([name]) => by.has(name))
   // The organization first: see `fromRange`.
   if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
@@ -118,11 +119,11 @@ function groupedSql(range: TotalsRange, { by, widthMs, timings }: SliceShape): s
     ...columns.map(([name, column]) => `${column} ${name}`),
     ...(widthMs === undefined ? [`0 start`] : []),
     'NULL label',
-    ...sumColumns.map(([column, field]) => `sum(t.${column}) ${field}`),
+    ...sumColumnsOf(costsOnly).map(([column, field]) => `sum(t.${column}) ${field}`),
     'cast(sum(t.cost) AS text) cost',
-    ...(timings
-      ? ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]
-      : []),
+    ...(costsOnly
+      ? []
+      : ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]),
   ]
   const groups = columns.map(([, column]) => column)
   return `SELECT ${selected.join()} ${fromRange(range)}
@@ -139,7 +140,7 @@ export type SlicedRows = {
   readonly widthMs?: number | undefined
   /** The properties that must be the same in a slice; the others are empty. All are, if absent. */
   readonly by?: ReadonlySet<string> | undefined
-  readonly timings?: boolean
+  readonly costsOnly?: boolean
   readonly label?: UsageLabel | undefined
 }
 
@@ -159,7 +160,12 @@ function prepare(sqlite: Sqlite, text: string) {
 }
 
 /** The first placeholder is the length of a period. */
-function sliceSql({ condition, by, timings = true, label }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
+function sliceSql({
+  condition,
+  by,
+  costsOnly = false,
+  label,
+}: Omit<SlicedRows, 'values' | 'widthMs'>): string {
   const properties = Object.entries(sliceProperties).map(
     ([name, column]) => `${by?.has(name) === false ? "''" : column} ${name}`,
   )
@@ -171,7 +177,8 @@ function sliceSql({ condition, by, timings = true, label }: Omit<SlicedRows, 'va
     sum(usage.reasoning_tokens) reasoningTokens,
     sum(usage.cost IS NOT NULL AND ${hasTokensSql}) priced, sum(usage.cost IS NULL AND ${hasTokensSql}) unpriced,
     cast(coalesce(sum(usage.cost), 0) AS text) cost,
-    ${timings ? timesSql('latency_ms') : "'[]'"} latencies, ${timings ? timesSql('first_token_ms') : "'[]'"} firstTokens
+    ${costsOnly ? "'[]'" : timesSql('latency_ms')} latencies,
+    ${costsOnly ? "'[]'" : timesSql('first_token_ms')} firstTokens
   FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
 }
 

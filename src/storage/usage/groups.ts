@@ -92,7 +92,7 @@ export class UsageGroups {
   }
 
   #addTo(group: Group, slice: ReportSlice): void {
-    for (const field of countFields) group.counts[field] += slice[field]
+    for (const field of countFields) group.counts[field] += slice[field] ?? 0
     group.cost += BigInt(slice.cost)
     if (slice.latencies !== undefined) this.#addTimes(group.latencies, slice.latencies)
     if (slice.firstTokens !== undefined) this.#addTimes(group.firstTokens, slice.firstTokens)

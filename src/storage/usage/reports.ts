@@ -10,8 +10,8 @@ export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | '
   readonly widthMs?: number | undefined
   /** The properties that the slices need. */
   readonly by: ReadonlySet<string>
-  /** Whether the slices need times. */
-  readonly timings: boolean
+  /** See `UsageBucketQuery`. */
+  readonly costsOnly: boolean
   readonly label?: UsageLabel | undefined
 }
 
@@ -58,14 +58,14 @@ function bucketsOf({ width, from, to = endOfTime }: UsageBucketQuery) {
 }
 
 function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageReading {
-  const { organizations, models, keys, groupBy, timings = true } = query
+  const { organizations, models, keys, groupBy, costsOnly = false } = query
   return {
     organizations,
     models,
     keys,
     ranges: rangesOf(query),
     widthMs,
-    timings,
+    costsOnly,
     by: new Set<string>([...groupBy, ...(models ? ['model'] : []), ...(keys ? ['key'] : [])]),
     label: labelOf(query),
   }

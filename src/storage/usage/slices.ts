@@ -58,6 +58,14 @@ export const sumColumns = [
   ['unpriced', 'unpriced'],
 ] as const
 
+/** The columns of a report of costs. */
+const costColumns: ReadonlySet<string> = new Set(['requests', 'priced', 'unpriced'])
+
+/** Returns the columns with sums that a report needs. */
+export function sumColumnsOf(costsOnly: boolean): readonly (typeof sumColumns)[number][] {
+  return costsOnly ? sumColumns.filter(([column]) => costColumns.has(column)) : sumColumns
+}
+
 /** A number of requests or tokens in a slice. */
 export type CountField = (typeof sumColumns)[number][1]
 
@@ -80,7 +88,11 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
   readonly firstTokens: string
 }
 
-type Optional = 'organization' | 'key' | 'api' | 'model' | 'provider' | 'latencies' | 'firstTokens'
+type Optional =
+  CountField | 'organization' | 'key' | 'api' | 'model' | 'provider' | 'latencies' | 'firstTokens'
 
-/** A slice of a report, which needs the properties that it is grouped or filtered by; others may be absent or empty. */
+/**
+ * A slice of a report, which needs the properties that it is grouped or filtered by, and the sums of `sumColumnsOf`; others
+ * may be absent or empty.
+ */
 export type ReportSlice = Omit<UsageSlice, Optional> & Partial<Pick<UsageSlice, Optional>>

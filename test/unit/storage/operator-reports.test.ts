@@ -39,7 +39,7 @@ const requestsPerDay = (rowsPerDay * (rowsPerDay - 1)) / 2
 
 function expectComplete(slices: readonly ReportSlice[]): void {
   const ofDay = (start: number) => slices.filter((slice) => slice.start === start)
-  const requests = (start: number) => ofDay(start).reduce((sum, slice) => sum + slice.requests, 0)
+  const requests = (start: number) => ofDay(start).reduce((sum, slice) => sum + (slice.requests ?? 0), 0)
   expect([requests(from), requests(to - day)]).toEqual([requestsPerDay, requestsPerDay])
 }
 
@@ -48,7 +48,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   for (const text of fill(`${keyColumns}, ${sumColumns}, latencies, first_tokens`, "'[90,1]', '[]'"))
     database.sqlite.run(text)
   const read = (by: readonly UsageDimension[]) => {
-    const batches = { ranges, widthMs: day, timings: true, by: new Set(by) }
+    const batches = { ranges, widthMs: day, costsOnly: false, by: new Set(by) }
     return [...prepareReadUsage(database)(batches)]
   }
   const all = read([])
@@ -70,7 +70,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(1000)
 
   const plans = plansOf(database, (probed) => [
-    ...prepareReadUsage(probed)({ ranges, widthMs: day, timings: true, by: new Set() }),
+    ...prepareReadUsage(probed)({ ranges, widthMs: day, costsOnly: false, by: new Set() }),
   ])
   const ofTotals = [...plans]
     .filter(([text]) => text.includes('CROSS JOIN usage_totals t'))
@@ -93,7 +93,7 @@ test.skipIf(!hasPostgres)(
       await execute(url, text)
     await execute(url, 'UPDATE usage_rollup SET fence = until')
     const report = (by: readonly UsageDimension[]) =>
-      slicesStatement({ ranges, by: new Set(by), timings: true, widthMs: day })
+      slicesStatement({ ranges, by: new Set(by), costsOnly: false, widthMs: day })
     const { text, values } = report([])
     const slices = await execute<ReportSlice>(url, text, values)
     expect(slices).toHaveLength(2)
