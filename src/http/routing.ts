@@ -82,10 +82,11 @@ export function reachability() {
   })
 }
 
-/** Rejects the request to speak WebSocket with 426, whatever its path is. */
+/** Rejects the request to speak WebSocket about responses with 426; elsewhere it is ignored, as HTTP allows. */
 export function rejectUpgrades() {
   return new Elysia({ name: 'upgrades' }).onRequest(function reject({ request }) {
-    if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') throw upgradeNotSupported()
+    const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+    if (isUpgrade && requestPath(request).startsWith('/v1/responses')) throw upgradeNotSupported()
   })
 }
 

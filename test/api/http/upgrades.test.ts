@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { startApp } from '../../support/app.ts'
 import { openConnection } from '../../support/connection.ts'
 
-test.each(['/v1/responses', '/v1/responses/', '/v1/realtime'])(
+test.each(['/v1/responses', '/v1/responses/', '/v1/responses?stream=true'])(
   'an upgrade to WebSocket is a 426 that closes the connection: %s',
   async (path) => {
     await using app = await startApp()
