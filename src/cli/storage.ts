@@ -1,13 +1,14 @@
 import { dirname, join } from 'node:path'
 import { findDatabaseUrl } from '../config/load.ts'
 import { findDataFolder } from '../config/paths.ts'
+import { busyTimeoutMs } from '../storage/common/busy-retries.ts'
 import { type DatabaseLocation, databaseName } from '../storage/database-location.ts'
 import { type AdminStorage, type DatabaseAccess, openDatabase } from '../storage/open-database.ts'
 import type { CliContext } from './context.ts'
 import { CommandError } from './errors.ts'
 import { logTo } from './log.ts'
 
-type Flags = { readonly config?: string; readonly data?: string }
+type Flags = { readonly config?: string; readonly data?: string; readonly json?: boolean }
 type Work<T> = (storage: AdminStorage) => Promise<T>
 
 /** Runs `work` with the database opened for reading; throws `CommandError` if there is none. */
@@ -33,6 +34,8 @@ export function configuredDatabase(flags: Flags, context: CliContext): DatabaseL
   return findDatabaseUrl({ flags, ...context }) ?? join(findDataFolder({ flags, ...context }), databaseName)
 }
 
+const busyNotice = `The database is busy. Waiting for it, up to ${busyTimeoutMs / 1000} s.`
+
 async function withDatabase<T>(
   access: DatabaseAccess,
   flags: Flags,
@@ -40,7 +43,12 @@ async function withDatabase<T>(
   work: Work<T>,
 ): Promise<T> {
   const location = configuredDatabase(flags, context)
-  const storage = await openDatabase(location, access, logTo(context))
+  let noticed = flags.json === true
+  const showBusy = () => {
+    if (!noticed) context.err(busyNotice)
+    noticed = true
+  }
+  const storage = await openDatabase(location, access, logTo(context), showBusy)
   if (storage === undefined)
     throw new CommandError(
       `There is no database in ${dirname(String(location))}. Start weir serve first, or choose another folder with --data.`,

@@ -1,4 +1,5 @@
 import type { Log } from '../lib/log.ts'
+import { patientRunner, retryWhileBusy } from './common/busy-retries.ts'
 import type { DatabaseLocation } from './database-location.ts'
 import type { ManagedStores } from './ports/storage.ts'
 import type { UsageBuckets } from './ports/usage.ts'
@@ -11,6 +12,7 @@ import {
   openExistingDatabase,
 } from './sqlite/connection/database.ts'
 import { createScriptRunner } from './sqlite/run-script.ts'
+import { isBusy } from './sqlite/sqlite-errors.ts'
 import { createUsageSource } from './sqlite/usage-source.ts'
 import { createWriter } from './sqlite/writer.ts'
 import { operatorReports } from './usage/report-slots.ts'
@@ -29,17 +31,19 @@ export type DatabaseAccess = 'read' | 'write' | 'create'
 
 /**
  * Opens a database for a command, and migrates it before it is written; undefined if there is none. Rejects with an error
- * for the operator if it cannot be used. A PostgreSQL database is always there, and its tables are created.
+ * for the operator if it cannot be used. A PostgreSQL database is always there, and its tables are created. Waits up to
+ * 30 s for a database that other processes keep busy; `onBusy` is called when that takes longer than a moment.
  */
 export async function openDatabase(
   location: DatabaseLocation,
   access: DatabaseAccess,
   log: Log,
+  onBusy: () => void = () => {},
 ): Promise<AdminStorage | undefined> {
-  if (typeof location === 'string') return openSqliteForAdmin(location, access, log)
+  if (typeof location === 'string') return openSqliteForAdmin(location, access, log, onBusy)
   // Loaded only when it is used, because the driver would delay every command.
   const { openPostgresForAdmin } = await import('./postgres/open-postgres.ts')
-  return await openPostgresForAdmin(location, log)
+  return await openPostgresForAdmin(location, log, onBusy)
 }
 
 /** Rejects with an error for the operator if a server could not open the database. Changes nothing. */
@@ -66,12 +70,19 @@ export async function backUpDatabase(
   }
 }
 
-function openSqliteForAdmin(file: string, access: DatabaseAccess, log: Log): AdminStorage | undefined {
+async function openSqliteForAdmin(
+  file: string,
+  access: DatabaseAccess,
+  log: Log,
+  onWait: () => void,
+): Promise<AdminStorage | undefined> {
   if (access !== 'create' && !hasDatabase(file)) return undefined
-  const database = access === 'read' ? openExistingDatabase(file) : openSqliteFile(file, log)
+  const retries = { isBusy, onWait }
+  const open = () => (access === 'read' ? openExistingDatabase(file) : openSqliteFile(file, log))
+  const database = await retryWhileBusy(open, retries)
   if (database === undefined) return undefined
   const writer = createWriter(database)
-  const runner = createScriptRunner(database, writer)
+  const runner = patientRunner(createScriptRunner(database, writer), retries)
   return {
     name: file,
     ...createManagedStores(runner),

@@ -3,6 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { clientReports, operatorReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
+import { patientRunner, retryWhileBusy } from '../common/busy-retries.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
@@ -21,6 +22,7 @@ import { completionSearch } from './completion-search.ts'
 import { createCallerQuery } from './connection/connections.ts'
 import { assertNoEarlierServer, type Database, openDatabase } from './connection/database.ts'
 import { createReadiness } from './health.ts'
+import { isBusy } from './postgres-errors.ts'
 import { createResponses } from './responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { createRollup, subtractDeleted } from './usage-rollup.ts'
@@ -84,10 +86,11 @@ function startPeers(
   return startHeartbeat({ process, processes, onHeartbeat, log }, options)
 }
 
-/** Opens the database for a command, also while a server is running; migrates it if necessary. */
-export async function openPostgresForAdmin(url: Secret, log: Log) {
-  const database = await openDatabase(url, log)
-  const runner = createScriptRunner(database)
+/** Opens the database for a command as `openDatabase` of all databases does. */
+export async function openPostgresForAdmin(url: Secret, log: Log, onWait: () => void = () => {}) {
+  const retries = { isBusy, onWait }
+  const database = await retryWhileBusy(() => openDatabase(url, log), retries)
+  const runner = patientRunner(createScriptRunner(database), retries)
   return {
     name: database.label,
     ...createManagedStores(runner),

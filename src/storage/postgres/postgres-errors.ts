@@ -47,6 +47,15 @@ export function isRepeatable(error: unknown): boolean {
   return state.startsWith('40') || state === '55P03'
 }
 
+/**
+ * Whether the server rejected the transaction because of others, which may end in a moment; the error may be the cause of
+ * this one. A server without a free connection has not begun the transaction.
+ */
+export function isBusy(error: unknown): boolean {
+  if (isRepeatable(error) || sqlStateOf(error) === '53300') return true
+  return error instanceof Error && isBusy(error.cause)
+}
+
 /** Whether the server ended a statement because of its timeout. */
 export function isCanceled(error: unknown): boolean {
   return sqlStateOf(error) === '57014'

@@ -48,9 +48,10 @@ export async function read<T>(work: () => T): Promise<T> {
   }
 }
 
-/** Whether another process holds the lock, which may be released in a moment. */
+/** Whether another process holds the lock, which may be released in a moment; the error may be the cause of this one. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true
+  if (error instanceof SQLiteError) return error.code?.startsWith('SQLITE_BUSY') === true
+  return error instanceof Error && isBusy(error.cause)
 }
 
 function outageOf(error: unknown): string | undefined {
