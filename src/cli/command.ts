@@ -36,8 +36,11 @@ export async function runSubcommand(
   )
 }
 
-/** The flags of a command: `text` takes a value, `switch` takes none. */
-type Flags = Readonly<Record<string, 'text' | 'switch'>>
+/**
+ * The flags of a command: `text` takes a value, `switch` takes none, and `list` takes values that are separated by commas,
+ * also repeatedly.
+ */
+type Flags = Readonly<Record<string, 'text' | 'switch' | 'list'>>
 
 /** The values of the flags; a flag that is not set is absent. */
 export type FlagValues<Known extends Flags> = {
@@ -89,7 +92,10 @@ export function parseFlags<const Own extends Flags>(
   const operands: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') operands.push(unmark(token.value))
-    if (token.kind === 'option') flags[token.name] = flagValue(token, flagTypes, signature.command)
+    if (token.kind !== 'option') continue
+    const value = flagValue(token, flagTypes, signature.command)
+    const earlier = flagTypes[token.name] === 'list' ? flags[token.name] : undefined
+    flags[token.name] = earlier === undefined ? value : `${earlier},${value}`
   }
   assertOperands(operands, signature)
   // The values come from the same table as the type.
@@ -118,7 +124,7 @@ type OptionToken = {
 function parserOptions(flagTypes: Flags) {
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {}
   for (const [name, type] of Object.entries(flagTypes))
-    options[name] = { type: type === 'text' ? 'string' : 'boolean', ...(name === 'help' && { short: 'h' }) }
+    options[name] = { type: type === 'switch' ? 'boolean' : 'string', ...(name === 'help' && { short: 'h' }) }
   return options
 }
 

@@ -14,29 +14,38 @@ import { barText, type Column, fittingTable, rightColumn } from './output.ts'
 export function usageJson(query: UsageQuery, { groups, total }: UsageReport) {
   return {
     organization: query.organization ?? null,
-    by: query.by,
+    by: query.by.length === 1 ? query.by[0] : query.by,
     since: new Date(query.since).toISOString(),
+    until: query.until === undefined ? null : new Date(query.until).toISOString(),
     groups: groups.map((group) => ({ ...groupJson(query.by, group), ...sumsJson(group) })),
     total: sumsJson(total),
   }
 }
 
 /** Formats a usage report as a table that fits the width, in characters, with the total in the last row. */
-export function usageTable(by: UsageGrouping, { groups, total }: UsageReport, width?: number): string {
-  const names: readonly Column<UsageGroup>[] =
-    by === 'key' ? [{ title: 'NAME', value: ({ name }) => name ?? noValue }] : []
-  const title = { title: by.toUpperCase(), value: ({ value }: UsageGroup) => value ?? noValue }
-  const totalRow = { ...total, value: 'total', name: '' }
+export function usageTable(
+  by: readonly UsageGrouping[],
+  { groups, total }: UsageReport,
+  width?: number,
+): string {
+  const names = by.flatMap((grouping, index): Column<UsageGroup>[] => {
+    const column = {
+      title: grouping.toUpperCase(),
+      value: ({ values }: UsageGroup) => values[index] ?? noValue,
+    }
+    const nameColumn = { title: 'NAME', value: ({ name }: UsageGroup) => name ?? noValue }
+    return grouping === 'key' ? [column, nameColumn] : [column]
+  })
+  const totalRow = { ...total, values: ['total', ...by.slice(1).map(() => '')], name: '' }
   const maxRequests = Math.max(...groups.map(({ requests }) => requests))
   const bar: Column<UsageGroup> = {
     title: '',
     value: (group) => (group === totalRow ? '' : barText(group.requests / maxRequests, barWidth)),
     dropOrder: 1,
   }
-  return [
-    fittingTable([...groups, totalRow], [title, ...names, ...sums, bar], width),
-    ...unpricedNote(total),
-  ].join('\n')
+  return [fittingTable([...groups, totalRow], [...names, ...sums, bar], width), ...unpricedNote(total)].join(
+    '\n',
+  )
 }
 
 const noValue = '-'
@@ -75,9 +84,12 @@ function unpricedNote({ unpriced }: UsageSums): string[] {
   ]
 }
 
-function groupJson(by: UsageGrouping, { value, name }: UsageGroup) {
-  if (by === 'key') return { key: value, name }
-  return { [by === 'org' ? 'organization' : by]: value }
+function groupJson(by: readonly UsageGrouping[], { values, name }: UsageGroup) {
+  const fields = by.map((grouping, index) => [
+    grouping === 'org' ? 'organization' : grouping,
+    values[index] ?? null,
+  ])
+  return { ...Object.fromEntries(fields), ...(by.includes('key') && { name }) }
 }
 
 function sumsJson(sums: UsageSums) {

@@ -80,6 +80,7 @@ test('weir usage --json prints the query, the groups and the total, with costs a
     organization: 'acme',
     by: 'model',
     since: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    until: null,
     groups: [{ model: 'a/new', ...sums }],
     total: sums,
   })
@@ -97,6 +98,41 @@ test('weir usage --json prints the query, the groups and the total, with costs a
   const days = (await json('--by', 'day')).groups
   expect([days.length, days.at(-1).day]).toEqual([8, new Date().toISOString().slice(0, 10)])
   expect(days[3]).toMatchObject({ requests: 0, cost_usd: '0.00', latency_ms: { p50: null } })
+})
+
+test('weir usage --by takes several groupings, separated by commas or repeated', async () => {
+  const { say: runCommand, database } = await usedScenario()
+  database.close()
+  const json = async (...args: string[]) => JSON.parse((await runCommand(usage, '--json', ...args)).out)
+  const report = await json('--by', 'org,model', '--by', 'key', '--since', '20d')
+  expect(report.by).toEqual(['org', 'model', 'key'])
+  const key = { key: 'abcdefghijkl', name: null }
+  expect(report.groups).toEqual([
+    expect.objectContaining({ organization: 'acme', model: 'a/new', ...key, requests: 2 }),
+    expect.objectContaining({ organization: 'acme', model: 'a/old', ...key, requests: 1 }),
+  ])
+  expect(report.total.requests).toBe(3)
+  const { out } = await runCommand(usage, '--by', 'day, model', '--since', '20d')
+  const rows = out.split('\n').map((line) => line.split(/ +/).slice(0, 3))
+  expect(rows).toEqual([
+    ['DAY', 'MODEL', 'REQUESTS'],
+    [expect.stringMatching(/^2\d{3}-/), 'a/old', '1'],
+    [expect.stringMatching(/^2\d{3}-/), 'a/new', '2'],
+    ['total', '3', '1'],
+  ])
+})
+
+test('weir usage reports a range of dates', async () => {
+  const { say: runCommand, database } = await usedScenario()
+  database.close()
+  const requests = async (...args: string[]) =>
+    JSON.parse((await runCommand(usage, '--json', ...args)).out).total.requests
+  const dayOf = (days: number) => new Date(Date.now() - days * day).toISOString().slice(0, 10)
+  expect(await requests('--since', '1970-01-01', '--until', '2d')).toBe(1)
+  expect(await requests('--since', dayOf(11), '--until', dayOf(8))).toBe(1)
+  expect(await requests('--since', dayOf(9), '--until', dayOf(2))).toBe(0)
+  expect(await requests('--since', 'yesterday')).toBe(2)
+  expect(await requests('--since', `${dayOf(2)}T08:00+01:00`, '--until', 'now')).toBe(2)
 })
 
 test('an unknown cost is not shown as zero', async () => {
@@ -169,7 +205,10 @@ test.each([
   { args: ['--by', 'colour'], code: 2, says: 'model, provider, org, key, tag, day, error, not “colour”' },
   { args: ['--since', '7'], code: 2, says: '--since must be a duration such as 7d' },
   { args: ['--since', '99999999999d'], code: 2, says: '--since must be a duration' },
-  { args: ['--until', '7d'], code: 2, says: 'Unknown flag --until.' },
+  { args: ['--since', '2026-02-30'], code: 2, says: 'or a date such as 2026-11-22, not “2026-02-30”' },
+  { args: ['--until', 'tomorrow'], code: 2, says: '--until must be a duration such as 7d' },
+  { args: ['--until', '7d'], code: 2, says: 'The report must start before it ends.' },
+  { args: ['--by', 'tag,error'], code: 2, says: '--by takes either tag or error.' },
   { args: ['acme'], code: 2, says: '“acme”' },
   { args: ['--org', 'nobody'], code: 1, says: 'There is no organization nobody.' },
 ])('weir usage $args ends with $code and an error message', async ({ args, code, says }) => {

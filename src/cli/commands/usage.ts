@@ -1,17 +1,17 @@
-import { parseDuration } from '../../config/units.ts'
 import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage.ts'
 import { operatorReport } from '../../storage/usage/operator-report.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext, Terminal } from '../context.ts'
 import { jsonText } from '../output.ts'
+import { parsePointInTime, pointInTimeRule } from '../point-in-time.ts'
 import type { AdminStorage } from '../../storage/open-database.ts'
 import { withReadableStorage } from '../storage.ts'
 import { usageJson, usageTable } from '../usage-output.ts'
 import { wait } from '../../lib/time.ts'
 
 const help = `Usage
-  weir usage [--org NAME] [--by model|provider|org|key|tag|day|error] [--since 7d] [--watch]
+  weir usage [--org NAME] [--by GROUPS] [--since 7d] [--until TIME] [--watch]
 
 Reports requests, tokens and costs, also while a server is running. It changes nothing.
 Failed requests are included: 4XX are client errors, 5XX are errors of providers or of the gateway,
@@ -24,14 +24,19 @@ terminal are hidden.
 
 Flags
   --org NAME     only this organization; default: all
-  --by GROUP     group by model, provider, org, key, tag, day or error; default: model
-  --since 7d     the period to report, up to now; default: 7d
+  --by GROUPS    group by model, provider, org, key, tag, day or error, or by several of them, separated
+                 by commas; default: model
+  --since 7d     the start of the report: a duration before now, today, yesterday, a date such as
+                 2026-11-22, or a time such as 2026-11-22T08:00Z; default: 7d
+  --until TIME   the end of the report, in the same words; a date ends it at the beginning of that
+                 day, and “today” with yesterday; default: now
   --watch        refresh the report every 2 seconds until Ctrl-C; needs a terminal, or --json,
                  which prints one JSON object per line
 
 Examples
   weir usage --by day --since 30d
-  weir usage --org acme --by key --json
+  weir usage --by org,model --since yesterday --until today
+  weir usage --org acme --by key --since 2026-11-22 --json
   weir usage --watch
 
 ${commonFlagsHelp}`
@@ -42,11 +47,11 @@ export const command: Command = {
   async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'usage',
-      flags: { org: 'text', by: 'text', since: 'text', watch: 'switch' },
+      flags: { org: 'text', by: 'list', since: 'text', until: 'text', watch: 'switch' },
     })
-    const by = parseGrouping(flags.by ?? 'model')
-    const spanMs = parseSpan(flags.since ?? '7d')
-    const query = () => ({ organization: flags.org, by, since: Date.now() - spanMs })
+    const by = parseGroupings(flags.by ?? 'model')
+    const query = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
+    query()
     if (flags.watch && !flags.json && context.terminal === undefined)
       throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
     return withReadableStorage(flags, context, async (storage) => {
@@ -73,28 +78,44 @@ async function readUsageTable(
 }
 
 async function watchText(storage: AdminStorage, query: UsageQuery, context: CliContext): Promise<string> {
-  const now = new Date().toISOString().slice(0, 19).replace('T', ' ')
+  const until = new Date(query.until ?? Date.now()).toISOString().slice(0, 19).replace('T', ' ')
   const since = new Date(query.since).toISOString().slice(0, 16).replace('T', ' ')
-  return `From ${since} to ${now} UTC. Ctrl-C to stop.\n\n${await readUsageTable(storage, query, context)}`
+  return `From ${since} to ${until} UTC. Ctrl-C to stop.\n\n${await readUsageTable(storage, query, context)}`
+}
+
+function parseGroupings(text: string): readonly UsageGrouping[] {
+  const by = [...new Set(text.split(',').map((name) => parseGrouping(name.trim())))]
+  if (by.includes('tag') && by.includes('error'))
+    throw new UsageError('--by takes either tag or error. For help, run: weir usage --help')
+  return by
 }
 
 function parseGrouping(text: string): UsageGrouping {
   const grouping = usageGroupings.find((candidate) => candidate === text)
   if (grouping === undefined)
     throw new UsageError(
-      `--by must be one of ${usageGroupings.join(', ')}, not “${text}”. For help, run: weir usage --help`,
+      `--by must be one or several of ${usageGroupings.join(', ')}, not “${text}”. For help, run: weir usage --help`,
     )
   return grouping
 }
 
-function parseSpan(text: string): number {
-  const spanMs = parseDuration(text)
-  // A hundred years; a date much later would overflow.
-  if (spanMs === undefined || spanMs > 36_500 * 86_400_000)
-    throw new UsageError(
-      `--since must be a duration such as 7d or 24h, not “${text}”. For help, run: weir usage --help`,
-    )
-  return spanMs
+type RangeFlags = { readonly since?: string; readonly until?: string }
+
+/** The range at this time; without `until` it ends then, and also includes what is recorded while it is read. */
+function readRange(flags: RangeFlags, now: number): { readonly since: number; readonly until?: number } {
+  const since = readTime('since', flags.since ?? '7d', now)
+  const until = flags.until === undefined ? undefined : readTime('until', flags.until, now)
+  if (since >= (until ?? now))
+    throw new UsageError('The report must start before it ends. For help, run: weir usage --help')
+  return { since, ...(until !== undefined && until < now && { until }) }
+}
+
+function readTime(flag: string, text: string, now: number): number {
+  const time = parsePointInTime(text, now)
+  if (time !== undefined) return time
+  throw new UsageError(
+    `--${flag} must be ${pointInTimeRule}, not “${text}”. For help, run: weir usage --help`,
+  )
 }
 
 /** Between the end of one refresh and the start of the next. */

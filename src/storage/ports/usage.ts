@@ -15,7 +15,8 @@ export type UsageGrouping = (typeof usageGroupings)[number]
 export type UsageQuery = {
   /** The name of an organization; all organizations if absent. */
   readonly organization?: string
-  readonly by: UsageGrouping
+  /** At least one; `tag` and `error` exclude each other. */
+  readonly by: readonly UsageGrouping[]
   readonly since: number
   /** Exclusive; now if absent. */
   readonly until?: number
@@ -41,16 +42,16 @@ export type UsageSums = Timings & {
 }
 
 export type UsageGroup = UsageSums & {
-  /** The model, the id of the key, the name of the organization, …; null for requests without one. */
-  readonly value: string | null
-  /** The name of a key. */
+  /** The model, the id of the key, the name of the organization, … in the order of the query; null for requests without one. */
+  readonly values: readonly (string | null)[]
+  /** The name of the key, of groups by key. */
   readonly name: string | null
 }
 
 export type UsageReport = {
   /**
-   * Sorted by day, including days without requests, or by cost, the most expensive first. A request with several tags
-   * counts in several groups.
+   * Sorted by day, and then by cost, the most expensive first; groups by day alone include days without requests. A
+   * request with several tags counts in several groups.
    */
   readonly groups: readonly UsageGroup[]
   /** Counts each request once. */

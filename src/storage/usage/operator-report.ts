@@ -1,7 +1,6 @@
 import { noOrganizationNamed } from '../common/account-rules.ts'
 import type { Keys, Organizations } from '../ports/accounts.ts'
 import type {
-  BucketWidth,
   UsageBucketGroup,
   UsageBucketQuery,
   UsageBuckets,
@@ -21,16 +20,13 @@ export type OperatorReportSources = {
   readonly keys: Pick<Keys, 'list'>
 }
 
-type Grouping = { readonly by: readonly UsageDimension[]; readonly width?: BucketWidth }
-
-const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
-  model: { by: ['model'] },
-  provider: { by: ['provider'] },
-  org: { by: ['organization'] },
-  key: { by: ['key'] },
-  tag: { by: ['tag'] },
-  error: { by: ['error'] },
-  day: { by: [], width: '1d' },
+const dimensions: Readonly<Record<Exclude<UsageGrouping, 'day'>, UsageDimension>> = {
+  model: 'model',
+  provider: 'provider',
+  org: 'organization',
+  key: 'key',
+  tag: 'tag',
+  error: 'error',
 }
 
 /** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
@@ -39,14 +35,25 @@ export async function operatorReport(
   { usage, organizations, keys }: OperatorReportSources,
 ): Promise<UsageReport> {
   const { organization, by, since, until } = query
-  const { by: groupBy, width } = groupings[by]
+  const groupBy = by.flatMap((grouping) => (grouping === 'day' ? [] : [dimensions[grouping]]))
+  const width = by.includes('day') ? ('1d' as const) : undefined
   const ids = organization === undefined ? undefined : [await idOf(organization, organizations)]
   const range = { organizations: ids, from: since, to: until }
   const { groups: found, total } = await usage.readWithTotal({ ...range, groupBy, width })
-  const named = { org: organizations.list, key: keys.list }
-  const names = by === 'org' || by === 'key' ? await named[by]() : []
-  const groups = found.map(toGroup(by, new Map(names.map(({ id, name }) => [id, name]))))
-  return { groups: sorted(groups, query), total: toSums(by === 'tag' ? await totalOf(range, usage) : total) }
+  const names: Names = {
+    org: by.includes('org') ? namesOf(await organizations.list()) : new Map(),
+    key: by.includes('key') ? namesOf(await keys.list()) : new Map(),
+  }
+  const groups = found.map((group) => toGroup(by, group, names))
+  const countsOnce = !by.includes('tag')
+  return { groups: sorted(groups, query), total: toSums(countsOnce ? total : await totalOf(range, usage)) }
+}
+
+/** Names by id. */
+type Names = Readonly<Record<'org' | 'key', ReadonlyMap<string, string>>>
+
+function namesOf(accounts: readonly { readonly id: string; readonly name: string }[]): Names['key'] {
+  return new Map(accounts.map(({ id, name }) => [id, name]))
 }
 
 /** Counts each request once, also one with several tags. */
@@ -65,14 +72,14 @@ async function idOf(name: string, organizations: OperatorReportSources['organiza
   return named.id
 }
 
-function toGroup(by: UsageGrouping, names: ReadonlyMap<string, string>) {
-  return ({ start, values, totals }: UsageBucketGroup): UsageGroup => {
-    const sums = toSums(totals)
-    if (by === 'day') return { value: new Date(start).toISOString().slice(0, 10), name: null, ...sums }
-    const [value = null] = Object.values(values)
-    const name = value === null ? null : (names.get(value) ?? null)
-    return by === 'org' ? { value: name, name: null, ...sums } : { value, name, ...sums }
+function toGroup(by: readonly UsageGrouping[], group: UsageBucketGroup, names: Names): UsageGroup {
+  const valueOf = (grouping: UsageGrouping): string | null => {
+    if (grouping === 'day') return new Date(group.start).toISOString().slice(0, 10)
+    const value = group.values[dimensions[grouping]] ?? null
+    return grouping === 'org' && value !== null ? (names.org.get(value) ?? null) : value
   }
+  const name = names.key.get(group.values.key ?? '') ?? null
+  return { values: by.map(valueOf), name, ...toSums(group.totals) }
 }
 
 function toSums({ cacheWriteTokens: _cacheWriteTokens, ...sums }: UsageTotals): UsageSums {
@@ -96,8 +103,12 @@ const noSums: UsageSums = {
 
 /** Days are in their order, errors by their number of requests, others by cost. */
 function sorted(groups: readonly UsageGroup[], query: UsageQuery): readonly UsageGroup[] {
-  if (query.by === 'day') return withEmptyDays(groups, query)
-  return groups.toSorted(query.by === 'error' ? byRequests : byCost)
+  const { by } = query
+  const position = by.indexOf('day')
+  if (position >= 0 && by.length === 1) return withEmptyDays(groups, query)
+  const dayText = ({ values }: UsageGroup) => values[position] ?? ''
+  const within = by.includes('error') ? byRequests : byCost
+  return groups.toSorted((one, other) => compare(dayText(one), dayText(other)) || within(one, other))
 }
 
 /** The most expensive first, and unknown costs last; of those, the most requests. */
@@ -108,7 +119,12 @@ function byCost(one: UsageGroup, other: UsageGroup): number {
 }
 
 function byRequests(one: UsageGroup, other: UsageGroup): number {
-  return other.requests - one.requests || ((one.value ?? '') < (other.value ?? '') ? -1 : 1)
+  return other.requests - one.requests || compare(one.values.join('\n'), other.values.join('\n'))
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 const day = 86_400_000
@@ -122,15 +138,15 @@ function withEmptyDays(
   groups: readonly UsageGroup[],
   { since, until = Date.now() + 1 }: UsageQuery,
 ): readonly UsageGroup[] {
-  const byDay = new Map(groups.map((group) => [group.value, group]))
+  const byDay = new Map(groups.map((group) => [group.values[0], group]))
   const last = dayOf(until - 1)
-  const firstRequest = dayOf(Date.parse(groups[0]?.value ?? '') || last)
+  const firstRequest = dayOf(Date.parse(groups[0]?.values[0] ?? '') || last)
   const first = last - dayOf(since) <= maxLeadingDays * day ? dayOf(since) : firstRequest
   if (last - first > maxDays * day) return groups
   const days = Array.from({ length: (last - first) / day + 1 }, (_, index) => first + index * day)
   return days.map((time) => {
     const value = new Date(time).toISOString().slice(0, 10)
-    return byDay.get(value) ?? { value, name: null, ...noSums }
+    return byDay.get(value) ?? { values: [value], name: null, ...noSums }
   })
 }
 

@@ -17,7 +17,10 @@ test.each(usageGroupings.filter((by) => by !== 'tag'))(
     await add({ model: 'a/two' }, { status: 502, error: 'upstream_timeout', latency: 80 })
     const source = recordingBetween(createUsageSource(database), add)
     const usage = createUsageReports(source, operatorReports)
-    const report = await operatorReport({ by, since: 0 }, { usage, organizations, keys: createKeys(runner) })
+    const report = await operatorReport(
+      { by: [by], since: 0 },
+      { usage, organizations, keys: createKeys(runner) },
+    )
     const sum = report.groups.reduce((requests, group) => requests + group.requests, 0)
     expect(sum).toBe(2)
     expect(report.total).toMatchObject({ requests: 2, failed: 1, cost: 100n, promptTokens: 200 })

@@ -147,8 +147,8 @@ testStores((open) => {
       expect([...found.values()].reduce((sum, requests) => sum + requests)).toBe(label === 'tag' ? 12 : 6)
       if (label === 'user') return
       expect(found.get('all')).toBe(6)
-      const { groups: tags, total } = await store.report({ by: 'tag', since: 0 })
-      expect([total.requests, tags.find(({ value }) => value === 'all')?.requests]).toEqual([6, 6])
+      const { groups: tags, total } = await store.report({ by: ['tag'], since: 0 })
+      expect([total.requests, tags.find(({ values }) => values[0] === 'all')?.requests]).toEqual([6, 6])
     },
   )
 

@@ -18,7 +18,7 @@ testStores((open) => {
     )
     await add({ model: 'a/free' }, { cost: 0n })
     const { groups, total } = await report('model')
-    expect(groups.map(({ value, cost, unpriced }) => [value, cost, unpriced]).toSorted()).toEqual([
+    expect(groups.map(({ values, cost, unpriced }) => [values[0], cost, unpriced]).toSorted()).toEqual([
       ['a/failed', 0n, 0],
       ['a/free', 0n, 0],
       ['a/mixed', 50n, 1],
@@ -54,12 +54,12 @@ testStores((open) => {
     await add({ model: 'a/one' }, { latency: 7, firstToken: 3 })
     await add({ model: 'a/one' }, { latency: 60_000, firstToken: 9, status: 502, error: 'upstream_timeout' })
     const { groups, total } = await report('model')
-    expect(groups.map(({ value, latency, firstToken }) => [value, latency, firstToken])).toEqual([
+    expect(groups.map(({ values, latency, firstToken }) => [values[0], latency, firstToken])).toEqual([
       ['a/many', { p50: 50, p95: 95 }, null],
       ['a/one', { p50: 7, p95: 7 }, { p50: 3, p95: 3 }],
     ])
     expect(total).toMatchObject({ latency: { p50: 50, p95: 95 }, firstToken: { p50: 3, p95: 3 } })
-    const tagged = (await report('tag')).groups.map(({ value, latency }) => [value, latency?.p95])
+    const tagged = (await report('tag')).groups.map(({ values, latency }) => [values[0], latency?.p95])
     expect(tagged.toSorted()).toEqual([
       [null, 7],
       ['x', 95],

@@ -106,7 +106,7 @@ testStores((open) => {
       firstToken: null,
     }
     expect(await report('model')).toEqual({
-      groups: [{ value: 'a/b', name: null, ...sums, cost: 100n }],
+      groups: [{ values: ['a/b'], name: null, ...sums, cost: 100n }],
       total: { ...sums, cost: 100n },
     })
   })
@@ -138,7 +138,7 @@ testStores((open) => {
       ['acme', 1, 50n],
       ['other', 1, 9n],
     ])
-    const byKey = (await report('key')).groups.map(({ value, name }) => [value, name])
+    const byKey = (await report('key')).groups.map(({ values, name }) => [values[0], name])
     expect(byKey).toEqual([
       [record.id, 'laptop'],
       ['unknownkey00', null],

@@ -12,9 +12,9 @@ export async function usageStorage(open: OpenStore) {
   const scenario = await withRequests(await fundedStore(open, 0n))
   const { store } = scenario
   const keys = store.keys()
-  const report = (by: UsageGrouping, request: object = {}) => store.report({ by, since: 0, ...request })
+  const report = (by: UsageGrouping, request: object = {}) => store.report({ by: [by], since: 0, ...request })
   const groups = async (by: UsageGrouping, request: object = {}) =>
-    (await report(by, request)).groups.map(({ value, requests, cost }) => [value, requests, cost])
+    (await report(by, request)).groups.map(({ values, requests, cost }) => [...values, requests, cost])
   return { ...scenario, keys, report, groups }
 }
 
