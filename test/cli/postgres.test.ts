@@ -38,7 +38,8 @@ describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
     expect(JSON.parse((await say(keys, 'list', '--json')).out)).toHaveLength(2)
     expect((await say(keys, 'revoke', created.id)).code).toBe(0)
     expect((await say(usage, '--json')).code).toBe(0)
-    expect((await say(orgs, 'delete', 'acme', '--yes')).code).toBe(0)
+    expect((await say(orgs, 'rename', 'acme', 'globex')).out).toBe('Renamed the organization acme to globex.')
+    expect((await say(orgs, 'delete', 'globex', '--yes')).code).toBe(0)
     expect(JSON.parse((await say(orgs, 'list', '--json')).out)).toEqual([])
   })
 

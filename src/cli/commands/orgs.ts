@@ -1,3 +1,4 @@
+import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
 import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
 import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
@@ -17,6 +18,7 @@ const usage = `Usage
   weir orgs list                 list all organizations with their balances and limits
   weir orgs show NAME            print all properties of an organization
   weir orgs set NAME [flags]     change the billing and the limits of an organization
+  weir orgs rename NAME NEW      change the name of an organization; its API keys and data stay
   weir orgs credit NAME USD [--note TEXT]
                                  add USD to the balance; a negative amount subtracts
   weir orgs delete NAME --yes    delete an organization and all its data; requests with its API
@@ -45,6 +47,7 @@ Examples
   weir orgs credit acme 12.50 --note "invoice 7"
   weir orgs set acme --billing prepaid --requests-per-minute 600
   weir orgs set acme --budget 500 --budget-period month
+  weir orgs rename acme 'Acme Inc'
 
 ${commonFlagsHelp}`
 
@@ -52,7 +55,7 @@ ${commonFlagsHelp}`
 export const command: Command = {
   usage,
   run: (args, context) =>
-    runSubcommand('orgs', { create, list, show, set, credit, delete: remove }, args, context),
+    runSubcommand('orgs', { create, list, show, set, rename, credit, delete: remove }, args, context),
 }
 
 async function create(args: readonly string[], context: CliContext): Promise<number> {
@@ -130,6 +133,21 @@ async function set(args: readonly string[], context: CliContext): Promise<number
     return withBudget(storage, changed)
   })
   context.out(flags.json ? organizationJson(organization) : organizationDetails(organization))
+  return 0
+}
+
+/** `weir orgs rename`. */
+async function rename(args: readonly string[], context: CliContext): Promise<number> {
+  const signature = { command: 'orgs rename', flags: {}, operands: ['NAME', 'NEW'] }
+  const { flags, operands } = parseFlags(args, signature)
+  const [name = '', newName = ''] = operands
+  const organization = await withExistingStorage(flags, context, async (storage) =>
+    withBudget(storage, await storage.organizations.change(name, { name: newName })),
+  )
+  const renamed = `Renamed the organization ${name} to ${newName}.`
+  context.out(flags.json ? organizationJson(organization) : renamed)
+  if (name === defaultOrganization && !flags.json)
+    context.err(`Commands without --org use an organization named ${name}, which no longer exists.`)
   return 0
 }
 

@@ -19,7 +19,10 @@ export type OrganizationAccount = Organization & {
 }
 
 /** The fields to change; absent fields stay. */
-export type OrganizationChange = AllowanceChange & { readonly billing?: BillingMode }
+export type OrganizationChange = AllowanceChange & {
+  readonly name?: string
+  readonly billing?: BillingMode
+}
 
 /** The organizations of a gateway. Each function rejects with a message for the operator. */
 export type Organizations = {

@@ -77,7 +77,12 @@ export function toOrganization(row: RowOf<typeof organizationFields>): Organizat
 export function* createOrganization(name: string, now: number): Script<OrganizationAccount> {
   assertOrganizationName(name)
   if (yield* addOrganization(name, now)) return yield* accountNamed(name)
-  throw (yield* findByName({ name })).length > 0 ? organizationTaken(name) : organizationInDeletion(name)
+  throw yield* nameTaken(name)
+}
+
+/** The error for a name that an organization has, which may be in deletion. */
+function* nameTaken(name: string): Script<Error> {
+  return (yield* findByName({ name })).length > 0 ? organizationTaken(name) : organizationInDeletion(name)
 }
 
 /** Returns false if there is one with this name. */
@@ -158,19 +163,30 @@ const lockByName = statement((values: Parameters<{ name: string }>, { forUpdate 
   selectAccounts(sql`where ${organizations.name} = ${values.name} and ${exists} ${forUpdate}`),
 )
 
-/** Changes the billing and the limits that the change names. */
-function* changeOrganization(name: string, change: OrganizationChange): Script<OrganizationAccount> {
-  const account = yield* accountNamed(name)
-  const { billing = account.billing } = change
-  yield* updateOrganization({ id: account.id, billing, ...changedAllowance(account.limits, change) })
+/** Changes the name, the billing and the limits that the change names. */
+function* changeOrganization(current: string, change: OrganizationChange): Script<OrganizationAccount> {
+  const account = yield* accountNamed(current)
+  const { name = current, billing = account.billing } = change
+  if (name !== current) yield* assertFree(name)
+  yield* updateOrganization({ id: account.id, name, billing, ...changedAllowance(account.limits, change) })
   return yield* accountNamed(name)
 }
 
+/** Throws an error for the operator if no organization can be given this name. */
+function* assertFree(name: string): Script<void> {
+  assertOrganizationName(name)
+  if ((yield* findIdByName({ name })).length > 0) throw yield* nameTaken(name)
+}
+
+const findIdByName = statement((values: Parameters<{ name: string }>) =>
+  select({ id: organizations.id }, sql`from ${organizations} where ${organizations.name} = ${values.name}`),
+)
+
 const updateOrganization = statement(
-  (values: Parameters<AllowanceRow & { id: string; billing: Organization['billing'] }>) =>
+  (values: Parameters<AllowanceRow & { id: string; name: string; billing: Organization['billing'] }>) =>
     update(
       organizations,
-      { billing: values.billing, ...allowanceAssignments(values) },
+      { name: values.name, billing: values.billing, ...allowanceAssignments(values) },
       sql`where ${organizations.id} = ${values.id}`,
     ),
 )
