@@ -2,6 +2,7 @@ import { type Command, commonFlagsHelp } from './command.ts'
 import type { CliContext } from './context.ts'
 import { failureJson, toFailure, UsageError } from './errors.ts'
 import { nearMatch } from '../lib/near-match.ts'
+import { loggable } from '../lib/text.ts'
 import { workerCommand } from './serve/workers/procedures.ts'
 
 /** Runs the command of these arguments; returns the exit code: 0 success, 1 failure, 2 wrong usage. */
@@ -130,7 +131,7 @@ export async function findCommand(name: string): Promise<Command> {
     commands.map(({ name }) => name),
   )
   const guess = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new UsageError(`Unknown command “${name}”.${guess} For help, run: weir --help`)
+  throw new UsageError(`Unknown command “${loggable(name)}”.${guess} For help, run: weir --help`)
 }
 
 /** The text of `weir --help`. */

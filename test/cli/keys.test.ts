@@ -72,6 +72,36 @@ test('a revoked key is listed as revoked', async () => {
   expect((await run(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
 })
 
+test('the commands of one key accept the whole key, and never print it', async () => {
+  const { say: run } = await startedScenario()
+  const { id, key } = JSON.parse((await run(keys, 'create', '--json')).out)
+  const secret = key.slice(`sk-weir-${id}-`.length)
+  const outputs = [
+    await run(keys, 'show', key),
+    await run(keys, 'set', key, '--note', 'mine'),
+    await run(keys, 'rotate', key),
+    await run(keys, 'revoke', ` ${key}\n`),
+    await run(keys, 'revoke', key, '--json'),
+  ]
+  expect(outputs.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
+  const failures = [
+    await run(keys, 'rotate', key),
+    await run(keys, 'revoke', 'sk-weir-', key),
+    await run(keys, 'list', '--org', key),
+    await run(orgs, 'show', key),
+  ]
+  expect(failures.map(({ code }) => code)).toEqual([1, 2, 1, 1])
+  for (const { out, err } of [...outputs, ...failures]) expect(out + err).not.toContain(secret)
+})
+
+test('a key that was not used has no time of its last use', async () => {
+  const { say: run, list } = await startedScenario()
+  const { id } = JSON.parse((await run(keys, 'create', '--json')).out)
+  expect((await list()).find((key: { id: string }) => key.id === id)).toMatchObject({ last_used_at: null })
+  expect((await run(keys, 'list')).out).toMatch(/^NAME .* CREATED +LAST USED +EXPIRES\n/)
+  expect((await run(keys, 'show', id)).out).toMatch(/^Last used +-$/m)
+})
+
 test('a rotated key works for one more day, or for the grace period', async () => {
   const { say: run, list } = await startedScenario()
   for (const [grace, milliseconds] of [

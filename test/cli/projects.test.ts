@@ -25,7 +25,9 @@ testDatabases((open) => {
       note: 'for Bob',
       permissions: ['mint', 'admin'],
     })
-    expect((await say(keys, 'list')).out).toMatch(/^a +\w{12} +acme\/alice +- +all +active +[\d-]+ +never$/m)
+    expect((await say(keys, 'list')).out).toMatch(
+      /^a +\w{12} +acme\/alice +- +all +active +[\d-]+ +- +never$/m,
+    )
     const cleared = ['--project', 'none', '--tags', 'none', '--note', 'none', '--permissions', 'none']
     const changed = await json(keys, 'set', key.id, '--name', 'b', '--expires', '2h', ...cleared)
     expect(changed).toMatchObject({ name: 'b', project: null, tags: [], note: null, permissions: [] })

@@ -75,6 +75,16 @@ async function ownersOf(paid: Awaited<ReturnType<typeof startServed>>) {
   ] as const
 }
 
+test('weir keys list has the time of the last use', async () => {
+  await using paid = await startServed()
+  const startedAt = Date.now()
+  expect(await statusOf(paid, paid.key)).toBe(200)
+  const lastUsed = async () => Date.parse((await weir(paid, 'keys', 'show', paid.id)).last_used_at)
+  await waitUntil(async () => (await lastUsed()) >= startedAt, 'the last use')
+  const [key] = await weir(paid, 'keys', 'list', '--org', 'acme')
+  expect(Date.parse(key.last_used_at)).toBeGreaterThanOrEqual(startedAt)
+})
+
 test('a budget takes effect in a running server, and so does its removal', async () => {
   await using paid = await startServed()
   for (const [command, name] of await ownersOf(paid)) {

@@ -7,6 +7,8 @@ import type {
   ProjectRecord,
 } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
+import { noOrganizationNamed } from '../../storage/common/account-rules.ts'
+import type { KeyDetails } from './key-output.ts'
 import { CommandError } from '../errors.ts'
 
 /** Returns the key; throws `CommandError` if there is none. */
@@ -23,7 +25,7 @@ export async function findOrganization(
 ): Promise<OrganizationAccount> {
   const account = await organizations.find(name)
   if (account !== undefined) return account
-  throw new CommandError(`There is no organization ${name}. To list all organizations, run: weir orgs list`)
+  throw noOrganizationNamed(name)
 }
 
 /**
@@ -59,6 +61,17 @@ export async function listKeys(
     hasMore = page?.hasMore === true
   }
   return found
+}
+
+/** Reads what is left of the budgets of keys, and when they were last used. */
+export async function withUse(
+  { budgets, keys }: Pick<ManagedStores, 'budgets' | 'keys'>,
+  records: readonly KeyRecord[],
+  now: number,
+): Promise<readonly KeyDetails[]> {
+  const used = await keys.lastUses([...new Set(records.map(({ organizationId }) => organizationId))])
+  const withState = await withBudgets(budgets, records, now)
+  return withState.map((key) => ({ ...key, lastUsedAt: used.get(key.account.id) }))
 }
 
 /** Reads what is left of the budget of an organization, a project or a key. */

@@ -1,12 +1,13 @@
-import type { WithBudget } from '../../http/render-accounts.ts'
+import { renderKey, type WithBudget } from '../../http/render-accounts.ts'
 import type { KeyRecord } from '../../storage/ports/accounts.ts'
 import { detailText, fittingTable } from '../output.ts'
 import { budgetCell, limitRows, modelsCell, timeCell } from './limits-output.ts'
 
-type KeyWithBudget = WithBudget<KeyRecord>
+/** A key, what is left of its budget, and when it was last used. */
+export type KeyDetails = WithBudget<KeyRecord> & { readonly lastUsedAt: number | undefined }
 
 /** Formats keys as a table that fits the width, in characters. */
-export function keyTable(keys: readonly KeyWithBudget[], now: number, width?: number): string {
+export function keyTable(keys: readonly KeyDetails[], now: number, width?: number): string {
   return fittingTable(
     keys,
     [
@@ -17,6 +18,7 @@ export function keyTable(keys: readonly KeyWithBudget[], now: number, width?: nu
       { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 2 },
       { title: 'STATE', value: ({ account }) => keyState(account, now) },
       { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+      { title: 'LAST USED', value: ({ lastUsedAt }) => usedCell(lastUsedAt), dropOrder: 4 },
       { title: 'EXPIRES', value: ({ account }) => expiryCell(account), dropOrder: 3 },
     ],
     width,
@@ -24,7 +26,7 @@ export function keyTable(keys: readonly KeyWithBudget[], now: number, width?: nu
 }
 
 /** Formats all properties of a key, a line each. */
-export function keyDetails({ account, state }: KeyWithBudget, now: number): string {
+export function keyDetails({ account, state, lastUsedAt }: KeyDetails, now: number): string {
   return detailText([
     ['Name', account.name],
     ['ID', account.id],
@@ -37,11 +39,22 @@ export function keyDetails({ account, state }: KeyWithBudget, now: number): stri
     ['Tags', account.tags.join(', ') || 'none'],
     ['Note', account.note ?? undefined],
     ['Created', timeCell(account.createdAt)],
+    ['Last used', usedCell(lastUsedAt)],
     ['Created by', account.parent ?? undefined],
     ['Expires', expiryCell(account)],
     ['Revoked', account.revokedAt === null ? undefined : timeCell(account.revokedAt)],
     ['Replaced by', account.replacedBy ?? undefined],
   ])
+}
+
+function usedCell(time: number | undefined): string {
+  return time === undefined ? '-' : timeCell(time)
+}
+
+/** Returns a key as `weir keys` prints it with `--json`. */
+export function keyJson({ account, state, lastUsedAt }: KeyDetails) {
+  const used = lastUsedAt === undefined ? null : new Date(lastUsedAt).toISOString()
+  return { ...renderKey(account, state), last_used_at: used }
 }
 
 const deletedText = '(deleted)'

@@ -1,6 +1,7 @@
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { parseApiKey } from '../../domain/accounting/organization.ts'
 import { nearMatch } from '../../lib/near-match.ts'
+import { loggable } from '../../lib/text.ts'
 import type { NewKey } from '../../storage/ports/accounts.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { type Command, commonFlagsHelp, type FlagValues, parseFlags } from '../command.ts'
@@ -170,7 +171,9 @@ function findTool(name: string): ConnectTool {
   if (tool !== undefined) return tool
   const near = nearMatch(name, names)
   const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
-  throw new UsageError(`There are no settings for “${name}”. ${guess} weir connect lists the tools.`)
+  throw new UsageError(
+    `There are no settings for “${loggable(name)}”. ${guess} weir connect lists the tools.`,
+  )
 }
 
 function toolJson({ name, title, summary }: ConnectTool) {

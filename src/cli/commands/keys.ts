@@ -1,11 +1,18 @@
 import { defaultGrace, parseGrace } from '../../api/admin/keys.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { renderKey, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
+import { renderKey, type WithBudget } from '../../http/render-accounts.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
-import { findKey, findOrganization, findProject, listKeys, withBudget } from '../accounts/find-account.ts'
+import {
+  findKey,
+  findOrganization,
+  findProject,
+  listKeys,
+  withBudget,
+  withUse,
+} from '../accounts/find-account.ts'
 import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
-import { keyDetails, keyTable } from '../accounts/key-output.ts'
+import { keyDetails, keyJson, keyTable } from '../accounts/key-output.ts'
 import { assertChange, invalidFlag, limitFlagsHelp } from '../accounts/limit-flags.ts'
 import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
@@ -18,7 +25,8 @@ const usage = `Usage
   weir keys create [--org NAME] [flags]
                                  create an API key and print it, once
   weir keys list [--org NAME] [--project PROJECT]
-                                 list API keys with their IDs and what is left of their budgets
+                                 list API keys with their IDs, what is left of their budgets, and
+                                 when they were created and last used, to the hour
   weir keys show ID              print all properties of an API key
   weir keys set ID [flags]       change an API key
   weir keys revoke ID            revoke an API key and those that it has created; requests with
@@ -105,8 +113,8 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
   return withReadableStorage(flags, context, async (storage) => {
     const records = await selectKeys(storage, flags)
     const now = Date.now()
-    const keys = await withBudgets(storage.budgets, records, now)
-    if (flags.json) context.out(jsonText(keys.map(({ account, state }) => renderKey(account, state))))
+    const keys = await withUse(storage, records, now)
+    if (flags.json) context.out(jsonText(keys.map(keyJson)))
     else if (keys.length > 0) context.out(keyTable(keys, now, context.terminal?.size().columns))
     else context.out(`There are no ${flags.org || flags.project ? 'such ' : ''}API keys in ${storage.name}.`)
     return 0
@@ -127,11 +135,21 @@ async function selectKeys(
 async function show(args: readonly string[], context: CliContext): Promise<number> {
   const { flags, operands } = parseFlags(args, { command: 'keys show', flags: {}, operands: ['ID'] })
   const id = keyIdOf(operands[0] ?? '')
-  const key = await withReadableStorage(flags, context, async (storage) =>
-    withBudget(storage, await findKey(storage, id)),
+  await withReadableStorage(flags, context, async (storage) =>
+    printDetails(storage, await findKey(storage, id), flags.json, context),
   )
-  context.out(flags.json ? jsonText(renderKey(key.account, key.state)) : keyDetails(key, Date.now()))
   return 0
+}
+
+async function printDetails(
+  storage: ManagedStores,
+  record: KeyRecord,
+  json: boolean | undefined,
+  context: CliContext,
+): Promise<void> {
+  const now = Date.now()
+  for (const key of await withUse(storage, [record], now))
+    context.out(json ? jsonText(keyJson(key)) : keyDetails(key, now))
 }
 
 const setFlags = { ...keyFlags, ...releaseHeldFlag } as const
@@ -143,13 +161,12 @@ async function set(args: readonly string[], context: CliContext): Promise<number
   const change = readKeyFlags(flags, Date.now())
   const { project, 'release-held': releases } = flags
   assertChange({ ...change, project, releases }, 'keys set', setFlags)
-  const key = await withExistingStorage(flags, context, async (storage) => {
+  await withExistingStorage(flags, context, async (storage) => {
     const projectOfKey = project && (await projectId(storage, project, await organizationOf(storage, id)))
     const changed = await storage.keys.change(id, { ...change, project: projectOfKey })
     if (releases) await releaseHeld(storage, changed, context)
-    return withBudget(storage, changed)
+    await printDetails(storage, changed, flags.json, context)
   })
-  context.out(flags.json ? jsonText(renderKey(key.account, key.state)) : keyDetails(key, Date.now()))
   return 0
 }
 

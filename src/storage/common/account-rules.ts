@@ -1,4 +1,5 @@
 import { formatUsd, maxNanos, type Nanos } from '../../lib/usd.ts'
+import { loggable } from '../../lib/text.ts'
 import { type KeyRecord, OperatorError, type OrganizationAccount } from '../ports/accounts.ts'
 
 /** Throws an error for the operator if an organization cannot have this name. */
@@ -28,7 +29,7 @@ export function organizationInDeletion(name: string): Error {
 export function noOrganizationNamed(name: string): Error {
   return new OperatorError(
     'missing',
-    `There is no organization ${name}. To list all organizations, run: weir orgs list`,
+    `There is no organization ${loggable(name)}. To list all organizations, run: weir orgs list`,
   )
 }
 

@@ -166,6 +166,11 @@ export type Keys = MintedKeys & {
   /** One page by the time of creation; undefined if none of the keys that match has the id `after`. */
   page(query: KeyPageQuery): Promise<ListedPage<KeyRecord> | undefined>
   find(id: string): Promise<KeyRecord | undefined>
+  /**
+   * Reads when the keys of these organizations were last used, by their ids, in milliseconds since 1970: exact within the
+   * last hour, and the start of the hour before. A key that was not used, or not since its usage expired, has no time.
+   */
+  lastUses(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   change(id: string, change: KeyChange): Promise<KeyRecord>
   /** Revokes the key and those that it has created. */
   revoke(id: string): Promise<KeyRecord>

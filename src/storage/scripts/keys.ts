@@ -17,6 +17,7 @@ import { insertInto, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
 import { findKeyWithId, keyWithId, listKeys, pageOfKeys } from './key-records.ts'
+import { lastUses } from './key-use.ts'
 import { accountNamed } from './organizations.ts'
 import { existingProject } from './projects.ts'
 
@@ -30,6 +31,7 @@ export function createKeys(
     list: () => read(listKeys),
     page: (query) => read(() => pageOfKeys(query)),
     find: (id) => read(() => findKeyWithId(id)),
+    lastUses: (organizations) => read(() => lastUses(organizations, now())),
     change: (id, change) => transact(() => changeKey(id, change)),
     revoke: (id) => transact(() => revokeKey(id, now())),
     rotate: (id, grace) => transact(() => rotateKey(id, grace, now())),
