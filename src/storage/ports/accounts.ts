@@ -1,10 +1,5 @@
 import type { Allowance, AllowanceChange } from '../../domain/accounting/allowance.ts'
-import type {
-  BillingMode,
-  KeyPermission,
-  Organization,
-  Project,
-} from '../../domain/accounting/organization.ts'
+import type { KeyPermission, Organization, Project } from '../../domain/accounting/organization.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Nanos } from '../../lib/usd.ts'
 
@@ -19,10 +14,7 @@ export type OrganizationAccount = Organization & {
 }
 
 /** The fields to change; absent fields stay. */
-export type OrganizationChange = AllowanceChange & {
-  readonly name?: string
-  readonly billing?: BillingMode
-}
+export type OrganizationChange = AllowanceChange & Partial<Pick<Organization, 'name' | 'billing'>>
 
 /** The organizations of a gateway. Each function rejects with a message for the operator. */
 export type Organizations = {
@@ -166,10 +158,7 @@ export type Keys = MintedKeys & {
   /** One page by the time of creation; undefined if none of the keys that match has the id `after`. */
   page(query: KeyPageQuery): Promise<ListedPage<KeyRecord> | undefined>
   find(id: string): Promise<KeyRecord | undefined>
-  /**
-   * Reads when the keys of these organizations were last used, by their ids, in milliseconds since 1970: exact within the
-   * last hour, and the start of the hour before. A key that was not used, or not since its usage expired, has no time.
-   */
+  /** When the keys of these organizations were last used, by their ids: exact within the last hour, else when that hour began. */
   lastUses(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   change(id: string, change: KeyChange): Promise<KeyRecord>
   /** Revokes the key and those that it has created. */

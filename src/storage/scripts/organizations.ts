@@ -33,11 +33,12 @@ import { type Parameters, type Script, type ScriptRunner, statement } from '../s
 export function createOrganizations(runner: ScriptRunner, now: () => number = Date.now): Organizations {
   const { read, transact } = runner
   const deletions = createOrganizationDeletions(runner)
+  const page = (query: PageQuery) => read(() => pageOfOrganizations(query))
   return {
     create: (name) => transact(() => createOrganization(name, now())),
     list: () => read(listOrganizations),
-    areSeveral: () => read(areSeveral),
-    page: (query) => read(() => pageOfOrganizations(query)),
+    areSeveral: async () => (await page({ limit: 1, order: 'asc' }))?.hasMore === true,
+    page,
     find: (reference) => read(() => findOrganization(reference)),
     beginDeletion: (name) => transact(() => beginDeletion(name)),
     change: (name, change) => transact(() => changeOrganization(name, change)),
@@ -75,15 +76,24 @@ export function toOrganization(row: RowOf<typeof organizationFields>): Organizat
 
 /** Creates an unmetered organization; throws an error for the operator if it cannot have this name. */
 export function* createOrganization(name: string, now: number): Script<OrganizationAccount> {
-  assertOrganizationName(name)
+  yield* assertFree(name)
   if (yield* addOrganization(name, now)) return yield* accountNamed(name)
-  throw yield* nameTaken(name)
+  throw organizationTaken(name)
 }
 
-/** The error for a name that an organization has, which may be in deletion. */
-function* nameTaken(name: string): Script<Error> {
-  return (yield* findByName({ name })).length > 0 ? organizationTaken(name) : organizationInDeletion(name)
+/** Throws an error for the operator if no organization can be given this name. */
+function* assertFree(name: string): Script<void> {
+  assertOrganizationName(name)
+  for (const { deletion } of yield* findDeletion({ name }))
+    throw deletion === null ? organizationTaken(name) : organizationInDeletion(name)
 }
+
+const findDeletion = statement(({ name }: Parameters<{ name: string }>) =>
+  select(
+    { deletion: organizations.deletion },
+    sql`from ${organizations} where ${organizations.name} = ${name}`,
+  ),
+)
 
 /** Returns false if there is one with this name. */
 export function* addOrganization(name: string, now: number): Script<boolean> {
@@ -104,15 +114,6 @@ function* listOrganizations(): Script<readonly OrganizationAccount[]> {
 }
 
 const selectAll = statement(() => selectAccounts(sql`where ${exists} order by ${organizations.id}`))
-
-/** Whether there is more than one. */
-function* areSeveral(): Script<boolean> {
-  return (yield* selectTwo()).length > 1
-}
-
-const selectTwo = statement(() =>
-  select({ id: organizations.id }, sql`from ${organizations} where ${exists} limit 2`),
-)
 
 /** Returns one page by the time of creation; undefined if there is no organization with the id `after`. */
 function* pageOfOrganizations(query: PageQuery): Script<ListedPage<OrganizationAccount> | undefined> {
@@ -172,23 +173,14 @@ function* changeOrganization(current: string, change: OrganizationChange): Scrip
   return yield* accountNamed(name)
 }
 
-/** Throws an error for the operator if no organization can be given this name. */
-function* assertFree(name: string): Script<void> {
-  assertOrganizationName(name)
-  if ((yield* findIdByName({ name })).length > 0) throw yield* nameTaken(name)
-}
+type OrganizationRow = AllowanceRow & Pick<Organization, 'id' | 'name' | 'billing'>
 
-const findIdByName = statement((values: Parameters<{ name: string }>) =>
-  select({ id: organizations.id }, sql`from ${organizations} where ${organizations.name} = ${values.name}`),
-)
-
-const updateOrganization = statement(
-  (values: Parameters<AllowanceRow & { id: string; name: string; billing: Organization['billing'] }>) =>
-    update(
-      organizations,
-      { name: values.name, billing: values.billing, ...allowanceAssignments(values) },
-      sql`where ${organizations.id} = ${values.id}`,
-    ),
+const updateOrganization = statement((values: Parameters<OrganizationRow>) =>
+  update(
+    organizations,
+    { name: values.name, billing: values.billing, ...allowanceAssignments(values) },
+    sql`where ${organizations.id} = ${values.id}`,
+  ),
 )
 
 type Credit = { readonly name: string; readonly amount: Nanos; readonly note?: string | undefined }
