@@ -109,10 +109,12 @@ export type ModelListing = {
 /** A further request for each model of a list. */
 export type ListingDetails = {
   /** Undefined where the base URL does not reveal it. */
-  url(address: Address): string | undefined
-  /** The body of the POST request. */
-  body(id: string): object
+  url(address: Address, id: string): string | undefined
+  /** The body of a POST request; without it, a GET request is sent. */
+  readonly body?: (id: string) => object
   contextWindow(body: unknown): number | undefined
+  /** Whether the context window depends on how the engine was started: it is requested with each list. */
+  readonly changes?: boolean
 }
 
 /** The header with the key as a bearer token, which most providers take. */

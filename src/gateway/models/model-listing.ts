@@ -92,13 +92,12 @@ async function withDetails(
   models: readonly ListedModel[],
   input: DetailsInput,
 ): Promise<readonly ListedModel[]> {
-  const url = input.details.url(input.provider)
-  if (url === undefined) return models
+  const { changes = false } = input.details
   const windows = new Map(input.known.map(({ id, contextWindow }) => [id, contextWindow]))
-  const queue = models.filter(({ id }) => windows.get(id) === undefined).slice(0, maxModels)
+  const queue = models.filter(({ id }) => changes || windows.get(id) === undefined).slice(0, maxModels)
   async function worker(): Promise<void> {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      windows.set(next.id, await contextWindowOf(next.id, url ?? '', input))
+      windows.set(next.id, (await contextWindowOf(next.id, input)) ?? windows.get(next.id))
   }
   await Promise.all(Array.from({ length: maxConcurrent }, worker))
   return models.map((model) => ({ ...model, contextWindow: windows.get(model.id) ?? model.contextWindow }))
@@ -107,14 +106,16 @@ async function withDetails(
 /** Undefined if the request fails: the model is listed all the same. */
 async function contextWindowOf(
   id: string,
-  url: string,
   { provider, kind, details, signal }: DetailsInput,
 ): Promise<number | undefined> {
+  const url = details.url(provider, id)
+  if (url === undefined) return undefined
+  const body = details.body && JSON.stringify(details.body(id))
   try {
     const response = await fetch(url, {
-      method: 'POST',
+      method: body === undefined ? 'GET' : 'POST',
       headers: { ...upstreamHeaders(provider, kind, false), 'content-type': 'application/json' },
-      body: JSON.stringify(details.body(id)),
+      body,
       redirect: 'manual',
       signal,
     })

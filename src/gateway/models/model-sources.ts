@@ -26,8 +26,10 @@ export function gatherModels(input: ModelsInput): KnownModel[] {
     known.set(details.slug, { details, unservedReason: echoReplaced })
   for (const details of discoveredDetails(input))
     if (!known.has(details.slug)) known.set(details.slug, { details, discovered: true })
-  for (const [index, entry] of input.settings.entries())
-    known.set(entry.slug, withEntry(known.get(entry.slug), entry, `models[${index}]`, input.providers))
+  for (const [index, entry] of input.settings.entries()) {
+    const base = known.get(entry.slug) ?? known.get(`${entry.slug}:latest`)
+    known.set(entry.slug, withEntry(base, entry, `models[${index}]`, input.providers))
+  }
   return [...known.values()]
 }
 

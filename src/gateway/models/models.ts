@@ -55,7 +55,8 @@ type ModelIndex = {
 /**
  * Slugs come before aliases, aliases before bare names (`gpt-5-mini`, or the last segment of a longer slug)
  * that only one model has. Among the models that share a bare name, an enabled one takes precedence over a
- * disabled one, and an enabled one of the catalog or the settings over those that a provider listed.
+ * disabled one, and an enabled one of the catalog or the settings over those that a provider listed. Last come the names
+ * of enabled models without `:latest`.
  */
 function indexModels(models: readonly Model[]): ModelIndex {
   const names = new Map(models.map((model) => [model.slug, model]))
@@ -63,10 +64,21 @@ function indexModels(models: readonly Model[]): ModelIndex {
     for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, model)
   const ambiguous = new Map<string, readonly Model[]>()
   const enabled = models.filter(({ disabled }) => disabled === undefined)
-  for (const candidates of [enabled.filter(({ discovered }) => !discovered), enabled, models])
-    for (const bareName of [withoutAuthor, lastSegment])
-      addBareNames({ names, ambiguous }, candidates, bareName)
-  return { names, ambiguous }
+  const index = { names, ambiguous }
+  for (const candidates of [enabled.filter(({ discovered }) => !discovered), enabled])
+    for (const bareName of [withoutAuthor, lastSegment]) addBareNames(index, candidates, bareName)
+  const latest = enabled.filter(({ slug }) => slug.endsWith(latestTag))
+  for (const name of [slugOf, withoutAuthor, lastSegment])
+    addBareNames(index, latest, (model) => name(model).slice(0, -latestTag.length))
+  for (const bareName of [withoutAuthor, lastSegment]) addBareNames(index, models, bareName)
+  return index
+}
+
+/** The tag of a model of Ollama that its users, and Ollama itself, leave out. */
+const latestTag = ':latest'
+
+function slugOf({ slug }: Pick<Model, 'slug'>): string {
+  return slug
 }
 
 /** The slug without its author: `gpt-5-mini`. */

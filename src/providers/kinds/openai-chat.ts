@@ -1,5 +1,5 @@
 import { fieldsOf, textOf } from '../../lib/json/json.ts'
-import { defaultListing, noListing, tokensOf } from '../model-listing.ts'
+import { defaultListing, listedIn, noListing, tokensOf } from '../model-listing.ts'
 import type { Dialect } from '../protocols/openai-chat/dialect.ts'
 import { deepseek } from '../protocols/openai-chat/dialects/deepseek.ts'
 import { groq } from '../protocols/openai-chat/dialects/groq.ts'
@@ -16,17 +16,36 @@ import {
   mistralEmbeddings,
   openaiEmbeddings,
 } from '../protocols/openai-embeddings.ts'
-import { bearer, type KindOperation, type ModelListing, type RemoteKind } from '../provider.ts'
+import { type Address, bearer, type KindOperation, type ModelListing, type RemoteKind } from '../provider.ts'
 
 /** Ollama's list has no context window; its own API, beside the compatible one, has it for each model. */
 const ollamaListing: ModelListing = {
   ...defaultListing,
   details: {
-    url: ({ baseUrl }) =>
-      baseUrl.endsWith('/v1') ? `${baseUrl.slice(0, -'/v1'.length)}/api/show` : undefined,
+    url: (address) => besideVersion(address, '/api/show'),
     body: (model) => ({ model }),
     contextWindow: ollamaContextWindow,
   },
+}
+
+/**
+ * A request of llama.cpp has the context of one slot, which depends on how the server was started; its list has that of
+ * the training. A router, which has several models, must not load one for this.
+ */
+const llamacppListing: ModelListing = {
+  ...defaultListing,
+  models: (body) =>
+    listedIn(fieldsOf(body).data, 'id', (entry) => tokensOf(fieldsOf(fieldsOf(entry).meta).n_ctx)),
+  details: {
+    url: (address, id) => besideVersion(address, `/props?model=${encodeURIComponent(id)}&autoload=false`),
+    contextWindow: (body) => tokensOf(fieldsOf(fieldsOf(body).default_generation_settings).n_ctx),
+    changes: true,
+  },
+}
+
+/** The URL of an engine's own API, beside the compatible one. */
+function besideVersion({ baseUrl }: Address, path: string): string | undefined {
+  return baseUrl.endsWith('/v1') ? baseUrl.slice(0, -'/v1'.length) + path : undefined
 }
 
 const responsesApi = true
@@ -85,7 +104,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   { ...engine(ollama, 'http://127.0.0.1:11434/v1'), listing: ollamaListing },
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
   engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
-  engine(plain('llamacpp'), 'http://127.0.0.1:8080/v1'),
+  { ...engine(plain('llamacpp'), 'http://127.0.0.1:8080/v1'), listing: llamacppListing },
   engine(plain('openai-compatible'), undefined),
 ]
 

@@ -36,6 +36,29 @@ test('the models of a local Ollama are served without any settings', async () =>
   expect(await readCompletion(reply)).toMatchObject({ provider: 'ollama', model: 'ollama/qwen3:8b' })
 })
 
+test('a model of Ollama is found without its tag “latest”', async () => {
+  const host = startOllama('llama3.2:latest', 'qwen3:8b')
+  await using app = await startApp({
+    settings: {
+      providers: { ollama: { base_url: `http://${host}/v1`, discover: true } },
+      models: [{ slug: 'ollama/llama3.2', display_name: 'Llama' }],
+    },
+  })
+  const messages = [{ role: 'user', content: 'How high is it?' }]
+  const modelOf = async (model: string) => {
+    const reply = await app.chat({ model, messages })
+    return ((await reply.json()) as { model?: string; error?: object }).model
+  }
+  expect(await modelOf('ollama/llama3.2')).toBe('ollama/llama3.2')
+  expect(await modelOf('llama3.2:latest')).toBe('ollama/llama3.2:latest')
+  expect(await modelOf('qwen3')).toBeUndefined()
+  await using plain = await startApp({ environment: { OLLAMA_HOST: host } })
+  for (const model of ['ollama/llama3.2', 'llama3.2']) {
+    const reply = await plain.chat({ model, messages })
+    expect(await readCompletion(reply)).toMatchObject({ model: 'ollama/llama3.2:latest' })
+  }
+})
+
 test('without an Ollama the log does not mention it, and the built-in model responds', async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Response() })
   const host = `127.0.0.1:${server.port}`

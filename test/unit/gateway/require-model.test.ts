@@ -143,12 +143,28 @@ test.each([
   ['azure/gpt-4o-mini', 'openai/gpt-4o-mini'],
   ['GPT-4O', 'openai/gpt-4o'],
   ['gpt-4o-2024-08-06', 'openai/gpt-4o'],
-  ['ollama/llama3.2', 'ollama/llama3.2:latest'],
-  ['llama3.2', 'ollama/llama3.2:latest'],
+  ['llama3', 'ollama/llama3.2:latest'],
   ['qwen3-32b', 'box/deep/Qwen3-32B'],
   ['sonet', 'acme/river-9b'],
 ])('the error for %s suggests the intended model', (name, slug) => {
   expect(rejection(near, name)).toMatchObject({ message: expect.stringContaining(`Did you mean ${slug}`) })
+})
+
+test('a name without the tag “latest” is that of the enabled model, unless another one has it', () => {
+  const tagged = [
+    'ollama/river:latest',
+    'ollama/delta:latest',
+    'ollama/delta',
+    'box/mouth:latest',
+    'hub/mouth:latest',
+  ]
+  const models = modelsWith(tagged.map(routed))
+  expect(requireModel(models, 'ollama/river').slug).toBe('ollama/river:latest')
+  expect(requireModel(models, 'river').slug).toBe('ollama/river:latest')
+  expect(requireModel(models, 'ollama/delta').slug).toBe('ollama/delta')
+  expect(requireModel(models, 'box/mouth').slug).toBe('box/mouth:latest')
+  const message = expect.stringContaining('it matches box/mouth:latest and hub/mouth:latest')
+  expect(rejection(models, 'mouth')).toMatchObject({ message })
 })
 
 test.each(['beta/tow', 'two-', 'claude', '', ' ', 'x', '/', 'alpha/vectrs'])(
