@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { toSettings } from '../../config/defaults.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { parseApiKey } from '../../domain/accounting/organization.ts'
 import { nearMatch } from '../../lib/near-match.ts'
@@ -12,6 +14,7 @@ import {
   servedModels,
   toCandidate,
 } from '../connect/models.ts'
+import { applySettings, type MissingSetting, settingText } from '../connect/missing-settings.ts'
 import { isServing, originOf } from '../running-gateway.ts'
 import {
   apiKey,
@@ -31,17 +34,18 @@ import { withExistingStorage } from '../storage.ts'
 
 const usage = `Usage
   weir connect                   lists the tools
-  weir connect TOOL [--key KEY | --create-key [--org NAME]] [--model SLUG]
+  weir connect TOOL [--key KEY | --create-key [--org NAME]] [--model SLUG] [--apply]
                                  prints the settings that make a tool use this gateway
 
 Prints environment variables, files and commands to paste, with the address of the gateway and a
-model that is enabled. Writes no file. Without --key or --create-key, the settings refer to the
+model that is enabled, and what the settings of Weir lack for the tool. Without --key or --create-key, the settings refer to the
 environment variable ${keyVariable}.
 
 Flags
   --key KEY      the API key for the tool
   --create-key   creates an API key with the name of the tool and prints it, once
   --org NAME     the organization of the created key; default: default
+  --apply        adds what the settings file of Weir lacks for the tool; its comments stay
   --model SLUG   the model; default: one that suits the tool, else the cheapest one with tools
   --url URL      the address of the gateway; default: that of weir serve, from the settings
   --host HOST    the host and the port of weir serve, if it is started with these flags
@@ -49,7 +53,7 @@ Flags
 
 Examples
   weir connect claude-code --create-key
-  weir connect codex --model openai/gpt-5-mini
+  weir connect codex --model openai/gpt-5-mini --apply
   weir connect cursor --url https://weir.example.com
 
 ${commonFlagsHelp}`
@@ -57,6 +61,7 @@ ${commonFlagsHelp}`
 const ownFlags = {
   key: 'text',
   'create-key': 'switch',
+  apply: 'switch',
   org: 'text',
   model: 'text',
   url: 'text',
@@ -99,6 +104,10 @@ async function connectResult(
 ): Promise<ConnectResult> {
   const loaded = loadSettings({ flags, ...context })
   const origin = originOf(loaded.settings, flags.url)
+  const missing = flags.url === undefined ? (tool.missingSettings?.(loaded.settings) ?? []) : undefined
+  const applied = flags.apply
+    ? apply(missing ?? [], loaded.file ?? join(context.cwd, 'weir.yaml'))
+    : undefined
   const running = await isServing(origin)
   const created = flags['create-key'] ? await createKey(tool, flags, context) : undefined
   const key = created?.key.reveal() ?? flags.key
@@ -107,11 +116,39 @@ async function connectResult(
   const input = { origin, key, model, models }
   const settings = tool.settings(input)
   const notes = [
+    ...(applied ?? missingNotes(tool, missing, loaded.file)),
     ...(running ? [] : [notRunningNote(flags)]),
     ...(key === undefined ? [missingKeyNote(settings)] : []),
     ...(note === undefined ? [] : [note]),
   ]
-  return { tool, input, settings, running, notes }
+  return { tool, input, settings, missing: applied === undefined ? missing : [], running, notes }
+}
+
+/** Adds the settings to the file, and returns what the user has to do then. */
+function apply(missing: readonly MissingSetting[], file: string): readonly string[] {
+  if (missing.length === 0) return ['The settings of Weir have everything that the tool needs.']
+  applySettings(file, missing)
+  const added = `Added to ${file}: ${missing.map(settingText).join(', ')}.`
+  return [
+    `${added} A running server reads it on SIGHUP: systemctl reload weir, or kill -HUP with its process ID.`,
+  ]
+}
+
+function missingNotes(
+  tool: ConnectTool,
+  missing: readonly MissingSetting[] | undefined,
+  file: string | null,
+): readonly string[] {
+  if (missing === undefined) {
+    const needed = tool.missingSettings?.(toSettings({}, null)) ?? []
+    return needed.map(
+      (setting) => `${tool.title} needs this in the settings of the gateway: ${settingText(setting)}`,
+    )
+  }
+  const place = file === null ? 'There is no settings file with' : `The file ${file} lacks`
+  return missing.map(
+    (setting) => `${place} what ${tool.title} needs: ${settingText(setting)}. To add it, use --apply.`,
+  )
 }
 
 function missingKeyNote({ environment }: ToolSettings): string {
@@ -156,6 +193,8 @@ function assertFlags(flags: ConnectFlags): void {
     )
   if (flags.key !== undefined && flags['create-key'])
     throw new UsageError('Use either --key or --create-key. For help, run: weir connect --help')
+  if (flags.apply && flags.url !== undefined)
+    throw new UsageError('--apply changes the settings of this machine, not those of --url.')
   if (flags.org !== undefined && !flags['create-key'])
     throw new UsageError('--org requires --create-key. For help, run: weir connect --help')
   // Not quoted: it may be a key that was cut when it was copied.

@@ -44,6 +44,7 @@ export const claudeCode: ConnectTool = {
     files: [],
     command: 'claude',
     notes: [
+      ...agentNotes('Claude Code', model, 32_000),
       'The base URL has no /v1: Claude Code appends /v1/messages.',
       'If ANTHROPIC_API_KEY is set, unset it first.',
       'Each of the last three variables may name another model. The Haiku one does small tasks, so a cheap model saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
@@ -65,13 +66,27 @@ export const codex: ConnectTool = {
     files: [{ path: '~/.codex/config.toml', format: 'toml', content: codexConfig(input) }],
     command: 'codex',
     notes: [
-      'Codex needs function tools in the Responses API: if weir.yaml does not have it yet, add compatibility: { function_tools: true }.',
+      ...agentNotes('Codex', input.model, 16_000),
       'If the file exists, the settings before the first table belong above its first table.',
       'Web search is disabled because only OpenAI runs it, and agents because Codex uses the tool tool_search for them with models that it knows, such as gpt-5.5. With unsupported_parameters: drop in weir.yaml, Weir ignores both tools, and neither setting is required.',
       'Codex warns if it has no metadata for the model, which does no harm.',
       'Codex itself contacts OpenAI and GitHub, for statistics and plugins: enabled = false in the table [analytics] and plugins = false in [features] disable that.',
     ],
   }),
+  missingSettings: ({ compatibility }) =>
+    compatibility.functionTools ? [] : [{ section: 'compatibility', name: 'function_tools', value: true }],
+}
+
+/** What keeps an agent, whose instructions and tools take a part of the context window, from working with the model. */
+function agentNotes(agent: string, model: ConnectModel, minContextWindow: number): readonly string[] {
+  const { slug, tools, contextWindow = minContextWindow } = model
+  const size = contextWindow.toLocaleString('en-US')
+  return [
+    ...(tools ? [] : [`The model ${slug} cannot call tools, which ${agent} needs.`]),
+    ...(contextWindow >= minContextWindow
+      ? []
+      : [`The context window of ${slug} has ${size} tokens, which are too few for ${agent}.`]),
+  ]
 }
 
 /** OpenCode. */

@@ -1,4 +1,6 @@
+import type { Settings } from '../../config/settings.ts'
 import { shellWord } from '../quote.ts'
+import { type MissingSetting, settingText } from './missing-settings.ts'
 
 /** A model, as the settings of a tool describe it. */
 export type ConnectModel = {
@@ -65,6 +67,8 @@ export type ConnectTool = {
   /** The slugs that suit the tool best; the newest one that is enabled is the default. */
   readonly preferredModel?: RegExp
   settings(input: ConnectInput): ToolSettings
+  /** What the settings of Weir lack for the tool. */
+  missingSettings?(settings: Pick<Settings, 'compatibility'>): readonly MissingSetting[]
 }
 
 /** Returns the base URL of the OpenAI-compatible API. */
@@ -80,6 +84,8 @@ export type ConnectResult = {
   readonly tool: ConnectTool
   readonly input: ConnectInput
   readonly settings: ToolSettings
+  /** What the settings lack for the tool; absent if they are those of another machine. */
+  readonly missing?: readonly MissingSetting[] | undefined
   /** Whether a gateway answers at the address. */
   readonly running: boolean
   /** Notes of this run, before those of the tool. */
@@ -87,7 +93,7 @@ export type ConnectResult = {
 }
 
 /** Returns the result as `--json` prints it. */
-export function connectJson({ tool, input, settings, running, notes }: ConnectResult) {
+export function connectJson({ tool, input, settings, missing, running, notes }: ConnectResult) {
   const key = input.key ?? `$${keyVariable}`
   return {
     tool: tool.name,
@@ -101,6 +107,7 @@ export function connectJson({ tool, input, settings, running, notes }: ConnectRe
     ),
     files: settings.files,
     ...(settings.command !== undefined && { command: settings.command }),
+    ...(missing !== undefined && { missing_settings: missing.map(settingText) }),
     notes: [...notes, ...settings.notes],
   }
 }

@@ -1,0 +1,101 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { command as connect } from '../../src/cli/commands/connect.ts'
+import { claudeCode, codex } from '../../src/cli/connect/coding-agents.ts'
+import { loadSettings } from '../../src/config/load.ts'
+import { storageFixture } from './support/storage-fixture.ts'
+
+/** A folder with this settings file, if there is one, and the command in it. */
+function startConnect(text?: string) {
+  // An Ollama of the developer is not to be found, and the port is closed.
+  const fixture = storageFixture({ OLLAMA_HOST: 'elsewhere.test' })
+  const folder = join(fixture.data, '..')
+  const file = join(folder, 'weir.yaml')
+  if (text !== undefined) writeFileSync(file, text)
+  const run = async (...args: string[]) => {
+    const { code, out, err } = await fixture.say(connect, ...args, '--port', '1', '--json')
+    return { code, err, ...(code === 0 && JSON.parse(out)) }
+  }
+  const settings = () => loadSettings({ flags: {}, environment: {}, cwd: folder, home: folder }).settings
+  return { file, run, settings, read: () => readFileSync(file, 'utf8') }
+}
+
+const added = 'compatibility: { function_tools: true }'
+
+test('weir connect codex says what the settings lack, and adds it with --apply', async () => {
+  const text =
+    '# our gateway\nport: 9000 # behind Caddy\ncompatibility:\n  # the spec by the letter\n  open_responses: true\n'
+  const { file, run, settings, read } = startConnect(text)
+  const before = await run('codex')
+  expect(before.missing_settings).toEqual([added])
+  expect(before.notes[0]).toBe(
+    `The file ${file} lacks what Codex CLI needs: ${added}. To add it, use --apply.`,
+  )
+  expect(read()).toBe(text)
+  const applied = await run('codex', '--apply')
+  expect(applied).toMatchObject({ code: 0, missing_settings: [] })
+  expect(applied.notes[0]).toStartWith(`Added to ${file}: ${added}. A running server reads it on SIGHUP`)
+  expect(read()).toBe(`${text}  function_tools: true\n`)
+  expect(settings().compatibility).toMatchObject({ openResponses: true, functionTools: true })
+  expect((await run('codex', '--apply')).notes[0]).toStartWith('The settings of Weir have everything')
+  expect((await run('codex')).notes.join()).not.toContain('--apply')
+  expect(read()).toBe(`${text}  function_tools: true\n`)
+})
+
+test.each([
+  ['no file', undefined, 'compatibility:\n  function_tools: true\n'],
+  ['another section', 'port: 9000\n', 'port: 9000\ncompatibility:\n  function_tools: true\n'],
+  [
+    'a flow',
+    "compatibility: { function_tools: false } # 'off'\n",
+    "compatibility: { function_tools: true } # 'off'\n",
+  ],
+  [
+    'Windows line ends',
+    '# a\r\nport: 9000\r\n',
+    '# a\r\nport: 9000\r\ncompatibility:\r\n  function_tools: true\r\n',
+  ],
+  ['an environment variable', 'host: "$${NAME}"\ncors: [ "https://a.example" ]\n', undefined],
+])('--apply edits a settings file with %s', async (_, text, expected) => {
+  const { run, settings, read } = startConnect(text)
+  expect(await run('codex', '--apply')).toMatchObject({ code: 0, err: '' })
+  expect(settings().compatibility.functionTools).toBe(true)
+  if (expected !== undefined) expect(read()).toBe(expected)
+})
+
+test('--apply does not touch a settings file that is not valid, or the settings of another machine', async () => {
+  const { run, read } = startConnect('prot: 9000\n')
+  expect(await run('codex', '--apply')).toMatchObject({ code: 1, err: expect.stringContaining('prot') })
+  expect(read()).toBe('prot: 9000\n')
+  const valid = startConnect('port: 9000\n')
+  const remote = ['--url', 'https://weir.example.com']
+  expect(await valid.run('codex', ...remote, '--apply')).toMatchObject({ code: 2 })
+  expect(valid.read()).toBe('port: 9000\n')
+  expect((await valid.run('codex', ...remote)).notes[0]).toBe(
+    `Codex CLI needs this in the settings of the gateway: ${added}`,
+  )
+})
+
+test('a settings file that cannot be written is an error without the words of the system', async () => {
+  const { file, run } = startConnect()
+  mkdirSync(join(file, '..', 'folder.yaml'))
+  const { code, err } = await run('codex', '--apply', '--config', 'folder.yaml')
+  expect(code).toBe(1)
+  expect(err).toContain('folder.yaml')
+  expect(err).not.toMatch(/EISDIR|illegal operation/)
+})
+
+test.each([claudeCode, codex])('the settings of $name name what its model lacks', ({ settings }) => {
+  const model = { slug: 'box/small', displayName: 'Small', tools: false, images: false, contextWindow: 4096 }
+  const input = { origin: 'http://127.0.0.1:9347', model, models: [model] }
+  const { notes } = settings(input)
+  expect(notes).toContainEqual(
+    expect.stringMatching(/^The model box\/small cannot call tools, which .* needs\.$/),
+  )
+  expect(notes).toContainEqual(
+    expect.stringMatching(/^The context window of box\/small has 4,096 tokens, which are too few for .*\.$/),
+  )
+  const able = { ...model, tools: true, contextWindow: 200_000 }
+  expect(settings({ ...input, model: able }).notes.join()).not.toMatch(/cannot call|too few/)
+})
