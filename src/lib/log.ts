@@ -1,3 +1,5 @@
+import { platformFailure } from './platform-failure.ts'
+
 /** The log of the server. It never contains API keys or prompts. */
 export type Log = {
   info(message: string, fields?: LogFields): void
@@ -17,9 +19,17 @@ export function createLog(write: Write = (line) => void process.stderr.write(lin
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** Returns the name and message of an unknown error, without values that it may contain. */
+/** Returns the cause of a failure: that of the platform in our words, else the name and the message of the error. */
 export function causeOf(error: unknown): string {
   // The message of the JSON parser quotes the text.
   if (error instanceof SyntaxError && error.message.startsWith('JSON')) return `${error.name}: invalid JSON`
+  const failure = platformFailure(error)
+  if (failure !== undefined) return `${failure}${pathOf(error)}`
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
+
+/** The file of an error of the system, after a colon. That of `fetch` is a URL, which may contain a secret. */
+function pathOf(error: unknown): string {
+  const path = error instanceof Error && 'path' in error ? error.path : undefined
+  return typeof path === 'string' && !path.includes('://') ? `: ${path}` : ''
 }

@@ -151,7 +151,9 @@ test.each([
 test('a data file that is not a database is a problem, and weir check creates nothing', async () => {
   using home = temporaryHome({ 'work/data/weir.db': 'a letter to a friend, of some length. '.repeat(40) })
   const { out } = await check(home.place('work'), { WEIR_DATA: 'data' })
-  expect(out).toMatch(/ {2}data folder: The database .*weir\.db cannot be opened: file is not a database\.$/m)
+  expect(out).toMatch(
+    / {2}data folder: The database .*weir\.db cannot be opened: it is damaged, or not a database of SQLite\.$/m,
+  )
   expect(readdirSync(home.place('work/data'))).toEqual(['weir.db'])
   await check(home.place('work'), { WEIR_DATA: 'other' })
   expect(readdirSync(home.place('work'))).not.toContain('other')

@@ -13,6 +13,8 @@ import {
 } from './load.ts'
 import { type BenchGateway, streamLength } from './gateway.ts'
 import { processorTime, readProcessUsage } from './processor-time.ts'
+import { causeOf } from '../../lib/log.ts'
+import { platformFailure } from '../../lib/platform-failure.ts'
 import { CommandError } from '../errors.ts'
 
 /** The result of `weir bench`, as `--json` prints it. */
@@ -163,7 +165,8 @@ async function expectModel(target: ChatTarget): Promise<void> {
   try {
     await send({ calls: [plainChat(target)], callers: 1, durationMs: 0 })
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error)
+    const failure = platformFailure(error)
+    const cause = failure === undefined ? causeOf(error) : `It cannot be reached: ${failure}.`
     const advice = `It must serve ${model}. Enable the provider echo in its settings.`
     throw new CommandError(`${target.url} cannot be measured. ${cause} ${advice}`)
   }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { Settings } from '../../config/settings.ts'
 import { internalError } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
+import { platformFailure } from '../../lib/platform-failure.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { CommandError } from '../errors.ts'
 
@@ -108,6 +109,6 @@ function portInUse(port: number): string {
 }
 
 function unknownReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = platformFailure(error) ?? (error instanceof Error ? error.message : String(error))
   return `${message.replace(/\.$/, '')}. Choose another address with --host or --port.`
 }

@@ -54,21 +54,36 @@ function retryAfterMs(error: unknown): number {
 }
 
 /**
- * The failure of a call whose routes have failed with these errors, in this order: the last temporary one,
- * else the last. Its `retry-after` is the earliest time at which one of the routes may respond, and absent if
+ * The failure of a call whose routes have failed with these errors, in this order: the last temporary one, else the last,
+ * with the sentences of all. Its `retry-after` is the earliest time at which one of the routes may respond, and absent if
  * that is unknown for one of them.
  */
 export function combinedFailure(errors: readonly unknown[]): unknown {
   const temporary = errors.flatMap((error) => (error instanceof ApiError && !isFinal(error) ? [error] : []))
-  const last = temporary.at(-1)
-  if (last === undefined) return errors.at(-1) ?? internalError(new Error('The model has no routes.'))
+  const last = temporary.at(-1) ?? errors.at(-1)
+  if (last === undefined) return internalError(new Error('The model has no routes.'))
+  if (!(last instanceof ApiError)) return last
   const pauses = temporary.map(({ headers }) => Number(headers['retry-after'] ?? 0))
-  const shortest = Math.min(...pauses)
-  if (shortest === Number(last.headers['retry-after'] ?? 0)) return last
-  const { status, message, type, code, param, cause } = last
-  const { 'retry-after': _, ...others } = last.headers
-  const headers = shortest > 0 ? { ...others, 'retry-after': String(shortest) } : others
-  return new ApiError(status, message, { type, code, param, headers, cause })
+  const shortest = Math.min(...pauses, Number.MAX_SAFE_INTEGER)
+  const message = combinedMessage(errors)
+  const isShortest = temporary.length === 0 || shortest === Number(last.headers['retry-after'] ?? 0)
+  if (isShortest && message === last.message) return last
+  const { status, type, code, param, cause } = last
+  const { 'retry-after': pause, ...others } = last.headers
+  const after = isShortest ? pause : String(shortest || '')
+  return new ApiError(status, message, {
+    type,
+    code,
+    param,
+    headers: after ? { ...others, 'retry-after': after } : others,
+    cause,
+  })
+}
+
+/** Names each provider that failed, once. */
+function combinedMessage(errors: readonly unknown[]): string {
+  const messages = errors.flatMap((error) => (error instanceof ApiError ? [error.message] : []))
+  return [...new Set(messages)].join(' ')
 }
 
 /** Whether the same request cannot succeed later either. */

@@ -2,7 +2,7 @@ import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import type { Readiness } from '../ports/health.ts'
 import { type Query, serverTime } from './connection/connections.ts'
-import { databaseUnavailable, outageMessage } from './postgres-errors.ts'
+import { databaseUnavailable, outageMessage, outageReason } from './postgres-errors.ts'
 
 /**
  * Tracks whether the database works. While it does not, requests that need it are rejected at once, and a probe is
@@ -61,7 +61,9 @@ class ProbedHealth implements Health {
   failed(cause: unknown): void {
     // A start that fails reports the error itself.
     if (!this.#outage && this.#workedAt !== undefined && !this.#closed)
-      this.#log.error('The database is unavailable; requests are rejected.', { cause: causeOf(cause) })
+      this.#log.error('The database is unavailable; requests are rejected.', {
+        cause: outageReason(cause) ?? causeOf(cause),
+      })
     this.#outage = databaseUnavailable(cause)
     this.#schedule(probeIntervalMs)
   }

@@ -1,4 +1,5 @@
 import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
+import { platformFailure } from '../../lib/platform-failure.ts'
 
 /**
  * Problems of the server, by prefix of the SQLSTATE. Constraints and invalid statements are not among them. The more
@@ -34,6 +35,19 @@ export function toOutage(error: unknown): unknown {
 export function outageMessage(error: unknown): string | undefined {
   const problem = outageOf(error)
   return problem && `The database ${problem}.`
+}
+
+/** The same with the cause of a lost connection, as a clause for the operator. */
+export function outageReason(error: unknown): string | undefined {
+  const problem = outageOf(error)
+  if (problem === undefined) return undefined
+  const failure = connectionFailure(error)
+  return failure === undefined ? `it ${problem}` : `it ${problem}: ${failure}`
+}
+
+function connectionFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error) || sqlStateOf(error) !== undefined) return undefined
+  return platformFailure(error) ?? connectionFailure(error.cause)
 }
 
 /** Whether the server answered with an error, and rolled back the transaction; the connection is still open. */

@@ -1,9 +1,9 @@
 import { type Stats, statSync } from 'node:fs'
 import type { ApiError } from '../../lib/errors/errors.ts'
-import { causeOf, type Log } from '../../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import { throttle } from '../../lib/time.ts'
 import { type Database, inMemory } from './connection/database.ts'
-import { databaseUnavailable, FileReplacedError } from './sqlite-errors.ts'
+import { databaseUnavailable, FileReplacedError, reasonOf } from './sqlite-errors.ts'
 
 /**
  * Tracks whether the database works. After a transaction has failed, requests that need one are rejected at once, and a
@@ -47,7 +47,7 @@ export function createHealth(database: Database, log: Log): Health {
   function failed(cause: unknown): void {
     // A start that fails reports the error itself.
     if (!outage && writtenAt !== undefined)
-      log.error('The database is unavailable; requests are rejected.', { cause: causeOf(cause) })
+      log.error('The database is unavailable; requests are rejected.', { cause: reasonOf(cause) })
     // The first probe runs at once: a single failure, such as a row that is too large, should affect few other requests.
     timer ??= setTimeout(retry, outage ? probeIntervalMs : 0).unref()
     outage = databaseUnavailable(cause)

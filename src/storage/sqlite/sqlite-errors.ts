@@ -1,5 +1,5 @@
-import { SQLiteError } from 'bun:sqlite'
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
+import { platformFailure } from '../../lib/platform-failure.ts'
 
 /** Problems of the database file, by prefix of SQLite's code; constraints and invalid statements are not among them. */
 const outages: Readonly<Record<string, string>> = {
@@ -10,9 +10,9 @@ const outages: Readonly<Record<string, string>> = {
   IOERR: 'cannot be read or written',
   CORRUPT: 'is damaged',
   FULL: 'is out of disk space',
-  CANTOPEN: 'cannot be opened',
+  CANTOPEN: 'is missing, or its folder cannot be read',
   PROTOCOL: 'is locked by another process',
-  NOTADB: 'is damaged',
+  NOTADB: 'is damaged, or not a database of SQLite',
 }
 
 /** Maps the error of a database that is locked, full or damaged to the 503; returns any other error unchanged. */
@@ -39,6 +39,13 @@ export function outageMessage(error: unknown): string | undefined {
   return problem && `The database ${problem}.`
 }
 
+/** Why a file cannot be opened, locked or copied, as a clause: that of SQLite or of the system, else the error's own. */
+export function reasonOf(error: unknown, subject = 'it'): string {
+  const problem = outageOf(error)
+  if (problem !== undefined) return `${subject} ${problem}`
+  return platformFailure(error) ?? (error instanceof Error ? error.message.replace(/\.$/, '') : String(error))
+}
+
 /** Runs a read as a promise; rejects with 503 if the database is unavailable. */
 export async function read<T>(work: () => T): Promise<T> {
   try {
@@ -50,14 +57,22 @@ export async function read<T>(work: () => T): Promise<T> {
 
 /** Whether another process holds the lock, which may be released in a moment; the error may be the cause of this one. */
 export function isBusy(error: unknown): boolean {
-  if (error instanceof SQLiteError) return error.code?.startsWith('SQLITE_BUSY') === true
+  const code = codeOf(error)
+  if (code !== undefined) return code.startsWith('SQLITE_BUSY')
   return error instanceof Error && isBusy(error.cause)
+}
+
+/** The code of an error of SQLite, which is a plain error if a thread has thrown it. */
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined
 }
 
 function outageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof FileReplacedError) return 'was moved or replaced'
-  if (!(error instanceof SQLiteError)) return outageOf(error.cause)
-  const name = Object.keys(outages).find((name) => error.code?.startsWith(`SQLITE_${name}`))
+  const code = codeOf(error)
+  if (code === undefined) return outageOf(error.cause)
+  const name = Object.keys(outages).find((name) => code.startsWith(`SQLITE_${name}`))
   return name === undefined ? undefined : outages[name]
 }

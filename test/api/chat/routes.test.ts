@@ -13,6 +13,23 @@ function requested({ acme, other }: Scenario): number[] {
   return [acme.requests.length, other.requests.length]
 }
 
+test('an error names each provider that has failed, once', async () => {
+  await using scenario = await startScenario(failed(401), { ...retries(0), other: [failed(404)] })
+  expect(await readError(await scenario.app.chat(chatRequest))).toMatchObject({
+    message:
+      'The provider acme rejected the API key of the gateway. The provider other does not have this model.',
+    code: 'upstream_model_not_found',
+  })
+  for (const engine of [scenario.acme, scenario.other]) await engine[Symbol.asyncDispose]()
+  const message = ['acme', 'other']
+    .map((name) => `The provider ${name} failed: the connection failed (ECONNREFUSED).`)
+    .join(' ')
+  for (let call = 0; call < 2; call++) {
+    const reply = await scenario.app.chat(chatRequest)
+    expect(await readError(reply)).toMatchObject({ status: 502, code: 'upstream_unavailable', message })
+  }
+})
+
 describe('a route that fails', () => {
   const passing: readonly (readonly [string, Script])[] = [
     ['500', failed(500)],

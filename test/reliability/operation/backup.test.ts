@@ -106,10 +106,14 @@ test('a backup that cannot be read or written is one error message and leaves no
     'this is no database at all, though it is long enough for one'.repeat(20),
   )
   const broken = await backup(folder, 'copy.db')
-  expect(broken).toEqual({ code: 1, out: '', err: 'The backup failed: file is not a database.\n' })
+  expect(broken).toEqual({
+    code: 1,
+    out: '',
+    err: 'The backup failed: the database is damaged, or not a database of SQLite.\n',
+  })
   const nowhere = await backup(folder, 'missing/copy.db')
   expect([nowhere.code, nowhere.err.split('\n').length]).toEqual([1, 2])
-  expect(nowhere.err).toStartWith('The backup failed: ENOENT')
+  expect(nowhere.err).toStartWith('The backup failed: the file does not exist (ENOENT)')
   expect((await backup(folder)).code).toBe(2)
   expect(existsSync(join(folder, 'copy.db'))).toBe(false)
   expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['weir.db'])

@@ -91,7 +91,10 @@ test('a start with a file that is not a database ends with an error', async () =
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'data/weir.db'), 'a letter to a friend, of some length. '.repeat(40))
-  expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: file is not a database\.$/m)
+  expectOneLine(
+    await serve(folder),
+    /^The database .*weir\.db cannot be opened: it is damaged, or not a database of SQLite\.$/m,
+  )
 })
 
 test('a start with a corrupt database ends with an error', async () => {
@@ -100,7 +103,7 @@ test('a start with a corrupt database ends with an error', async () => {
   const bytes = await Bun.file(file).bytes()
   bytes.fill(7, 4096)
   writeFileSync(file, bytes)
-  expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: .*malformed\.$/m)
+  expectOneLine(await serve(folder), /^The database .*weir\.db cannot be opened: it is damaged\.$/m)
 })
 
 test('a start with a database that another process locks ends with an error', async () => {

@@ -78,7 +78,7 @@ test('a file that is not a database is rejected with its name', () => {
     'a letter to a friend, long enough to have a header, and surely not of SQLite'.repeat(9),
   )
   expect(() => openDatabase(file, quietLog)).toThrow(
-    `The database ${file} cannot be opened: file is not a database.`,
+    `The database ${file} cannot be opened: it is damaged, or not a database of SQLite.`,
   )
 })
 

@@ -96,7 +96,9 @@ test('a corrupt database is rejected, and accepted again when it is repaired', a
   write(new Uint8Array(complete.length).fill(7))
   one.sqlite.run('PRAGMA shrink_memory')
   expect((await failure(one.add('lost')))?.status).toBe(503)
-  expect((await failure(one.examine()))?.message).toBe('The database is damaged.')
+  expect((await failure(one.examine()))?.message).toBe(
+    'The database is damaged, or not a database of SQLite.',
+  )
   write(complete)
   await one.well()
   await one.add('after')

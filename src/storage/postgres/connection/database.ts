@@ -5,7 +5,7 @@ import { databaseLabel } from '../../database-location.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
 import { releaseReservations } from '../reservations.ts'
 import { createHealth, type Health } from '../health.ts'
-import { outageMessage } from '../postgres-errors.ts'
+import { outageReason } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
 import { createWriter, type Writer, type WriterOptions } from '../writer/writer.ts'
@@ -102,8 +102,9 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
 
 /** Adds the name of the database to errors of the server and of the network. */
 export function operatorError(error: unknown, label: string): unknown {
-  if (outageMessage(error) === undefined || !(error instanceof Error)) return error
-  return new Error(`The database ${label} cannot be opened: ${error.message}.`, { cause: error })
+  const reason = outageReason(error)
+  if (reason === undefined) return error
+  return new Error(`The database ${label} cannot be opened: ${reason}.`, { cause: error })
 }
 
 /** Rejects with an error for the operator if the database cannot be reached, or has a newer schema. Changes nothing. */

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { reasonOf } from '../sqlite-errors.ts'
 import { moveWithoutOverwrite, syncToDisk } from './files.ts'
 
 /** A failed backup; its message is for the operator. */
@@ -31,7 +32,9 @@ export async function backUp(
     else if (!moveWithoutOverwrite(part, target)) throw targetExists(target)
     if (process.platform !== 'win32') syncToDisk(dirname(target))
   } catch (error) {
-    throw error instanceof BackupError ? error : new BackupError(`The backup failed: ${messageOf(error)}.`)
+    throw error instanceof BackupError
+      ? error
+      : new BackupError(`The backup failed: ${reasonOf(error, 'the database')}.`)
   } finally {
     rmSync(part, { force: true })
   }
@@ -61,7 +64,3 @@ reader.run('PRAGMA busy_timeout = 5000')
 reader.prepare('VACUUM INTO ?').run(workerData.target)
 reader.close()
 `
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
-}

@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { createLog, type Log } from '../../../lib/log.ts'
 import { createRunScript, type RunScript } from '../run-script.ts'
-import { isBusy } from '../sqlite-errors.ts'
+import { isBusy, reasonOf } from '../sqlite-errors.ts'
 import { createPrivateFile } from './files.ts'
 import { enableAutoVacuum, migrate, migrations, schemaVersion } from './migrate.ts'
 
@@ -85,7 +85,7 @@ function prepare(sqlite: Sqlite, log: Log): void {
 /** Adds the name of the database to errors of SQLite and of the file system, which have a code and name no file. */
 function databaseError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
-  return new Error(`The database ${file} cannot be opened: ${error.message}.`, { cause: error })
+  return new Error(`The database ${file} cannot be opened: ${reasonOf(error)}.`, { cause: error })
 }
 
 /** Retries, because `busy_timeout` does not apply to this change, and other processes may be opening the new file. */

@@ -1,5 +1,6 @@
 import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
+import { reasonOf } from '../sqlite-errors.ts'
 import { createPrivateFile } from './files.ts'
 import { lockName } from '../../database-location.ts'
 
@@ -28,8 +29,7 @@ function openLock(file: string, folder: string): Sqlite {
     createPrivateFile(file)
     return new Sqlite(file)
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error)
-    throw new Error(`The data folder ${folder} cannot be used: ${cause}.`, { cause: error })
+    throw new Error(`The data folder ${folder} cannot be used: ${reasonOf(error)}.`, { cause: error })
   }
 }
 
