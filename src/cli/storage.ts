@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
 import { findDatabaseUrl } from '../config/load.ts'
 import { findDataFolder } from '../config/paths.ts'
-import { busyTimeoutMs } from '../storage/common/busy-retries.ts'
 import { type DatabaseLocation, databaseName } from '../storage/database-location.ts'
 import { type AdminStorage, type DatabaseAccess, openDatabase } from '../storage/open-database.ts'
 import type { CliContext } from './context.ts'
@@ -34,8 +33,6 @@ export function configuredDatabase(flags: Flags, context: CliContext): DatabaseL
   return findDatabaseUrl({ flags, ...context }) ?? join(findDataFolder({ flags, ...context }), databaseName)
 }
 
-const busyNotice = `The database is busy. Waiting for it, up to ${busyTimeoutMs / 1000} s.`
-
 async function withDatabase<T>(
   access: DatabaseAccess,
   flags: Flags,
@@ -44,8 +41,8 @@ async function withDatabase<T>(
 ): Promise<T> {
   const location = configuredDatabase(flags, context)
   let noticed = flags.json === true
-  const showBusy = () => {
-    if (!noticed) context.err(busyNotice)
+  const showBusy = (maxMs: number) => {
+    if (!noticed) context.err(`The database is busy. Waiting for it, up to ${maxMs / 1000} s.`)
     noticed = true
   }
   const storage = await openDatabase(location, access, logTo(context), showBusy)

@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.ts'
-import { patientRunner, retryWhileBusy } from './common/busy-retries.ts'
+import { type BusyRetries, patientRunner, retryWhileBusy } from './common/busy-retries.ts'
 import type { DatabaseLocation } from './database-location.ts'
 import type { ManagedStores } from './ports/storage.ts'
 import type { UsageBuckets } from './ports/usage.ts'
@@ -29,6 +29,9 @@ export type AdminStorage = ManagedStores & {
 /** Reads an existing database, also writes it, or creates it first if it is missing. */
 export type DatabaseAccess = 'read' | 'write' | 'create'
 
+/** See `BusyRetries`. */
+type OnBusy = BusyRetries['onWait']
+
 /**
  * Opens a database for a command, and migrates it before it is written; undefined if there is none. Rejects with an error
  * for the operator if it cannot be used. A PostgreSQL database is always there, and its tables are created. Waits up to
@@ -38,7 +41,7 @@ export async function openDatabase(
   location: DatabaseLocation,
   access: DatabaseAccess,
   log: Log,
-  onBusy: () => void = () => {},
+  onBusy: OnBusy = () => {},
 ): Promise<AdminStorage | undefined> {
   if (typeof location === 'string') return openSqliteForAdmin(location, access, log, onBusy)
   // Loaded only when it is used, because the driver would delay every command.
@@ -74,7 +77,7 @@ async function openSqliteForAdmin(
   file: string,
   access: DatabaseAccess,
   log: Log,
-  onWait: () => void,
+  onWait: OnBusy,
 ): Promise<AdminStorage | undefined> {
   if (access !== 'create' && !hasDatabase(file)) return undefined
   const retries = { isBusy, onWait }

@@ -1,3 +1,4 @@
+import { loggable } from '../../lib/text.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type {
@@ -7,7 +8,6 @@ import type {
   ProjectRecord,
 } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
-import { noOrganizationNamed } from '../../storage/common/account-rules.ts'
 import type { KeyDetails } from './key-output.ts'
 import { CommandError } from '../errors.ts'
 
@@ -25,7 +25,9 @@ export async function findOrganization(
 ): Promise<OrganizationAccount> {
   const account = await organizations.find(name)
   if (account !== undefined) return account
-  throw noOrganizationNamed(name)
+  throw new CommandError(
+    `There is no organization ${loggable(name)}. To list all organizations, run: weir orgs list`,
+  )
 }
 
 /**

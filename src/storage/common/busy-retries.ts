@@ -5,14 +5,14 @@ import type { ScriptRunner } from '../statement.ts'
 export type BusyRetries = {
   /** Whether the attempt failed only because of other processes, and has changed nothing. */
   readonly isBusy: (error: unknown) => boolean
-  /** Called, possibly several times, when the wait takes longer than a moment. */
-  readonly onWait: () => void
+  /** Called, possibly several times, when the wait takes longer than a moment; `maxMs` is the longest wait. */
+  readonly onWait: (maxMs: number) => void
   /** Milliseconds. */
   readonly timeoutMs?: number
 }
 
 /** The time that a command waits for a busy database. */
-export const busyTimeoutMs = 30_000
+const busyTimeoutMs = 30_000
 /** A wait shorter than this is not worth a word. */
 const momentMs = 1000
 const pauseMs = 50
@@ -30,7 +30,7 @@ export async function retryWhileBusy<T>(
       if (!isBusy(error)) throw error
       if (performance.now() > deadline) throw stillBusy(timeoutMs, error)
     }
-    onWait()
+    onWait(timeoutMs)
     await Bun.sleep(pauseMs)
   }
 }
@@ -44,7 +44,7 @@ function stillBusy(timeoutMs: number, cause: unknown): Error {
 export function patientRunner(runner: ScriptRunner, retries: BusyRetries): ScriptRunner {
   /** The runner itself waits for locks for a while, before it rejects. */
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(retries.onWait, momentMs)
+    const timer = setTimeout(retries.onWait, momentMs, retries.timeoutMs ?? busyTimeoutMs)
     try {
       return await retryWhileBusy(work, retries)
     } finally {

@@ -62,7 +62,7 @@ class ProbedHealth implements Health {
     // A start that fails reports the error itself.
     if (!this.#outage && this.#workedAt !== undefined && !this.#closed)
       this.#log.error('The database is unavailable; requests are rejected.', {
-        cause: outageReason(cause) ?? causeOf(cause),
+        cause: outageReason(cause, 'the database') ?? causeOf(cause),
       })
     this.#outage = databaseUnavailable(cause)
     this.#schedule(probeIntervalMs)

@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { clientReports, operatorReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
-import { patientRunner, retryWhileBusy } from '../common/busy-retries.ts'
+import { type BusyRetries, patientRunner, retryWhileBusy } from '../common/busy-retries.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { createCompletions } from '../scripts/completions.ts'
@@ -87,7 +87,7 @@ function startPeers(
 }
 
 /** Opens the database for a command as `openDatabase` of all databases does. */
-export async function openPostgresForAdmin(url: Secret, log: Log, onWait: () => void = () => {}) {
+export async function openPostgresForAdmin(url: Secret, log: Log, onWait: BusyRetries['onWait'] = () => {}) {
   const retries = { isBusy, onWait }
   const database = await retryWhileBusy(() => openDatabase(url, log), retries)
   const runner = patientRunner(createScriptRunner(database), retries)

@@ -38,11 +38,11 @@ export function outageMessage(error: unknown): string | undefined {
 }
 
 /** The same with the cause of a lost connection, as a clause for the operator. */
-export function outageReason(error: unknown): string | undefined {
+export function outageReason(error: unknown, subject = 'it'): string | undefined {
   const problem = outageOf(error)
   if (problem === undefined) return undefined
   const failure = connectionFailure(error)
-  return failure === undefined ? `it ${problem}` : `it ${problem}: ${failure}`
+  return `${subject} ${problem}${failure === undefined ? '' : `: ${failure}`}`
 }
 
 function connectionFailure(error: unknown): string | undefined {

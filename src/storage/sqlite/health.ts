@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import type { ApiError } from '../../lib/errors/errors.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log, LogFields } from '../../lib/log.ts'
 import { throttle } from '../../lib/time.ts'
 import { type Database, inMemory } from './connection/database.ts'
 import { databaseUnavailable, FileReplacedError, reasonOf } from './sqlite-errors.ts'
@@ -46,8 +46,7 @@ export function createHealth(database: Database, log: Log): Health {
 
   function failed(cause: unknown): void {
     // A start that fails reports the error itself.
-    if (!outage && writtenAt !== undefined)
-      log.error('The database is unavailable; requests are rejected.', { cause: reasonOf(cause) })
+    if (!outage && writtenAt !== undefined) log.error(unavailableMessage, reasonFields(cause))
     // The first probe runs at once: a single failure, such as a row that is too large, should affect few other requests.
     timer ??= setTimeout(retry, outage ? probeIntervalMs : 0).unref()
     outage = databaseUnavailable(cause)
@@ -138,4 +137,10 @@ export function prepareWriteProbe({ sqlite }: Database): () => void {
     insert.run()
     remove.run()
   }
+}
+
+const unavailableMessage = 'The database is unavailable; requests are rejected.'
+
+function reasonFields(cause: unknown): LogFields {
+  return { cause: reasonOf(cause, 'the database') }
 }
