@@ -45,7 +45,12 @@ test('weir connect codex says what the settings lack, and adds it with --apply',
 
 test.each([
   ['no file', undefined, 'compatibility:\n  function_tools: true\n'],
-  ['another section', 'port: 9000\n', 'port: 9000\ncompatibility:\n  function_tools: true\n'],
+  [
+    'another section',
+    "port: 9000 # it's\ncors: [ 'https://a.example']",
+    "port: 9000 # it's\ncors: [ 'https://a.example']\ncompatibility:\n  function_tools: true\n",
+  ],
+  ['a mapping in braces', '{ port: 9000 }\n', undefined],
   [
     'a flow',
     "compatibility: { function_tools: false } # 'off'\n",

@@ -17,8 +17,13 @@ export function settingText({ section, name, value }: MissingSetting): string {
  */
 export function applySettings(file: string, missing: readonly MissingSetting[]): void {
   const text = readIfExists(file)
-  const edited = withSettings(text, missing)
-  if (!Bun.deepEquals(Bun.YAML.parse(edited), expectedSettings(text, missing)))
+  const expected = expectedSettings(text, missing)
+  const isNew = missing.every(({ section }) => !Object.hasOwn(settingsOf(text), section))
+  // Adding lines leaves the others as they are.
+  const edited = (isNew ? [withLines, withSettings] : [withSettings])
+    .map((edit) => edit(text, missing))
+    .find((edited) => Bun.deepEquals(parseOrNull(edited), expected))
+  if (edited === undefined)
     throw new CommandError(
       `The file ${file} cannot be edited. Add this yourself: ${missing.map(settingText).join(', ')}`,
     )
@@ -44,16 +49,37 @@ function accessFile<T>(file: string, access: () => T): T {
   }
 }
 
+function withLines(text: string, missing: readonly MissingSetting[]): string {
+  const lines = missing.map(({ section, name, value }) => `${section}:\n  ${name}: ${value}\n`).join('')
+  return withLineEnds(text === '' || text.endsWith('\n') ? text + lines : `${text}\n${lines}`, text)
+}
+
 function withSettings(text: string, missing: readonly MissingSetting[]): string {
   const document = parseDocument(text)
   for (const { section, name, value } of missing) document.setIn([section, name], value)
-  const edited = document.toString({ lineWidth: 0 })
-  return text.includes('\r\n') ? edited.replace(/\r?\n/g, '\r\n') : edited
+  return withLineEnds(document.toString({ lineWidth: 0 }), text)
+}
+
+/** The line ends of Windows, if the text had them before. */
+function withLineEnds(edited: string, before: string): string {
+  return before.includes('\r\n') ? edited.replace(/\r?\n/g, '\r\n') : edited
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return Bun.YAML.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function expectedSettings(text: string, missing: readonly MissingSetting[]): unknown {
-  // It was loaded: a valid file has a mapping, and its sections are mappings.
-  const settings = (Bun.YAML.parse(text) ?? {}) as Record<string, Record<string, unknown>>
+  const settings = { ...settingsOf(text) }
   for (const { section, name, value } of missing) settings[section] = { ...settings[section], [name]: value }
   return settings
+}
+
+/** The text was loaded: a valid file has a mapping, and its sections are mappings. */
+function settingsOf(text: string): Record<string, Record<string, unknown>> {
+  return (Bun.YAML.parse(text) ?? {}) as Record<string, Record<string, unknown>>
 }
