@@ -38,8 +38,8 @@ const usage = `Usage
                                  prints the settings that make a tool use this gateway
 
 Prints environment variables, files and commands to paste, with the address of the gateway and a
-model that is enabled, and what the settings of Weir lack for the tool. Without --key or --create-key, the settings refer to the
-environment variable ${keyVariable}.
+model that is enabled, and what the settings of Weir lack for the tool. Without --key or
+--create-key, the settings refer to the environment variable ${keyVariable}.
 
 Flags
   --key KEY      the API key for the tool
