@@ -4,13 +4,21 @@ import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../li
 import { nearMatch } from '../lib/near-match.ts'
 import { problemPath, type SettingsProblem } from './problem.ts'
 
-/** Returns true if the value matches the schema; otherwise adds a problem for each mismatch to `problems`. */
+/**
+ * Returns true if the value matches the schema; otherwise adds a problem for each mismatch to `problems`.
+ * The messages do not show values of private settings, or of those in `variablePaths`, which come from the environment.
+ */
 export function checkSchema<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
   problems: SettingsProblem[],
+  variablePaths: ReadonlySet<string> = new Set(),
 ): value is Static<Schema> {
-  const mismatches = [...problemsOf(fieldsOf(schema), value, '')]
+  const mismatches = [...problemsOf(fieldsOf(schema), value, '')].map(({ found, path, message }) => {
+    if (found === undefined) return { path, message }
+    const shown = variablePaths.has(path) ? describeType(found.value) : describeValue(found)
+    return { path, message: `${message}, not ${shown}.${found.example ?? ''}` }
+  })
   // A setting that already has a problem needs no second one.
   const reported = new Set(problems.map(({ path }) => path))
   problems.push(...mismatches.filter(({ path }) => !reported.has(path)))
@@ -19,7 +27,9 @@ export function checkSchema<Schema extends TSchema>(
   return false
 }
 
-type Problems = Generator<SettingsProblem>
+/** The value that was found where the message says what it must be. */
+type Found = { readonly schema: Fields; readonly value: unknown; readonly example?: string }
+type Problems = Generator<SettingsProblem & { readonly found?: Found }>
 
 function* problemsOf(schema: Fields, value: unknown, path: string): Problems {
   if (value === null) yield { path, message: 'has no value. Set one, or remove the line.' }
@@ -55,11 +65,15 @@ function* problemsOfRecord(schema: Fields, value: unknown, path: string): Proble
 }
 
 /** Returns a problem with an example to copy. */
-function wrongType(expected: string, schema: Fields, value: unknown, path: string): SettingsProblem {
+function wrongType(expected: string, schema: Fields, value: unknown, path: string) {
   const name = /([^.[\]]+)(\[\d+\])?$/.exec(path)
   const example =
     name === null ? 'port: 9347' : `${name[1]}: ${name[2] ? `[${exampleYaml(schema)}]` : exampleYaml(schema)}`
-  return { path, message: `must be ${expected}, not ${describeType(value)}. Example: “${example}”.` }
+  return {
+    path,
+    message: `must be ${expected}`,
+    found: { schema, value, example: ` Example: “${example}”.` },
+  }
 }
 
 function* problemsOfList(schema: Fields, value: unknown, path: string): Problems {
@@ -75,7 +89,7 @@ function* problemsOfChoice(schema: Fields, value: unknown, path: string): Proble
   const choices = listOf(schema.anyOf).map(fieldsOf)
   const matching = isObject(value) ? choices.find((choice) => hasTagOf(choice, value)) : undefined
   if (matching !== undefined) yield* problemsOf(matching, value, path)
-  else yield { path, message: `must be ${describeSchema(schema)}, not ${describeValue(schema, value)}.` }
+  else yield { path, message: `must be ${describeSchema(schema)}`, found: { schema, value } }
 }
 
 function hasTagOf(choice: Fields, value: Fields): boolean {
@@ -111,21 +125,26 @@ function rangeText(schema: Fields): string {
   return minimum === undefined ? '' : ` of at least ${minimum}`
 }
 
-/** Shows the value only if it cannot be a secret: a number, an amount with a unit, or a short word. */
-function describeValue(schema: Fields, value: unknown): string {
-  if (!isPublic(schema)) return describeType(value)
+/** Shows a value that cannot be a secret, and only the type of any other one. */
+function describeValue({ schema, value }: Found): string {
+  if (schema.private === true) return describeType(value)
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' && /^(-?[\d.]{1,12} ?[A-Za-z%]{0,4}|[a-z]{1,12})$/.test(value)
-    ? `“${value}”`
-    : describeType(value)
+  const isShown = typeof value === 'string' && value !== '' && value.length <= 60 && !mayBeSecret(value)
+  return isShown ? `“${value}”` : describeType(value)
 }
 
-/** True if values of this setting may be shown: numbers, enums and patterned strings, except URLs. */
-function isPublic(schema: Fields): boolean {
-  const { type, pattern, anyOf } = schema
-  if (Array.isArray(anyOf)) return anyOf.map(fieldsOf).every(isPublic)
-  if (type === 'string') return typeof pattern === 'string' && schema.private !== true
-  return type === 'integer' || type === 'number' || type === 'boolean' || Array.isArray(schema.enum)
+/** True for a text with the form of a key, a token or a URL with credentials, and for one of several lines. */
+function mayBeSecret(text: string): boolean {
+  if (
+    /[^\x20-\x7e\u00a1-\u1fff]|@|^(bearer|basic) |\b(sk|pk|gsk|key|hf|xai|ghp|AIza)[-_]|password|secret|token/i.test(
+      text,
+    )
+  )
+    return true
+  const words = text.split(/[^A-Za-z0-9]+/)
+  return words.some(
+    (word) => word.length > 20 || (word.length > 8 && /\d/.test(word) && /[A-Za-z]/.test(word)),
+  )
 }
 
 /** Names the type of a value without showing it, because it may be a secret. */

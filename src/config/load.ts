@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { isObject } from '../lib/json/json.ts'
+import { Value } from 'typebox/value'
+import { fieldsOf, isObject } from '../lib/json/json.ts'
 import { Secret } from '../lib/secret.ts'
 import { checkSchema } from './check-schema.ts'
 import { toSettings } from './defaults.ts'
 import type { ModelDetails } from './model-details.ts'
 import { findDataFolder, findSettingsFile, type SettingsInput } from './paths.ts'
-import { SettingsError, type SettingsProblem } from './problem.ts'
+import { isSamePlace, SettingsError, type SettingsProblem } from './problem.ts'
 import { interpolate, readSettingsFile } from './read-settings-file.ts'
 import { DatabaseUrl, maxWorkers, type Settings, SettingsFile } from './settings.ts'
+import { validPart } from './valid-part.ts'
+import type { ParsedYaml } from './yaml.ts'
 
 /** The settings, and the files that they belong to. */
 export type LoadedSettings = {
@@ -22,18 +25,54 @@ export type LoadedSettings = {
 /** Loads the settings: flags override WEIR_ variables, the file, then the defaults. Throws `SettingsError`. */
 export function loadSettings(input: SettingsInput): LoadedSettings {
   const file = findSettingsFile(input)
+  const source = file === null ? noFile : readSettingsFile(file)
   const problems: SettingsProblem[] = []
   const warnings: SettingsProblem[] = []
-  const fileSettings =
-    file === null ? {} : interpolate(readSettingsFile(file), input.environment, problems, warnings)
-  const valid = checkSchema(SettingsFile, fileSettings, problems)
-  const database = databaseFromEnvironment(input.environment, problems)
-  if (valid) problems.push(...duplicateModelNames(fileSettings.models ?? []))
-  const overrides = overridesFromInput(input, problems)
-  if (!valid || problems.length > 0) throw new SettingsError(problems, file)
+  const variablePaths = new Set<string>()
+  const values = interpolate(source.value, input.environment, problems, warnings, variablePaths)
+  const valid = checkSchema(SettingsFile, values, problems, variablePaths)
+  const fileSettings = valid ? values : validSettings(values)
+  const duplicates = duplicateModelNames(fileSettings.models ?? [])
+  problems.push(...duplicates.filter(({ path }) => !problems.some((known) => isSamePlace(known.path, path))))
+  const located = problems.map((problem) => ({ ...problem, ...source.locate(problem.path) }))
+  const database = databaseFromEnvironment(input.environment, located)
+  const overrides = overridesFromInput(input, located)
   const page = input.flags['no-page'] && { page: false }
   const settings = toSettings({ ...fileSettings, ...overrides, ...page, ...(database && { database }) }, file)
-  return { settings, file, dataFolder: findDataFolder(input), warnings }
+  const all = [...syntaxProblems(source), ...withoutLines(located, source.problems)]
+  if (all.length > 0) throw new InvalidSettings(all, file, settings)
+  const locatedWarnings = warnings.map((warning) => ({ ...warning, ...source.locate(warning.path) }))
+  return { settings, file, dataFolder: findDataFolder(input), warnings: locatedWarnings }
+}
+
+/** The settings have problems; `validPart` are those of them that are valid, with the defaults. */
+export class InvalidSettings extends SettingsError {
+  readonly validPart: Settings
+
+  constructor(problems: readonly SettingsProblem[], file: string | null, validPart: Settings) {
+    super(problems, file)
+    this.validPart = validPart
+  }
+}
+
+const noFile: ParsedYaml = { value: {}, problems: [], duplicates: [], locate: () => undefined }
+
+function syntaxProblems({ problems, duplicates }: ParsedYaml): readonly SettingsProblem[] {
+  return [...problems, ...duplicates]
+}
+
+/** A value on a line with a syntax error needs no second problem. */
+function withoutLines(
+  problems: readonly SettingsProblem[],
+  reported: readonly SettingsProblem[],
+): readonly SettingsProblem[] {
+  const lines = new Set(reported.map(({ line }) => line))
+  return problems.filter(({ line }) => line === undefined || !lines.has(line))
+}
+
+function validSettings(values: unknown): SettingsFile {
+  const part = validPart(fieldsOf(SettingsFile), values)
+  return Value.Check(SettingsFile, part) ? part : {}
 }
 
 /** The settings that flags and variables override. */
@@ -123,7 +162,7 @@ function databaseFromFile(
 ): string | undefined {
   // A file that cannot be parsed matters only if it names a database.
   if (!/^["']?database["']?\s*:|[{,]\s*["']?database["']?\s*:/m.test(readText(file))) return undefined
-  const settings = readSettingsFile(file)
+  const settings = readSettingsFile(file).value
   const database = isObject(settings) ? settings.database : undefined
   return validUrl(interpolate(database, environment, problems), 'database', problems)
 }

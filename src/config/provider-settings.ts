@@ -13,7 +13,13 @@ export const ProviderSettings = Type.Object(
   optional({
     kind: text('The kind of provider; needed if the name of the entry is not a kind itself.', 'vllm'),
     base_url: url('Where the API begins, without the path of an endpoint; by default that of the kind.'),
-    api_key: text('The key of the provider; by default the variable of its kind.', '${ACME_API_KEY}'),
+    api_key: Type.String({
+      minLength: 1,
+      expected: 'a string',
+      description: 'The key of the provider; by default the variable of its kind.',
+      examples: ['${ACME_API_KEY}'],
+      private: true,
+    }),
     api: Type.Enum(['chat', 'responses'], {
       description:
         'The API of the provider that is used: `chat` for chat completions, `responses` for the Responses API, if the kind has it.',
@@ -29,14 +35,17 @@ export const ProviderSettings = Type.Object(
       'Google Cloud only: the JSON file of a service account; relative paths begin at the folder of the settings file.',
       'service-account.json',
     ),
-    headers: Type.Record(Type.String(), Type.String(), {
+    headers: Type.Record(Type.String(), Type.String({ private: true }), {
+      // A header may carry the key.
+      private: true,
       description: 'Further headers of each request to the provider.',
       examples: [{ 'x-team': 'blue' }],
     }),
     discover: flag('Lists the models of the provider at the start and every minute, and enables them.'),
     timeouts: Timeouts,
   }),
-  closed,
+  // A key in place of the entry is not shown.
+  { ...closed, private: true },
 )
 
 /** How often a route is tried again. */

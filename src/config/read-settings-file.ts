@@ -1,58 +1,55 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { isObject } from '../lib/json/json.ts'
 import { fileErrorReason } from './file-problems.ts'
 import { problemPath, SettingsError, type SettingsProblem } from './problem.ts'
+import { maxYamlBytes, type ParsedYaml, parseYaml } from './yaml.ts'
 
 /** Reads and parses the settings file without validating it. Throws `SettingsError`. */
-export function readSettingsFile(file: string): unknown {
-  const text = readText(file)
-  const settings = parseYaml(text, file)
-  const duplicate = duplicateKey(text)
-  if (duplicate !== undefined)
-    throw settingsError(file, duplicate, 'is defined twice. Merge the two definitions.')
-  if (settings === null || settings === undefined) throw settingsError(file, '', emptyMessage)
-  if (!isObject(settings)) throw settingsError(file, '', unnamedMessage)
-  return withEmptyProviders(settings)
+export function readSettingsFile(file: string): ParsedYaml {
+  const parsed = parseYaml(readText(file))
+  const { value, problems, duplicates, locate } = parsed
+  if (value === undefined && problems.length > 0) throw new SettingsError([...problems, ...duplicates], file)
+  if (value === null || value === undefined) throw fileError(file, emptyMessage)
+  if (!isObject(value)) throw fileError(file, unnamedMessage)
+  if (Object.hasOwn(value, 'model_list'))
+    throw new SettingsError([{ path: 'model_list', message: litellmMessage, ...locate('model_list') }], file)
+  return { ...parsed, value: withEmptyProviders(value) }
 }
 
 const emptyMessage = 'The file is empty. Add a setting, such as “port: 9347”, or remove the file.'
 const unnamedMessage = 'The file must contain named settings, such as “port: 9347”, not a list or a string.'
+const litellmMessage =
+  'is a setting of LiteLLM. To convert the file, run: weir import litellm FILE --out weir.yaml'
+
+/** Adds the position in the file to each problem that is there. */
+export function locateProblems(problems: readonly SettingsProblem[], file: string | null): SettingsProblem[] {
+  if (file === null || problems.length === 0) return [...problems]
+  try {
+    const { locate } = readSettingsFile(file)
+    return problems.map((problem) => ({ ...problem, ...locate(problem.path) }))
+  } catch {
+    // The file was changed since it was loaded.
+    return [...problems]
+  }
+}
 
 function readText(file: string): string {
+  let descriptor: number | undefined
   try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+    descriptor = openSync(file, 'r')
+    if (fstatSync(descriptor).size > maxYamlBytes)
+      throw fileError(file, 'The file has more than 1 MiB, which no settings have.')
+    return readFileSync(descriptor, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    throw settingsError(file, '', `The file cannot be read: ${fileErrorReason(error)}.`)
+    if (error instanceof SettingsError) throw error
+    throw fileError(file, `The file cannot be read: ${fileErrorReason(error)}.`)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
-function parseYaml(text: string, file: string): unknown {
-  try {
-    return Bun.YAML.parse(text)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, '') : 'not YAML'
-    throw settingsError(file, `line ${invalidLine(text)}`, `${reason}. This is not valid YAML.`)
-  }
-}
-
-/** Finds the line of a YAML error, which the parser does not report: it follows the longest valid beginning. */
-export function invalidLine(text: string): number {
-  const lines = text.split(/\r\n|\n|\r/)
-  let validLines = lines.length - 1
-  while (validLines > 0 && !isYaml(lines.slice(0, validLines).join('\n'))) validLines -= 1
-  const skipped = lines
-    .slice(validLines)
-    .findIndex((line) => line.trim() !== '' && !line.trim().startsWith('#'))
-  return validLines + Math.max(0, skipped) + 1
-}
-
-function isYaml(text: string): boolean {
-  try {
-    Bun.YAML.parse(text)
-    return true
-  } catch {
-    return false
-  }
+function fileError(file: string, message: string): SettingsError {
+  return new SettingsError([{ path: '', message }], file)
 }
 
 /** Treats `openai:` like `openai: {}`. */
@@ -62,60 +59,23 @@ function withEmptyProviders(settings: Readonly<Record<string, unknown>>): unknow
   return { ...settings, providers: Object.fromEntries(providers) }
 }
 
-function settingsError(file: string, path: string, message: string): SettingsError {
-  return new SettingsError([{ path, message }], file)
-}
-
-/**
- * Returns the path of the first key that occurs twice in a mapping of this YAML text, or undefined. The parser silently
- * keeps the last value. Each key gets a unique mark before parsing and is compared without it after; what looks like a
- * key inside a string or a comment does no harm.
- */
-export function duplicateKey(text: string): string | undefined {
-  let count = 0
-  const marked = text.replace(keyEnd, (end) => `${mark}${count++}_${end}`)
-  try {
-    return findDuplicate(Bun.YAML.parse(marked), '', new Set())
-  } catch {
-    // A mark made the text invalid, for example after a backslash. The unmarked text is known to be valid.
-    return undefined
-  }
-}
-
-/** The end of a quoted key, or of a plain one, whose colon must be followed by white space. */
-const keyEnd = /(?<!\\)["'][ \t]*:|(?<=[^\s"',{[])[ \t]*:(?=[\s,\]}]|$)/gm
-const mark = '__weir_mark_'
-const marks = new RegExp(`${mark}\\d+_`, 'g')
-
-function findDuplicate(value: unknown, path: string, seen: Set<unknown>): string | undefined {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return undefined
-  seen.add(value)
-  const keys = new Set<string>()
-  for (const [markedKey, item] of Object.entries(value)) {
-    const key = markedKey.replace(marks, '')
-    const itemPath = problemPath(path, Array.isArray(value) ? Number(markedKey) : key)
-    if (isObject(value) && keys.has(key) && key !== '<<') return itemPath
-    keys.add(key)
-    const nested = findDuplicate(item, itemPath, seen)
-    if (nested !== undefined) return nested
-  }
-  return undefined
-}
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Replaces `${NAME}` in each string of the value by the environment variable; `$${` stands for `${`. A variable that is
- * not set is a problem, whose message shows nothing else of the string. `$NAME` is kept, with a warning.
+ * not set is a problem, whose message shows nothing else of the string. `$NAME` is kept, with a warning. Adds the paths of
+ * the strings that name a variable to `variablePaths`.
  */
 export function interpolate(
   value: unknown,
   environment: Environment,
   problems: SettingsProblem[],
   warnings: SettingsProblem[] = [],
+  variablePaths: Set<string> = new Set(),
 ): unknown {
   function visit(value: unknown, path: string): unknown {
     if (typeof value === 'string') {
+      if (value.includes('${')) variablePaths.add(path)
       const warning = bracelessWarning(value, environment)
       if (warning !== undefined) warnings.push({ path, message: warning })
       return substitute(value, environment, path, problems)

@@ -1,4 +1,8 @@
-import { SettingsError } from '../config/problem.ts'
+import { catalog } from '../config/catalog.ts'
+import { InvalidSettings, type LoadedSettings, loadSettings } from '../config/load.ts'
+import type { SettingsInput } from '../config/paths.ts'
+import { isSamePlace, SettingsError, type SettingsProblem } from '../config/problem.ts'
+import { locateProblems } from '../config/read-settings-file.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
 import { baseUrlWarnings } from '../providers/config/base-url.ts'
@@ -8,6 +12,7 @@ import {
   type ProviderSet,
 } from '../providers/config/configure-providers.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
+import { createModels } from './models/models.ts'
 
 /** Valid settings, with the providers and models that they configure. */
 export type Configuration = {
@@ -28,8 +33,33 @@ export function configure({ settings, file, environment }: ConfigurationInput, l
   const providers = configureProviders(settings, environment)
   const models = createModelRegistry(settings.models, providers, log, localEngines(settings, environment))
   const problems = [...providers.problems, ...models.current().problems]
-  if (problems.length > 0) throw new SettingsError(problems, file)
+  if (problems.length > 0) throw new SettingsError(locateProblems(problems, file), file)
   for (const { path, message } of baseUrlWarnings(providers.configured.values()))
     log.warn(`The setting ${path} ${message}`)
   return { settings, providers, models }
+}
+
+/** Loads the settings; the error of invalid ones has the problems of their providers and models too. */
+export function loadAllSettings(input: SettingsInput): LoadedSettings {
+  try {
+    return loadSettings(input)
+  } catch (error) {
+    if (!(error instanceof InvalidSettings)) throw error
+    const { problems, file, validPart } = error
+    const further = configurationProblems(validPart, input.environment).filter(
+      ({ path }) => !problems.some((known) => isSamePlace(known.path, path)),
+    )
+    throw new SettingsError([...problems, ...locateProblems(further, file)], file)
+  }
+}
+
+/** The problems of the providers and the models that valid settings name. */
+export function configurationProblems(
+  settings: Settings,
+  environment: ConfigurationInput['environment'],
+): SettingsProblem[] {
+  const providers = configureProviders(settings, environment)
+  const { models } = settings
+  const known = { catalog: catalog.models, settings: models, providers, discovered: new Map() }
+  return [...providers.problems, ...createModels({ ...known, firstSeen: () => 0 }).problems]
 }

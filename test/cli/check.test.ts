@@ -84,8 +84,8 @@ test('settings that cannot be parsed are reported in the same way', async () => 
   using home = temporaryHome({ 'work/weir.yaml': 'hots: canary\nport: x\n' })
   const { code, out, err } = await check(home.place('work'))
   expect({ code, err }).toEqual({ code: 1, err: '2 problems found.\n' })
-  expect(out).toContain('  hots: unknown setting. Did you mean host?\n')
-  expect(out).toContain('  port: must be a whole number from 0 to 65535')
+  expect(out).toContain('  1:1 hots: unknown setting. Did you mean host?\n')
+  expect(out).toContain('  2:1 port: must be a whole number from 0 to 65535')
   expect(out).not.toContain('canary')
   expect(reportOf(await check(home.place('work'), {}, '--json')).file).toBe(home.place('work/weir.yaml'))
 })
@@ -122,7 +122,9 @@ test.each([
   using home = temporaryHome({ 'work/weir.yaml': yaml })
   const outcome = await check(home.place('work'), {}, '--json')
   expect(outcome.code).toBe(1)
-  expect(reportOf(outcome).problems).toEqual([{ path, message: expect.stringContaining(message) }])
+  expect(reportOf(outcome).problems).toEqual([
+    { path, message: expect.stringContaining(message), line: 1, column: expect.any(Number) },
+  ])
 })
 
 test('a key that belongs to another certificate is a problem', async () => {
@@ -133,7 +135,7 @@ test('a key that belongs to another certificate is a problem', async () => {
   })
   const { problems } = reportOf(await check(home.place('work'), {}, '--json'))
   const message = `${home.place('work/other.pem')} is not the private key of ${tls('certificate')}.`
-  expect(problems).toEqual([{ path: 'tls.key', message }])
+  expect(problems).toEqual([{ path: 'tls.key', message, line: 1, column: expect.any(Number) }])
 })
 
 test.each([
@@ -179,7 +181,9 @@ test('a variable without braces is a warning and not a problem', async () => {
   using home = temporaryHome({ 'work/weir.yaml': 'providers: { openai: { api_key: $OPENAI_API_KEY } }' })
   const { code, out } = await check(home.place('work'))
   expect(code).toBe(0)
-  expect(out).toMatch(/^Warnings\n {2}providers\.openai\.api_key: contains .* write \$\{OPENAI_API_KEY\}\.$/m)
+  expect(out).toMatch(
+    /^Warnings\n {2}1:24 providers\.openai\.api_key: contains .* write \$\{OPENAI_API_KEY\}\.$/m,
+  )
 })
 
 test('weir check without any file succeeds', async () => {

@@ -76,14 +76,18 @@ describe('weir import litellm', () => {
 const failures: readonly [name: string, text: string, message: RegExp][] = [
   ['a settings file of Weir', 'port: 1', /is not a LiteLLM configuration: it has no model_list/],
   ['an empty file', '', /is not a LiteLLM configuration/],
-  ['two documents', '---\nmodel_list: []\n---\na: 1', /is not a LiteLLM configuration/],
+  ['two documents', '---\nmodel_list: []\n---\na: 1', /cannot be read: 3:1 A second document begins here/],
   [
     'no model that Weir serves',
     'model_list: [{ model_name: a, litellm_params: { model: sagemaker/a } }]',
     /has no model that Weir can serve/,
   ],
-  ['broken YAML', 'model_list:\n  - a: [', /is not valid YAML: .+ Line 2\./],
-  ['deep nesting', `model_list: ${'['.repeat(200_000)}`, /is not valid YAML: it is nested too deeply/],
+  ['broken YAML', 'model_list:\n  - a: [', /cannot be read: 2:\d+ .*This is not valid YAML\./],
+  [
+    'deep nesting',
+    `model_list: ${'['.repeat(200_000)}`,
+    /cannot be read: 1:\d+ The file is nested too deeply/,
+  ],
   ['more than 1 MiB', `# ${'x'.repeat(1024 * 1024)}`, /has more than 1 MiB/],
   [
     'aliases that multiply',
@@ -91,7 +95,7 @@ const failures: readonly [name: string, text: string, message: RegExp][] = [
       { length: 40 },
       (_, n) => `a${n}: &a${n} [${n === 0 ? 'x' : Array(9).fill(`*a${n - 1}`)}]`,
     ).join('\n'),
-    /is not valid YAML: Excessive aliasing/,
+    /cannot be read: The aliases .* have too many values/,
   ],
 ]
 

@@ -1,5 +1,7 @@
-import { type LoadedSettings, loadSettings } from '../../config/load.ts'
-import { SettingsError, type SettingsProblem } from '../../config/problem.ts'
+import type { LoadedSettings } from '../../config/load.ts'
+import { inFileOrder, SettingsError } from '../../config/problem.ts'
+import { locateProblems } from '../../config/read-settings-file.ts'
+import { loadAllSettings } from '../../gateway/configuration.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
@@ -67,7 +69,7 @@ type CheckFlags = {
 
 async function createReport(flags: CheckFlags, context: CliContext): Promise<CheckReport> {
   try {
-    return await reportOnSettings(loadSettings({ flags, ...context }), flags, context)
+    return await reportOnSettings(loadAllSettings({ flags, ...context }), flags, context)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     return { ok: false, file: error.file, problems: error.problems }
@@ -82,11 +84,8 @@ async function reportOnSettings(
   const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, context.environment)
   const models = await currentModels(loaded, context, { discover: flags.online === true })
-  const problems: readonly SettingsProblem[] = [
-    ...(await machineProblems(loaded, context)),
-    ...providers.problems,
-    ...models.problems,
-  ]
+  const found = [...(await machineProblems(loaded, context)), ...providers.problems, ...models.problems]
+  const problems = inFileOrder(locateProblems(found, file))
   const online = flags.online
     ? await checkProviders(providers.configured.values(), models, context, flags.json)
     : undefined

@@ -105,15 +105,15 @@ function importSettings(operand: string, flags: SettingsFlags, context: CliConte
 }
 
 function importFile(file: string): ImportedConfig {
-  const { config, duplicate } = readYamlFile(file)
+  const { config, duplicates } = readYamlFile(file)
   if (!isLitellmConfig(config))
     throw new CommandError(
       `${file} is not a LiteLLM configuration: it has no model_list and no settings of LiteLLM.`,
     )
   const imported = importConfig(config)
-  if (duplicate === undefined) return imported
-  const note = { path: duplicate, reason: 'It is defined twice; the last one was imported.' }
-  return { ...imported, notImported: [note, ...imported.notImported] }
+  const reason = 'It is defined twice; the last one was imported.'
+  const notes = duplicates.map((path) => ({ path, reason }))
+  return { ...imported, notImported: [...notes, ...imported.notImported] }
 }
 
 /** The result is valid for any input; if it is not, the error is in this program. */

@@ -1,13 +1,12 @@
 import { fieldsOf, isObject } from '../../lib/json/json.ts'
 import { problemPath, type SettingsProblem } from '../../config/problem.ts'
-import { catalog } from '../../config/catalog.ts'
 import { checkSchema } from '../../config/check-schema.ts'
 import { toSettings } from '../../config/defaults.ts'
 import { interpolate } from '../../config/read-settings-file.ts'
 import { duplicateModelNames } from '../../config/load.ts'
 import { SettingsFile } from '../../config/settings.ts'
-import { createModels } from '../../gateway/models/models.ts'
-import { configureProviders } from '../../providers/config/configure-providers.ts'
+import { parseYaml } from '../../config/yaml.ts'
+import { configurationProblems } from '../../gateway/configuration.ts'
 
 /** Writes settings as YAML, with a comment above each path that has one. */
 export function settingsYaml(settings: object, comments: ReadonlyMap<string, string>, title: string): string {
@@ -103,19 +102,12 @@ function unicodeEscape(character: string): string {
  */
 export function problemsOfYaml(yaml: string): readonly SettingsProblem[] {
   const problems: SettingsProblem[] = []
-  const settings = withSampleVariables(Bun.YAML.parse(yaml), problems)
+  const settings = withSampleVariables(parseYaml(yaml).value, problems)
   if (!checkSchema(SettingsFile, settings, problems)) return problems
   problems.push(...duplicateModelNames(settings.models ?? []))
-  const providers = configureProviders(toSettings(settings, null), {})
-  const models = createModels({
-    catalog: catalog.models,
-    settings: settings.models ?? [],
-    providers,
-    discovered: new Map(),
-    firstSeen: () => 0,
-  })
   const isFile = ({ path }: SettingsProblem) => path.endsWith('.credentials')
-  return [...problems, ...[...providers.problems, ...models.problems].filter((problem) => !isFile(problem))]
+  const further = configurationProblems(toSettings(settings, null), {})
+  return [...problems, ...further.filter((problem) => !isFile(problem))]
 }
 
 /** A variable at the start of `base_url` becomes an address, and any other one a word. */

@@ -1,25 +1,26 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { fileErrorReason } from '../../config/file-problems.ts'
-import { duplicateKey, invalidLine } from '../../config/read-settings-file.ts'
+import { problemLine } from '../../config/problem.ts'
+import { maxYamlBytes, parseYaml } from '../../config/yaml.ts'
 import { CommandError } from '../errors.ts'
 
 /** A parsed file of another program. */
 export type Source = {
   readonly config: unknown
-  /** The path of a key that occurs twice; the parser keeps the last value. */
-  readonly duplicate?: string
+  /** The paths of the keys that occur twice; each has its last value. */
+  readonly duplicates: readonly string[]
 }
 
-const maxYamlBytes = 1024 * 1024
 /** The list of 5,000 keys has a tenth of it. */
 const maxJsonBytes = 64 * 1024 * 1024
 
 /** Reads and parses a YAML file. Throws `CommandError` with a sentence that names the file. */
 export function readYamlFile(file: string): Source {
   const text = readText(file, maxYamlBytes, 'has more than 1 MiB, which no configuration has')
-  const config = parseYaml(text, file)
-  const duplicate = duplicateKey(text)
-  return { config, ...(duplicate !== undefined && { duplicate }) }
+  const { value, problems, duplicates } = parseYaml(text)
+  const [problem] = problems
+  if (problem !== undefined) throw new CommandError(`${file} cannot be read: ${problemLine(problem)}`)
+  return { config: value, duplicates: duplicates.map(({ path }) => path) }
 }
 
 /** Reads and parses a JSON file. Throws `CommandError` with a sentence that names the file, and nothing of its content. */
@@ -45,20 +46,5 @@ function readText(file: string, maxBytes: number, tooLarge: string): string {
     throw new CommandError(`${file} cannot be read: ${fileErrorReason(error)}.`)
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
-/** Characters in which the line of an error is searched, which takes a parse for each line. */
-const maxSearched = 100_000
-
-function parseYaml(text: string, file: string): unknown {
-  try {
-    return Bun.YAML.parse(text)
-  } catch (error) {
-    if (error instanceof RangeError)
-      throw new CommandError(`${file} is not valid YAML: it is nested too deeply.`)
-    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, '') : 'not YAML'
-    const line = text.length <= maxSearched ? ` Line ${invalidLine(text)}.` : ''
-    throw new CommandError(`${file} is not valid YAML: ${reason}.${line}`)
   }
 }

@@ -1,6 +1,8 @@
 import { dataFolderProblem, tlsProblems } from '../../config/file-problems.ts'
-import { type LoadedSettings, loadSettings } from '../../config/load.ts'
+import type { LoadedSettings } from '../../config/load.ts'
 import { SettingsError } from '../../config/problem.ts'
+import { locateProblems } from '../../config/read-settings-file.ts'
+import { configurationProblems, loadAllSettings } from '../../gateway/configuration.ts'
 import { databaseName, lockName } from '../../storage/database-location.ts'
 import { parseBootstrapKey } from '../../storage/bootstrap-key.ts'
 import type { CliContext } from '../context.ts'
@@ -16,7 +18,7 @@ export async function serveGateway(
   drainMs: number,
   context: CliContext,
 ): Promise<void> {
-  const load = () => loadSettings({ flags, ...context })
+  const load = () => loadAllSettings({ flags, ...context })
   const loaded = load()
   assertServable(loaded, flags, context)
   const workers = workerCount(loaded.settings)
@@ -43,7 +45,10 @@ function assertServable(
   const variable = environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers'
   const path = flags.workers ? '--workers' : variable
   const problems = [...(message ? [{ path, message }] : []), ...(tls ? tlsProblems(tls) : [])]
-  if (problems.length > 0) throw new SettingsError(problems, file)
+  if (problems.length > 0) {
+    const all = [...problems, ...configurationProblems(settings, environment)]
+    throw new SettingsError(locateProblems(all, file), file)
+  }
   if (environment.WEIR_BOOTSTRAP_KEY) parseBootstrapKey(environment.WEIR_BOOTSTRAP_KEY)
   if (database !== undefined) return
   const problem = dataFolderProblem(dataFolder, [databaseName, lockName])

@@ -35,11 +35,17 @@ export function keyFromEnvironment(kind: RemoteKind, environment: Environment): 
   return undefined
 }
 
-/** The problem of a key that cannot be sent in a header. */
+/** The problem of a key that cannot be sent in a header, or that is not one of a provider. */
 export function keyProblems(found: FoundKey | undefined): SettingsProblem[] {
-  if (found === undefined || /^[\x21-\x7e]+$/.test(found.key.reveal())) return []
+  if (found === undefined) return []
+  const key = found.key.reveal()
+  if (key.startsWith('sk-weir-')) return [{ path: found.path, message: weirKeyMessage }]
+  if (/^[\x21-\x7e]+$/.test(key)) return []
   return [{ path: found.path, message: 'must contain only printable ASCII characters and no spaces.' }]
 }
+
+const weirKeyMessage =
+  'is an API key of Weir, which is for clients of Weir. Set the API key that the provider issued.'
 
 /** The sentence that says how to set the key of the provider. */
 export function missingKey(path: string, { keyVariables, googleCloud }: RemoteKind): string {

@@ -37,11 +37,11 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
   ['tls: { cert: a }', 'tls.key | is missing.'],
   [
     'cors: https://a.test',
-    'cors | must be a list, not this string. Example: “cors: [https://app.example.com]”.',
+    'cors | must be a list, not “https://a.test”. Example: “cors: [https://app.example.com]”.',
   ],
   [
     'cors: [https://a.test/]',
-    'cors[0] | must be an origin such as https://app.example.com (without a path or trailing slash), or *, not this string.',
+    'cors[0] | must be an origin such as https://app.example.com (without a path or trailing slash), or *, not “https://a.test/”.',
   ],
   [
     'providers: { a: { base_url: a.test } }',
@@ -61,8 +61,8 @@ const shape: readonly [yaml: string, ...problems: string[]][] = [
   ['models: [{ slug: a/b, routes: [] }]', 'models[0].routes | must have at least 1 entry.'],
   [
     'models: [{ slug: a/b, routes: [{ provider: x, modle: y }] }]',
-    'models[0].routes[0].modle | unknown setting. Did you mean model?',
     'models[0].routes[0].model | is missing.',
+    'models[0].routes[0].modle | unknown setting. Did you mean model?',
   ],
   [
     'models: [{ slug: a/b, fast: { strategy: service_tier, pricing: {} } }]',
@@ -97,14 +97,14 @@ models:
   - { slug: a/one }
 `)
   expect(problems).toEqual([
-    'models[2].slug | “a/one” is already used by models[0].slug. Each name must be unique.',
     'models[1].aliases[0] | “one” is already used by models[0].aliases[0]. Each name must be unique.',
     'models[1].aliases[1] | “a/one” is already used by models[0].slug. Each name must be unique.',
     'models[1].aliases[3] | “two” is already used by models[1].aliases[2]. Each name must be unique.',
+    'models[2].slug | “a/one” is already used by models[0].slug. Each name must be unique.',
   ])
 })
 
-const files: readonly [name: string, yaml: string, problem: string | RegExp][] = [
+const files: readonly [name: string, yaml: string, problem: string][] = [
   ['an empty file', '', ' | The file is empty. Add a setting, such as “port: 9347”, or remove the file.'],
   [
     'a file of comments',
@@ -141,19 +141,13 @@ const files: readonly [name: string, yaml: string, problem: string | RegExp][] =
     '{"port":1,"tls":{"key":"a","cert":"b","key":"c"}}',
     'tls.key | is defined twice. Merge the two definitions.',
   ],
-  ['a broken first line', 'port: 1: 2\n', /^line 1 \| .*This is not valid YAML\.$/],
-  ['a broken line behind a comment', 'port: 1\r\n\r\n# why\r\nhost: "x\r\n', /^line 4 \| /],
-  ['a list that is never closed', 'port: 1\ncors: [a,\n  b\nhost: x\n', /^line 2 \| /],
-  ['an indent of tabs', 'limits:\n\trequests_per_minute: 1\n', /^line 2 \| .*[Tt]ab/],
 ]
 
 describe('a file that cannot be parsed as settings is reported', () => {
   for (const [name, yaml, problem] of files)
     test(name, () => {
       const { problems } = problemsOf(yaml)
-      expect(problems).toHaveLength(1)
-      if (typeof problem === 'string') expect(problems[0]).toBe(problem)
-      else expect(problems[0]).toMatch(problem)
+      expect(problems).toEqual([problem])
     })
 })
 
