@@ -51,7 +51,7 @@ function errorMessage(problems: readonly SettingsProblem[], file: string | null)
 
 /** Flags and variables are not in the file. */
 function locationPrefix({ path, line, column }: SettingsProblem, file: string | null): string {
-  if (file === null || /^(--|WEIR_)/.test(path)) return ''
+  if (file === null || /^(--|[A-Z][A-Z0-9_]+$)/.test(path)) return ''
   return line === undefined ? `In ${file}: ` : `In ${file}:${line}:${column}: `
 }
 

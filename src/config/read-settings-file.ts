@@ -12,14 +12,17 @@ export function readSettingsFile(file: string): ParsedYaml {
   if (value === null || value === undefined) throw fileError(file, emptyMessage)
   if (!isObject(value)) throw fileError(file, unnamedMessage)
   if (Object.hasOwn(value, 'model_list'))
-    throw new SettingsError([{ path: 'model_list', message: litellmMessage, ...locate('model_list') }], file)
+    throw new SettingsError(
+      [{ path: 'model_list', message: litellmMessage(file), ...locate('model_list') }],
+      file,
+    )
   return { ...parsed, value: withEmptyProviders(value) }
 }
 
 const emptyMessage = 'The file is empty. Add a setting, such as “port: 9347”, or remove the file.'
 const unnamedMessage = 'The file must contain named settings, such as “port: 9347”, not a list or a string.'
-const litellmMessage =
-  'is a setting of LiteLLM. To convert the file, run: weir import litellm FILE --out weir.yaml'
+const litellmMessage = (file: string) =>
+  `is a setting of LiteLLM. To convert the file, run: weir import litellm ${file} --out new.yaml`
 
 /** Adds the position in the file to each problem that is there. */
 export function locateProblems(problems: readonly SettingsProblem[], file: string | null): SettingsProblem[] {

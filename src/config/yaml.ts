@@ -20,15 +20,24 @@ export type ParsedYaml = {
 /** The most bytes of a YAML file: the parser takes seconds for more. */
 export const maxYamlBytes = 1024 * 1024
 const maxProblems = 20
-const maxAliases = 2000
 /** The most values that aliases may multiply a file to. */
 const maxValues = 1_000_000
 
 /** Parses a YAML text of at most `maxYamlBytes`. Never throws. */
 export function parseYaml(text: string): ParsedYaml {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const problems = [{ path: '', message: `${syntaxMessages.RESOURCE_EXHAUSTION} This is not valid YAML.` }]
+    return { value: undefined, problems, duplicates: [], locate: () => undefined }
+  }
+}
+
+function parse(text: string): ParsedYaml {
   // The library is loaded with the first file: a start without one does not wait for it.
-  const { LineCounter, parseDocument } = require('yaml') as typeof Yaml
-  const lineCounter = new LineCounter()
+  const yaml = require('yaml') as typeof Yaml
+  const lineCounter = new yaml.LineCounter()
   // The library would compare each key with each other one.
   const options = {
     lineCounter,
@@ -37,17 +46,17 @@ export function parseYaml(text: string): ParsedYaml {
     uniqueKeys: false,
     resolveKnownTags: false,
   }
-  const document = parseDocument(text, options)
+  const document = yaml.parseDocument(text, options)
   const end = text.trimEnd().length
   const locationOf = (offset: number): Location => {
     const { line, col } = lineCounter.linePos(Math.min(offset, end))
     return { line, column: col }
   }
-  const { positions, duplicates, unresolved } = inspect(document)
-  const errors = [...document.errors, ...unresolved]
+  const { positions, duplicates, mistakes, size } = new Inspection(document, yaml)
+  const errors = [...document.errors, ...mistakes]
   const problems = syntaxProblems(errors, locationOf)
   const isReadable = errors.every(({ code }) => readableCodes.has(code))
-  const content = isReadable ? contentOf(document) : { value: undefined }
+  const content = isReadable ? contentOf(document, size) : { value: undefined }
   return {
     value: content.value,
     problems: [...problems, ...(content.problem ? [{ path: '', message: content.problem }] : [])],
@@ -79,6 +88,7 @@ const syntaxMessages: Partial<Record<ErrorCode, string>> = {
   MISSING_CHAR: 'A closing quote, a colon, a comma or the space after a colon is missing.',
   MULTILINE_IMPLICIT_KEY: 'The colon after the name of a setting is missing, or a quote is not closed.',
   MULTIPLE_DOCS: 'A second document begins here. Remove the line “---”.',
+  NON_STRING_KEY: 'The name of a setting cannot be a list, a mapping or an alias.',
   RESOURCE_EXHAUSTION: 'The file is nested too deeply.',
   TAB_AS_INDENT: 'The indentation contains a tab. Use spaces.',
   UNEXPECTED_TOKEN: 'This is not expected here. The indentation, a quote or a bracket may be wrong.',
@@ -101,72 +111,75 @@ function syntaxProblems(
   return [...problems.values()]
 }
 
-function contentOf(document: Document): { readonly value: unknown; readonly problem?: string } {
+function contentOf(document: Document, size: number): { readonly value: unknown; readonly problem?: string } {
+  if (size > maxValues)
+    return { value: undefined, problem: 'The aliases (*) of the file have too many values.' }
   try {
-    const value: unknown = document.toJS({ maxAliasCount: maxAliases })
-    if (countValues(value, 0) <= maxValues) return { value }
+    return { value: document.toJS({ maxAliasCount: -1 }) }
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('Merge sources'))
-      return { value: undefined, problem: '“<<” must name a mapping. This is not valid YAML.' }
+    if (error instanceof RangeError) throw error
+    return { value: undefined, problem: '“<<” must name a mapping. This is not valid YAML.' }
   }
-  return { value: undefined, problem: 'The aliases (*) of the file have too many values.' }
 }
 
-/** Counts the values as often as they occur; stops above `maxValues`. */
-function countValues(value: unknown, start: number): number {
-  let count = start + 1
-  if (typeof value !== 'object' || value === null) return count
-  for (const item of Object.values(value)) {
-    if (count > maxValues) return count
-    count = countValues(item, count)
-  }
-  return count
-}
-
-type Inspection = {
+/** Finds the positions and the mistakes of a document; it does not look behind an alias. */
+class Inspection {
   /** The offset of each path. */
-  readonly positions: ReadonlyMap<string, number>
-  readonly duplicates: readonly { readonly path: string; readonly offset: number }[]
-  readonly unresolved: readonly SyntaxError[]
+  readonly positions = new Map<string, number>()
+  readonly duplicates: { readonly path: string; readonly offset: number }[] = []
+  readonly mistakes: SyntaxError[] = []
+  /** The number of values, those of an alias as often as it occurs. */
+  readonly size: number
+  readonly #anchorSizes = new Map<string, number>()
+  readonly #yaml: typeof Yaml
+
+  constructor({ contents }: Document.Parsed, yaml: typeof Yaml) {
+    this.#yaml = yaml
+    this.size = this.#visit(contents, '')
+  }
+
+  #visit(node: ParsedNode | null, path: string): number {
+    if (node === null) return 1
+    const { isAlias, isMap, isSeq } = this.#yaml
+    if (isAlias(node)) return this.#anchorSizes.get(node.source) ?? this.#addMistake('BAD_ALIAS', node.range)
+    const entries = isMap(node) ? this.#visitMap(node, path) : 0
+    const items = isSeq(node)
+      ? sum(node.items, (item, index) => this.#visitItem(item, problemPath(path, index)))
+      : 0
+    const size = 1 + entries + items
+    if (node.anchor !== undefined) this.#anchorSizes.set(node.anchor, size)
+    return size
+  }
+
+  #visitMap({ items }: Yaml.YAMLMap.Parsed, path: string): number {
+    const paths = new Set<string>()
+    return sum(items, ({ key, value }) => {
+      if (!this.#yaml.isScalar(key)) return this.#addMistake('NON_STRING_KEY', key.range)
+      const itemPath = problemPath(path, String(key.value))
+      const [offset] = key.range
+      if (paths.has(itemPath) && key.value !== '<<') this.duplicates.push({ path: itemPath, offset })
+      paths.add(itemPath)
+      this.positions.set(itemPath, offset)
+      if (key.anchor !== undefined) this.#anchorSizes.set(key.anchor, 1)
+      return this.#visit(value, itemPath)
+    })
+  }
+
+  #visitItem(item: ParsedNode | Yaml.Pair<ParsedNode, ParsedNode | null>, path: string): number {
+    // A mapping of one pair, without braces.
+    if (!('range' in item)) return this.#visit(item.value, path)
+    this.positions.set(path, item.range[0])
+    return this.#visit(item, path)
+  }
+
+  #addMistake(code: ErrorCode, [start, end]: Yaml.Range): number {
+    this.mistakes.push({ code, pos: [start, end] })
+    return 1
+  }
 }
 
-/** Finds the positions of all settings, without those behind an alias. */
-function inspect({ contents }: Document.Parsed): Inspection {
-  const { isAlias, isMap, isScalar, isSeq } = require('yaml') as typeof Yaml
-  const positions = new Map<string, number>()
-  const duplicates: { path: string; offset: number }[] = []
-  const unresolved: SyntaxError[] = []
-  const anchors = new Set<string>()
-  const visitMap = (pairs: readonly { key: ParsedNode; value: ParsedNode | null }[], path: string) => {
-    const names = new Set<string>()
-    for (const { key, value } of pairs) {
-      const name = isScalar(key) ? String(key.value) : String(key)
-      const itemPath = problemPath(path, name)
-      const offset = key.range[0]
-      if (names.has(name) && name !== '<<') duplicates.push({ path: itemPath, offset })
-      names.add(name)
-      positions.set(itemPath, offset)
-      visit(value, itemPath)
-    }
-  }
-  const visit = (node: ParsedNode | null, path: string) => {
-    if (node === null) return
-    if (isAlias(node)) {
-      if (!anchors.has(node.source))
-        unresolved.push({ code: 'BAD_ALIAS', pos: [node.range[0], node.range[1]] })
-      return
-    }
-    if (node.anchor !== undefined) anchors.add(node.anchor)
-    if (isMap(node)) visitMap(node.items, path)
-    if (!isSeq(node)) return
-    for (const [index, item] of node.items.entries()) {
-      const itemPath = problemPath(path, index)
-      if ('range' in item) positions.set(itemPath, item.range[0])
-      visit('range' in item ? item : null, itemPath)
-    }
-  }
-  visit(contents, '')
-  return { positions, duplicates, unresolved }
+function sum<Item>(items: readonly Item[], sizeOf: (item: Item, index: number) => number): number {
+  return items.reduce((size, item, index) => size + sizeOf(item, index), 0)
 }
 
 function nearestPosition(positions: ReadonlyMap<string, number>, path: string): number | undefined {

@@ -46,11 +46,22 @@ export function loadAllSettings(input: SettingsInput): LoadedSettings {
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
     const { problems, file, validPart } = error
-    const further = configurationProblems(validPart, input.environment).filter(
+    const models = withoutDuplicates(validPart.models)
+    const further = configurationProblems({ ...validPart, models }, input.environment).filter(
       ({ path }) => !problems.some((known) => isSamePlace(known.path, path)),
     )
     throw new SettingsError([...problems, ...locateProblems(further, file)], file)
   }
+}
+
+/** A model with the slug of an earlier one would hide the problems of that one. */
+function withoutDuplicates(models: Settings['models']): Settings['models'] {
+  const slugs = new Set<string>()
+  return models.map((model, index) => {
+    if (slugs.has(model.slug)) return { ...model, slug: `${model.slug}:${index}` }
+    slugs.add(model.slug)
+    return model
+  })
 }
 
 /** The problems of the providers and the models that valid settings name. */
