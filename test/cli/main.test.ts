@@ -48,7 +48,7 @@ test('an invalid setting ends a command with exit code 1 and names its place', a
   using home = temporaryHome({ 'work/weir.yaml': 'prot: 1' })
   const { code, out, err } = await runWeir(['models'], home.place('work'))
   expect({ code, out }).toEqual({ code: 1, out: '' })
-  expect(err).toBe(`In ${home.place('work/weir.yaml')}: prot: unknown setting. Did you mean port?\n`)
+  expect(err).toBe(`In ${home.place('work/weir.yaml')}:1:1: prot: unknown setting. Did you mean port?\n`)
 })
 
 test('the value of a flag may follow it or an equals sign, and arguments may be anywhere', () => {

@@ -126,7 +126,7 @@ test.each([
   [
     'a key that is not there',
     `tls: { cert: ${tls('certificate')}, key: k.pem }`,
-    /^In .*weir\.yaml: tls\.key: \S*k\.pem cannot be read: the file does not exist\.$/m,
+    /^In .*weir\.yaml:1:\d+: tls\.key: \S*k\.pem cannot be read: the file does not exist\.$/m,
   ],
   [
     'a certificate that is none',
