@@ -42,6 +42,16 @@ export function pageParameters(item: string, order: Order) {
   }
 }
 
+/** The query parameter that searches a list of `items`. */
+export function searchParameter(items: string) {
+  return Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description: `Only ${items} with this text in their name or their ID, in upper or lower case.`,
+    }),
+  )
+}
+
 /** The page that the query parameters select, with the defaults for those that are absent. */
 export function toPage(query: Partial<Page>, order: Order = 'asc'): Page {
   return { after: query.after, limit: query.limit ?? defaultLimit, order: query.order ?? order }

@@ -25,13 +25,7 @@ export function Navigation(props: {
         <a href={routeHash('')} aria-label="Weir, start">
           <Logo /> Weir
         </a>
-        <Button
-          label="Menu"
-          icon={open ? 'close' : 'menu'}
-          iconOnly
-          expanded={open}
-          onClick={() => setOpen(!open)}
-        />
+        <Button label="Menu" icon={open ? 'close' : 'menu'} expanded={open} onClick={() => setOpen(!open)} />
       </div>
       <nav aria-label="Views" onClick={() => setOpen(false)}>
         <Section title="Organization" views={organizationViews} current={current} />
@@ -39,7 +33,7 @@ export function Navigation(props: {
       </nav>
       <div class="tools">
         <ThemeButton />
-        <Button label="Keyboard shortcuts" icon="help" iconOnly onClick={props.onShortcuts} />
+        <Button label="Keyboard shortcuts" icon="help" onClick={props.onShortcuts} />
         <Button label="Keys" icon="keys" onClick={props.onKeys} />
       </div>
     </header>
@@ -89,5 +83,5 @@ function ThemeButton() {
     applyTheme(nextTheme[theme])
     setTheme(nextTheme[theme])
   }
-  return <Button label={`Theme: ${theme}`} icon={themeIcons[theme]} iconOnly onClick={change} />
+  return <Button label={`Theme: ${theme}`} icon={themeIcons[theme]} onClick={change} />
 }

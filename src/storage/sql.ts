@@ -69,6 +69,13 @@ export function update<T extends Table, Row = never>(
   return sql`update ${table} set ${sql.join(assignments, sql`, `)} ${rest}`
 }
 
+/** Whether one of these columns contains the text, in upper or lower case: a text of its own, not a pattern. */
+export function containsText(columns: readonly Column[], text: string): SQL {
+  const pattern = `%${text.replace(/[!%_]/g, '!$&')}%`
+  const matches = columns.map((column) => sql`lower(${column}) like lower(${pattern}) escape '!'`)
+  return sql`(${sql.join(matches, sql` or `)})`
+}
+
 /** The name of a column without its table, where SQL wants it so: in the columns of an insert, a conflict, an index. */
 export function bare(column: Column): SQL {
   return sql`${sql.identifier(column.name)}`

@@ -3,9 +3,10 @@ import { Type } from 'typebox'
 import { describe } from '../../http/describe.ts'
 import { expiryOf } from '../../http/expiry.ts'
 import { toAllowanceChange } from '../../http/limits.ts'
-import { invalidCursor, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
+import { invalidCursor, pageParameters, renderSlice, searchParameter, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import { jsonText } from '../../http/reply.ts'
+import { stringEnum } from '../../http/schema.ts'
 import type { KeyChange, KeyRecord } from '../../storage/ports/accounts.ts'
 import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
 import { heldDescription } from './held-budgets.ts'
@@ -21,6 +22,12 @@ const listQuery = defineQuery({
     Type.String({ description: 'Only keys of this organization. Its ID or its name.' }),
   ),
   project: Type.Optional(Type.String({ description: 'Only keys of the project with this ID.' })),
+  usable: Type.Optional(
+    stringEnum(['true', 'false'], {
+      description: 'Whether only keys that are neither revoked nor expired are listed.',
+    }),
+  ),
+  search: searchParameter('keys'),
 })
 const described = { tag: 'Admin', reply: ApiKeyObject, path: pathParameters } as const
 
@@ -164,8 +171,9 @@ async function toObject(service: KeyService, record: Promise<KeyRecord>) {
 }
 
 async function listPage(service: KeyService, request: Request): Promise<Response> {
-  const { organization, project, ...page } = listQuery.read(request)
-  const found = await service.page({ organization, project }, toPage(page))
+  const { usable, ...query } = listQuery.read(request)
+  const usableAt = usable === 'true' ? Date.now() : undefined
+  const found = await service.page({ ...query, usableAt }, toPage(query))
   if (found === undefined) throw invalidCursor('an API key of this list')
   return jsonText(renderSlice({ ...found, items: await service.render(found.items) }))
 }

@@ -4,7 +4,14 @@ import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { renderKey, withBudgets } from '../../http/render-accounts.ts'
-import type { KeyChange, KeyRecord, Keys, NewKey, PageQuery } from '../../storage/ports/accounts.ts'
+import type {
+  KeyChange,
+  KeyPageQuery,
+  KeyRecord,
+  Keys,
+  NewKey,
+  PageQuery,
+} from '../../storage/ports/accounts.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { releaseHeld } from './held-budgets.ts'
@@ -17,7 +24,10 @@ type KeyServiceDependencies = ChangeDependencies & { readonly managed: ManagedSt
 export type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
 
 /** The keys of a list: `organization` is an id or a name, `project` is an id. */
-type KeyFilter = { readonly organization?: string | undefined; readonly project?: string | undefined }
+type KeyFilter = Pick<KeyPageQuery, 'search' | 'usableAt'> & {
+  readonly organization?: string | undefined
+  readonly project?: string | undefined
+}
 
 /** The changes that the operator makes to API keys. See `MakeChange`. */
 export type KeyService = ReturnType<typeof createKeyService>
@@ -27,9 +37,10 @@ export function createKeyService(parts: KeyServiceDependencies) {
   const change = createChanges(parts, adminChange)
   return {
     ...createKeyEnds(keys, change),
-    async page({ organization, project }: KeyFilter, query: PageQuery) {
+    async page({ organization, project, search, usableAt }: KeyFilter, query: PageQuery) {
       const owner = organization && (await findOrganization(organizations, organization))
-      return keys.page({ ...query, organizationId: owner ? owner.id : undefined, projectId: project })
+      const organizationId = owner ? owner.id : undefined
+      return keys.page({ ...query, organizationId, projectId: project, search, usableAt })
     },
     render: (records: readonly KeyRecord[]) => renderKeys(budgets, records),
     find: (id: string) => findKey(keys, id),

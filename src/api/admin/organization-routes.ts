@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { invalidCursor, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
+import { invalidCursor, pageParameters, renderSlice, searchParameter, toPage } from '../../http/paging.ts'
 import { jsonText } from '../../http/reply.ts'
 import { describe } from '../../http/describe.ts'
 import { toAllowanceChange } from '../../http/limits.ts'
@@ -20,14 +20,17 @@ import {
 const path = '/admin/organizations'
 const itemPath = `${path}/:organization` as const
 const pathParameters = { organization: 'The ID or the name of an organization.' }
-const listQuery = defineQuery(pageParameters('organization', 'asc'))
+const listQuery = defineQuery({
+  ...pageParameters('organization', 'asc'),
+  search: searchParameter('organizations'),
+})
 const described = { tag: 'Admin', reply: OrganizationObject } as const
 
 const listDetail = describe({
   ...described,
   id: 'listOrganizations',
   summary: 'List organizations',
-  description: 'Lists all organizations with their balances and limits.',
+  description: 'Lists all organizations, or those that a search finds, with their balances and limits.',
   query: listQuery.parameters,
   reply: OrganizationList,
   errors: [400, ...adminErrors],
@@ -172,7 +175,8 @@ async function toObject(service: OrganizationService, account: Promise<Organizat
 }
 
 async function listPage(service: OrganizationService, request: Request): Promise<Response> {
-  const page = await service.page(toPage(listQuery.read(request)))
+  const { search, ...query } = listQuery.read(request)
+  const page = await service.page({ ...toPage(query), search })
   if (page === undefined) throw invalidCursor('an organization')
   return jsonText(renderSlice({ ...page, items: await service.render(page.items) }))
 }

@@ -10,16 +10,18 @@ export type ListPage<Item> = {
 }
 
 /** A list that is loaded page by page. */
-type Pages<Item> = {
+export type Pages<Item> = {
   readonly items: readonly Item[]
   readonly loading: boolean
   readonly failure?: ApiFailure
   readonly hasMore: boolean
   /** Loads the next page, unless one is being loaded or there is none. */
   loadMore(): void
+  /** Loads the list again from its first page, after a change. The items stay until they are replaced. */
+  reload(): void
 }
 
-type State<Item> = Omit<Pages<Item>, 'loadMore'> & { readonly after: string | undefined }
+type State<Item> = Omit<Pages<Item>, 'loadMore' | 'reload'> & { readonly after: string | undefined }
 type LoadPage<Item> = (after: string | undefined, signal: AbortSignal) => Promise<ListPage<Item>>
 
 const initial: State<never> = { items: [], loading: true, hasMore: true, after: undefined }
@@ -27,24 +29,31 @@ const initial: State<never> = { items: [], loading: true, hasMore: true, after: 
 /** Loads the first page, again when an input changes, and each next one on demand. */
 export function usePages<Item>(load: LoadPage<Item>, inputs: readonly unknown[]): Pages<Item> {
   const [state, setState] = useState<State<Item>>(initial)
+  const [attempt, setAttempt] = useState(0)
   const next = useRef<() => Promise<void>>(undefined)
+  const shown = useRef({ attempt, items: state.items })
+  shown.current.items = state.items
   useEffect(() => {
     const controller = new AbortController()
-    next.current = createLoader(load, setState, controller.signal)
+    const kept = shown.current.attempt === attempt ? [] : shown.current.items
+    shown.current.attempt = attempt
+    next.current = createLoader(load, setState, controller.signal, kept)
     void next.current()
     return () => controller.abort()
-  }, inputs)
+  }, [...inputs, attempt])
   const loadMore = useCallback(() => void next.current?.(), [])
-  return { ...state, loadMore }
+  const reload = useCallback(() => setAttempt((count) => count + 1), [])
+  return { ...state, loadMore, reload }
 }
 
-/** Returns a function that loads the next page of one list. */
+/** Returns a function that loads the next page of one list; the first one replaces the items that are `kept` until then. */
 function createLoader<Item>(
   load: LoadPage<Item>,
   onChange: (state: State<Item>) => void,
   signal: AbortSignal,
+  kept: readonly Item[],
 ): () => Promise<void> {
-  let state: State<Item> = { ...initial, loading: false }
+  let state: State<Item> = { ...initial, items: kept, loading: false }
   const change = (changed: State<Item>) => {
     if (signal.aborted) return
     state = changed
@@ -57,11 +66,17 @@ function createLoader<Item>(
     try {
       const { data, last_id, has_more } = await load(after, signal)
       const more = has_more && last_id !== null
-      change({ items: [...items, ...data], after: last_id ?? after, hasMore: more, loading: false })
+      const earlier = after === undefined ? [] : items
+      change({ items: [...earlier, ...data], after: last_id ?? after, hasMore: more, loading: false })
     } catch (error) {
       if (!isAbort(error)) change({ ...state, loading: false, failure: toFailure(error) })
     }
   }
+}
+
+/** The query of a page of a list of the admin API, the newest first. */
+export function newestFirst(after: string | undefined): Query {
+  return { limit: 100, order: 'desc', after }
 }
 
 /** Of 100 items each. A longer list would not be useful in one table. */
@@ -77,7 +92,7 @@ export async function loadAll<Item>(
   const items: Item[] = []
   let after: string | undefined
   for (let count = 0; count < maxPages; count++) {
-    const query = { ...filter, limit: 100, order: 'desc', after }
+    const query = { ...filter, ...newestFirst(after) }
     const { data, has_more, last_id }: ListPage<Item> = await client.get(path, { query, signal })
     items.push(...data)
     if (!has_more || last_id === null) return items

@@ -5,6 +5,8 @@ import { useToast } from './toast.tsx'
 /** A button; `label` alone, with an icon, or only for assistive technology where `iconOnly` is set. */
 export function Button(props: {
   readonly label: string
+  /** What the button is about, where several have the same label: assistive technology reads it, too. */
+  readonly of?: string
   readonly onClick?: (event: MouseEvent) => void
   readonly icon?: IconName
   readonly iconOnly?: boolean
@@ -15,7 +17,8 @@ export function Button(props: {
   readonly expanded?: boolean
   readonly shortcut?: string
 }) {
-  const { label, icon, iconOnly = false, kind = 'plain', type = 'button' } = props
+  const { label, of, icon, iconOnly = false, kind = 'plain', type = 'button' } = props
+  const name = of === undefined ? label : `${label} ${of}`
   return (
     <button
       type={type}
@@ -24,7 +27,7 @@ export function Button(props: {
       disabled={props.disabled}
       aria-pressed={props.pressed}
       aria-expanded={props.expanded}
-      aria-label={iconOnly ? label : undefined}
+      aria-label={iconOnly || of !== undefined ? name : undefined}
       aria-keyshortcuts={props.shortcut}
       title={iconOnly ? label : undefined}
     >

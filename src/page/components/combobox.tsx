@@ -7,8 +7,7 @@ export type ComboboxOption = { readonly value: string; readonly detail?: string 
 /** More matches than this are not shown: a person types on. */
 const maxShown = 100
 
-/** A text field with a list of matching options, for long lists such as the models. Any of the options, or free text. */
-export function Combobox(props: {
+type ComboboxProps = {
   readonly label: string
   readonly value: string
   readonly options: readonly ComboboxOption[]
@@ -18,7 +17,14 @@ export function Combobox(props: {
   readonly error?: string | undefined
   /** Whether Enter takes the text as it is, unless the arrow keys have selected an option. */
   readonly freeText?: boolean
-}) {
+  /** Whether the field may be emptied. */
+  readonly optional?: boolean
+  /** Called with the text as it is typed, where the options depend on it. */
+  readonly onType?: (text: string) => void
+}
+
+/** A text field with a list of matching options, for long lists such as the models. Any of the options, or free text. */
+export function Combobox(props: ComboboxProps) {
   const { label, value, placeholder, hint, error } = props
   const list = useOptionList(props)
   return (
@@ -82,12 +88,8 @@ function OptionList(props: {
   )
 }
 
-function useOptionList(props: {
-  readonly options: readonly ComboboxOption[]
-  readonly onChange: (value: string) => void
-  readonly freeText?: boolean
-}) {
-  const { options, onChange, freeText = false } = props
+function useOptionList(props: ComboboxProps) {
+  const { options, onChange, freeText = false, optional = false, onType } = props
   const id = useId()
   /** `text` is what is typed; undefined while nothing is. */
   const [state, setState] = useState<ListState>(closedList)
@@ -112,10 +114,13 @@ function useOptionList(props: {
     choose,
     handleKey: keyHandler({ move, close, accept: () => choose(shown[active]?.value ?? text ?? ''), open }),
     show: () => setState({ ...state, open: true }),
-    type: (typed: string) => setState({ text: typed, open: true, active: typed === '' || freeText ? -1 : 0 }),
-    /** Keeps a name that was typed in full. */
+    type(typed: string) {
+      setState({ text: typed, open: true, active: typed === '' || freeText ? -1 : 0 })
+      onType?.(typed)
+    },
+    /** Keeps a name that was typed in full, and that nothing was typed where that is allowed. */
     leave() {
-      if (text) onChange(text)
+      if (text || (optional && text === '')) onChange(text)
       close()
     },
   }

@@ -9,6 +9,8 @@ export type Column<Row> = {
   readonly render: (row: Row) => ComponentChildren
   readonly sortValue?: (row: Row) => SortValue
   readonly align?: 'right'
+  /** Whether a card, which the list has on a phone, omits it: the place that the row leads to has it. */
+  readonly minor?: boolean
   /** A width in CSS, such as `12rem`. */
   readonly width?: string
 }

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useId, useMemo, useState } from 'preact/hooks'
+import { SelectField } from './field.tsx'
 import { type Column, sortedRows, type SortOrder } from './table-columns.tsx'
+import { heightOf, useNarrow, useWindow } from './table-window.ts'
 
-type TableProps<Row> = {
+export type TableProps<Row> = {
   /** The caption of the table, for assistive technology. */
   readonly label: string
   readonly columns: readonly Column<Row>[]
@@ -13,48 +15,121 @@ type TableProps<Row> = {
   readonly rowHref?: (row: Row) => string
   /** The content that is shown instead of no rows. */
   readonly empty?: ComponentChildren
+  /** Whether more rows are to be loaded: what is there cannot be sorted. */
+  readonly partial?: boolean
   /** Called when the end comes into sight, for lists that are loaded in pages. */
   readonly onNearEnd?: (() => void) | undefined
 }
 
-/** A table that can be sorted. Of a long list, only the rows in sight are rendered. Cells have one line. */
+/**
+ * A table that can be sorted; on a phone, a list of cards. Of a long list, only the rows in sight are rendered. Cells have
+ * one line.
+ */
 export function Table<Row>(props: TableProps<Row>) {
-  const { columns, rows, label } = props
-  const [order, setOrder] = useState(props.initialSort)
+  const { rows, label, partial = false } = props
+  const cards = useNarrow()
+  const columns = useMemo(() => shownColumns(props.columns, cards), [cards, props.columns])
+  const [chosen, setOrder] = useState(props.initialSort)
+  const order = partial ? undefined : chosen
   const sorted = useMemo(() => sortedRows(rows, columns, order), [rows, columns, order])
-  const { container, first, last, onScroll } = useWindow(sorted.length)
-  const checkEnd = useNearEnd(container, sorted.length, props.onNearEnd)
-  const handleScroll = () => {
-    onScroll()
-    checkEnd()
+  const { container, first, last, wide, onScroll } = useWindow({
+    count: sorted.length,
+    height: heightOf(cards ? columns.length : undefined),
+    onNearEnd: props.onNearEnd,
+  })
+  const hint = useId()
+  const region = {
+    tabIndex: 0,
+    role: 'region',
+    'aria-label': label,
+    'aria-describedby': wide ? hint : undefined,
   }
+  const shown = { ...props, columns, order, onSort: partial ? undefined : setOrder }
   if (rows.length === 0 && props.empty !== undefined) return <>{props.empty}</>
   return (
-    <div class="table" ref={container} onScroll={handleScroll} tabIndex={0} role="region" aria-label={label}>
-      <table aria-rowcount={sorted.length + 1}>
-        <caption class="visually-hidden">{label}</caption>
-        <HeaderRow columns={columns} order={order} onSort={setOrder} />
-        <tbody>
-          <Spacer height={first * rowHeight} columns={columns.length} />
-          {sorted.slice(first, last).map((row, index) => (
-            <TableRow key={props.rowKey(row)} row={row} position={first + index + 2} table={props} />
-          ))}
-          <Spacer height={(sorted.length - last) * rowHeight} columns={columns.length} />
-        </tbody>
-      </table>
+    <div class={cards ? 'table-frame cards' : 'table-frame'}>
+      {cards && <SortField {...shown} />}
+      <div class="table" ref={container} onScroll={onScroll} {...region}>
+        <table aria-rowcount={sorted.length + 1} role={cards ? 'table' : undefined}>
+          <caption class="visually-hidden">{label}</caption>
+          <HeaderRow {...shown} cards={cards} />
+          <Body {...shown} rows={sorted} first={first} last={last} cards={cards} />
+        </table>
+      </div>
+      {wide && (
+        <p class="hint" id={hint}>
+          Scroll sideways to see all columns →
+        </p>
+      )}
     </div>
   )
 }
 
-function HeaderRow<Row>(props: {
+function shownColumns<Row>(columns: readonly Column<Row>[], cards: boolean): readonly Column<Row>[] {
+  return cards ? columns.filter(({ minor }) => !minor) : columns
+}
+
+/** The rows in sight, and the room of the others. */
+function Body<Row>(
+  props: Pick<TableProps<Row>, 'columns' | 'rows' | 'rowKey' | 'rowHref'> & {
+    readonly first: number
+    readonly last: number
+    readonly cards: boolean
+  },
+) {
+  const { columns, rows, first, last, cards } = props
+  const height = heightOf(cards ? columns.length : undefined)
+  return (
+    <tbody role={cards ? 'rowgroup' : undefined}>
+      <Spacer height={first * height} columns={columns.length} />
+      {rows.slice(first, last).map((row, index) => (
+        <TableRow
+          key={props.rowKey(row)}
+          row={row}
+          position={first + index + 2}
+          table={props}
+          cards={cards}
+        />
+      ))}
+      <Spacer height={(rows.length - last) * height} columns={columns.length} />
+    </tbody>
+  )
+}
+
+type SortProps<Row> = {
   readonly columns: readonly Column<Row>[]
   readonly order: SortOrder | undefined
-  readonly onSort: (order: SortOrder) => void
-}) {
-  const { columns, order, onSort } = props
+  /** Absent while the rows cannot be sorted. */
+  readonly onSort: ((order: SortOrder) => void) | undefined
+}
+
+/** Cards have no headers to sort by. */
+function SortField<Row>({ columns, order, onSort }: SortProps<Row>) {
+  const sortable = columns.filter(({ sortValue }) => sortValue !== undefined)
+  if (onSort === undefined || sortable.length < 2) return null
+  const options = sortable.flatMap(({ id, header }) => [
+    { value: `${id} ascending`, label: `${header} ↑` },
+    { value: `${id} descending`, label: `${header} ↓` },
+  ])
+  const unsorted = order === undefined ? [{ value: '', label: 'As listed' }] : []
   return (
-    <thead>
-      <tr aria-rowindex={1}>
+    <SelectField
+      label="Sort by"
+      value={order === undefined ? '' : `${order.column} ${order.direction}`}
+      options={[...unsorted, ...options]}
+      onChange={(value) => {
+        const [column = '', direction] = value.split(' ')
+        onSort({ column, direction: direction === 'ascending' ? 'ascending' : 'descending' })
+      }}
+    />
+  )
+}
+
+function HeaderRow<Row>(props: SortProps<Row> & { readonly cards: boolean }) {
+  const { columns, order, onSort, cards } = props
+  return (
+    <thead role={cards ? 'rowgroup' : undefined}>
+      <tr aria-rowindex={1} role={cards ? 'row' : undefined}>
         {columns.map(({ id, header, sortValue, align, width }) => {
           const direction = order?.column === id ? order.direction : undefined
           const next = direction === 'descending' ? 'ascending' : 'descending'
@@ -62,11 +137,12 @@ function HeaderRow<Row>(props: {
             <th
               key={id}
               scope="col"
+              role={cards ? 'columnheader' : undefined}
               class={align}
               style={width === undefined ? undefined : { width }}
-              aria-sort={sortValue && (direction ?? 'none')}
+              aria-sort={sortValue && onSort && (direction ?? 'none')}
             >
-              {sortValue === undefined ? (
+              {sortValue === undefined || onSort === undefined || cards ? (
                 header
               ) : (
                 <button type="button" onClick={() => onSort({ column: id, direction: next })}>
@@ -88,14 +164,15 @@ function HeaderRow<Row>(props: {
 function TableRow<Row>(props: {
   readonly row: Row
   readonly position: number
-  readonly table: TableProps<Row>
+  readonly table: Pick<TableProps<Row>, 'columns' | 'rowHref'>
+  readonly cards: boolean
 }) {
-  const { row, position, table } = props
+  const { row, position, table, cards } = props
   const href = table.rowHref?.(row)
   return (
-    <tr aria-rowindex={position} class={href === undefined ? '' : 'linked'}>
-      {table.columns.map(({ id, render, align }, index) => (
-        <td key={id} class={align}>
+    <tr aria-rowindex={position} class={href === undefined ? '' : 'linked'} role={cards ? 'row' : undefined}>
+      {table.columns.map(({ id, header, render, align }, index) => (
+        <td key={id} class={align} role={cards ? 'cell' : undefined} data-label={cards ? header : undefined}>
           {href !== undefined && index === 0 ? <a href={href}>{render(row)}</a> : render(row)}
         </td>
       ))}
@@ -111,49 +188,4 @@ function Spacer({ height, columns }: { readonly height: number; readonly columns
       <td colSpan={columns} style={{ height: `${height}px` }} />
     </tr>
   )
-}
-
-/** Pixels; the style sheet has the same value. */
-const rowHeight = 36
-/** A shorter list is rendered whole, so that the browser can search in it. */
-const minVirtualized = 200
-/** Rows above and below those in sight. */
-const overscan = 12
-
-/** Which rows of a long list have to be rendered for the part of the container in sight. */
-function useWindow(count: number) {
-  const container = useRef<HTMLDivElement>(null)
-  const [range, setRange] = useState({ top: 0, height: 800 })
-  const measure = () => {
-    const { scrollTop = 0, clientHeight = 0 } = container.current ?? {}
-    // The number of rendered rows changes only with whole steps.
-    const step = rowHeight * Math.floor(overscan / 2)
-    const top = Math.floor(scrollTop / step) * step
-    setRange((current) =>
-      current.top === top && current.height === clientHeight ? current : { top, height: clientHeight },
-    )
-  }
-  useEffect(measure, [count])
-  const whole = count <= minVirtualized
-  const first = whole ? 0 : Math.max(0, Math.floor(range.top / rowHeight) - overscan)
-  const visible = Math.ceil(range.height / rowHeight) + 3 * overscan
-  return { container, first, last: whole ? count : Math.min(count, first + visible), onScroll: measure }
-}
-
-/** Pixels from the end at which more rows are requested. */
-const nearEnd = 600
-
-/** Calls `onNearEnd` after each change of the rows while the end of the list is in sight; returns what to call on a scroll. */
-function useNearEnd(
-  container: { readonly current: HTMLElement | null },
-  count: number,
-  onNearEnd: (() => void) | undefined,
-): () => void {
-  const check = () => {
-    const element = container.current
-    if (element === null || onNearEnd === undefined) return
-    if (element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd) onNearEnd()
-  }
-  useEffect(check, [count, onNearEnd])
-  return check
 }

@@ -40,6 +40,16 @@ export function Empty(props: {
   )
 }
 
+/** A sentence in the place of a part of a view that is empty, with what to do next. */
+export function EmptyLine(props: { readonly text: ComponentChildren; readonly children: ComponentChildren }) {
+  return (
+    <div class="state line">
+      <p class="quiet">{props.text}</p>
+      {props.children}
+    </div>
+  )
+}
+
 /** Lines in the place of what is being loaded, so that nothing moves when it arrives. */
 export function Loading(props: { readonly lines: number; readonly label?: string }) {
   return (

@@ -3,7 +3,7 @@ import { useResource } from '../api/resource.ts'
 import { Bar } from '../components/bar.tsx'
 import type { Budget, BudgetPeriod } from '../components/budget.ts'
 import { BudgetFigures } from '../components/budget-bar.tsx'
-import { Button } from '../components/button.tsx'
+import { Button, CodeBlock } from '../components/button.tsx'
 import { Badge, Figure, Foreign, Money } from '../components/facts.tsx'
 import { formatCount, formatDuration, visibleText } from '../components/format.ts'
 import { Loaded, ViewHeader } from '../components/view.tsx'
@@ -127,17 +127,26 @@ function BalanceNotice({ organization }: { readonly organization: OwnOrganizatio
   const available = parseUsd(organization.available_usd) ?? 0n
   if (billing === 'none')
     return (
-      <p class="notice bad">
-        Requests to models get 402 until the operator configures billing:{' '}
-        <code>{`weir orgs set ${JSON.stringify(name)} --billing prepaid`}</code>
-      </p>
+      <Notice
+        text="Requests to models get 402 until the operator configures billing:"
+        command={`weir orgs set ${JSON.stringify(name)} --billing prepaid`}
+      />
     )
   if (billing === 'unmetered' || available > 0n) return null
   return (
-    <p class="notice bad">
-      Nothing is available: requests to models get 402 until the operator adds credit:{' '}
-      <code>{`weir orgs credit ${JSON.stringify(name)} 10`}</code>
-    </p>
+    <Notice
+      text="Nothing is available: requests to models get 402 until the operator adds credit:"
+      command={`weir orgs credit ${JSON.stringify(name)} 10`}
+    />
+  )
+}
+
+function Notice({ text, command }: { readonly text: string; readonly command: string }) {
+  return (
+    <div class="notice bad stack">
+      <p>{text}</p>
+      <CodeBlock code={command} label="command" />
+    </div>
   )
 }
 

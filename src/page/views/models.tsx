@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { loadList } from '../api/pages.ts'
 import { useResource } from '../api/resource.ts'
+import { Button, CodeBlock } from '../components/button.tsx'
 import { Foreign } from '../components/facts.tsx'
 import { SearchField, SelectField } from '../components/field.tsx'
 import { formatCount } from '../components/format.ts'
@@ -151,14 +152,13 @@ function NoModels({ search, none }: { readonly search: string; readonly none: bo
   if (none)
     return (
       <Empty title="No models are enabled">
-        <p>
-          A model is enabled as soon as one of its providers has an API key. <code>weir check</code> says
-          which ones are missing.
-        </p>
+        <p>A model is enabled as soon as one of its providers has an API key. This says which are missing:</p>
+        <CodeBlock code="weir check" label="command" />
       </Empty>
     )
   return (
     <Empty title="No enabled model matches" text="Only enabled models are listed.">
+      <Button label="Remove the filters" icon="close" onClick={() => replaceQuery({})} />
       {search !== '' && (
         <p>
           <a href={routeHash('models', [search])}>

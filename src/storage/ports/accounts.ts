@@ -23,7 +23,7 @@ export type Organizations = {
   /** Whether there is more than one. */
   areSeveral(): Promise<boolean>
   /** One page by the time of creation; undefined if there is no item with the id `after`. */
-  page(query: PageQuery): Promise<ListedPage<OrganizationAccount> | undefined>
+  page(query: SearchQuery): Promise<ListedPage<OrganizationAccount> | undefined>
   /** Finds an organization by its id or by its name; resolves with undefined if there is none. */
   find(reference: string): Promise<OrganizationAccount | undefined>
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
@@ -129,15 +129,16 @@ export type MintInput = Pick<KeyInput, 'name' | 'expiresAt' | 'models' | 'tags' 
 }
 
 /** The keys of a page: all of them, or those that match each of these filters. */
-export type KeyPageQuery = PageQuery & {
+export type KeyPageQuery = SearchQuery & {
   /** The ids of their organization, of their project, and of the key that created them. */
   readonly organizationId?: string | undefined
   readonly projectId?: string | undefined
   readonly parentId?: string | undefined
   /** Those with this permission. */
   readonly permission?: KeyPermission | undefined
-  /** Only those that are not revoked. */
   readonly unrevoked?: boolean
+  /** Milliseconds since 1970. Only those that are neither revoked nor expired then. */
+  readonly usableAt?: number | undefined
 }
 
 /** Keys that other keys create. */
@@ -220,6 +221,9 @@ export type PageQuery = {
   readonly order: 'asc' | 'desc'
 }
 
+/** A page of the items that have this text in their name or their id, in upper or lower case. */
+export type SearchQuery = PageQuery & { readonly search?: string | undefined }
+
 /** The items of a page in its order, and whether more items follow. */
 export type ListedPage<Item> = { readonly items: readonly Item[]; readonly hasMore: boolean }
 
@@ -237,8 +241,7 @@ export class OperatorError extends Error {
 
   constructor(problem: OperatorProblem, message: string) {
     super(message)
-    // As the plain error that the command line prints.
-    this.name = 'Error'
+    this.name = 'Error' // As the plain error that the command line prints.
     this.problem = problem
   }
 }

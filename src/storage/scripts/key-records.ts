@@ -1,9 +1,9 @@
-import { eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { KeyPermission } from '../../domain/accounting/organization.ts'
 import { noKeyWithId } from '../common/account-rules.ts'
 import { type KeyPageQuery, type KeyRecord, type ListedPage, toListedPage } from '../ports/accounts.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
-import { nullable, type RowOf, select } from '../sql.ts'
+import { containsText, nullable, type RowOf, select } from '../sql.ts'
 import { execute, type Parameters, type Script, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
 import { exists } from './organizations.ts'
@@ -36,19 +36,27 @@ export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> |
 /** A key that was revoked since the previous page still is a cursor. */
 function positionOf(id: string, query: KeyPageQuery): Script<readonly { readonly position: number }[]> {
   return execute(({ keyOrder }) => {
-    const conditions = [eq(api_keys.public_id, id), ...filtersOf({ ...query, unrevoked: false })]
+    const conditions = [
+      eq(api_keys.public_id, id),
+      ...filtersOf({ ...query, unrevoked: false, usableAt: undefined }),
+    ]
     return select({ position: keyOrder }, sql`from ${api_keys} where ${sql.join(conditions, sql` and `)}`)
   })
 }
 
-function filtersOf({ organizationId, projectId, parentId, permission, unrevoked }: KeyPageQuery): SQL[] {
+function filtersOf(query: KeyPageQuery): SQL[] {
+  const { organizationId, projectId, parentId, permission, unrevoked, usableAt, search } = query
   return [
     ...(organizationId === undefined ? [] : [eq(api_keys.organization_id, organizationId)]),
     ...(projectId === undefined ? [] : [eq(api_keys.project_id, projectId)]),
     ...(parentId === undefined ? [] : [eq(api_keys.parent_id, parentId)]),
     // A JSON array of a few fixed words.
     ...(permission === undefined ? [] : [sql`${api_keys.permissions} like ${`%"${permission}"%`}`]),
-    ...(unrevoked === true ? [isNull(api_keys.revoked_at)] : []),
+    ...(unrevoked === true || usableAt !== undefined ? [isNull(api_keys.revoked_at)] : []),
+    ...(usableAt === undefined
+      ? []
+      : [sql`(${isNull(api_keys.expires_at)} or ${gt(api_keys.expires_at, usableAt)})`]),
+    ...(search === undefined ? [] : [containsText([api_keys.name, api_keys.public_id], search)]),
   ]
 }
 

@@ -14,11 +14,11 @@ import {
   type OrganizationAccount,
   type OrganizationChange,
   type Organizations,
-  type PageQuery,
+  type SearchQuery,
   toListedPage,
 } from '../ports/accounts.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
-import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
+import { containsText, insertInto, returning, type RowOf, select, update } from '../sql.ts'
 import {
   allowanceAssignments,
   allowanceFields,
@@ -27,13 +27,13 @@ import {
   toAllowance,
 } from './allowance.ts'
 import { createOrganizationDeletions } from './organization-deletion.ts'
-import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
 /** The organizations of a database. `now` returns milliseconds since 1970. */
 export function createOrganizations(runner: ScriptRunner, now: () => number = Date.now): Organizations {
   const { read, transact } = runner
   const deletions = createOrganizationDeletions(runner)
-  const page = (query: PageQuery) => read(() => pageOfOrganizations(query))
+  const page = (query: SearchQuery) => read(() => pageOfOrganizations(query))
   return {
     create: (name) => transact(() => createOrganization(name, now())),
     list: () => read(listOrganizations),
@@ -116,28 +116,27 @@ function* listOrganizations(): Script<readonly OrganizationAccount[]> {
 const selectAll = statement(() => selectAccounts(sql`where ${exists} order by ${organizations.id}`))
 
 /** Returns one page by the time of creation; undefined if there is no organization with the id `after`. */
-function* pageOfOrganizations(query: PageQuery): Script<ListedPage<OrganizationAccount> | undefined> {
-  const { after, order, limit } = query
+function* pageOfOrganizations(query: SearchQuery): Script<ListedPage<OrganizationAccount> | undefined> {
+  const { after, order, limit, search } = query
   if (after !== undefined && (yield* findById({ id: after })).length === 0) return undefined
-  const { select, start } = pages[order]
-  const rows = yield* select({ after: after ?? start, limit: limit + 1 })
+  const { follows, start } = pages[order]
+  const found = search === undefined ? sql`` : sql`and ${containsText(searched, search)}`
+  const rows = yield* execute(() =>
+    selectAccounts(
+      sql`where ${exists} and ${organizations.id} ${follows} ${after ?? start} ${found}
+        order by ${organizations.id} ${sql.raw(order)} limit ${limit + 1}`,
+    ),
+  )
   return toListedPage(rows.map(toAccount), query)
 }
 
 /** `start` is before all ids in this order. */
 const pages = {
-  asc: { select: selectPage(sql`>`, sql`asc`), start: '' },
-  desc: { select: selectPage(sql`<`, sql`desc`), start: '~' },
+  asc: { follows: sql`>`, start: '' },
+  desc: { follows: sql`<`, start: '~' },
 }
 
-function selectPage(follows: SQL, direction: SQL) {
-  return statement((values: Parameters<{ after: string; limit: number }>) =>
-    selectAccounts(
-      sql`where ${exists} and ${organizations.id} ${follows} ${values.after}
-        order by ${organizations.id} ${direction} limit ${values.limit}`,
-    ),
-  )
-}
+const searched = [organizations.name, organizations.id]
 
 /** Finds an organization by its id or by its name, which may be the id of another one: the id precedes. */
 function* findOrganization(reference: string): Script<OrganizationAccount | undefined> {

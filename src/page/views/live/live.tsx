@@ -1,6 +1,6 @@
-import { useMemo, useState } from 'preact/hooks'
-import { useResource } from '../../api/resource.ts'
-import { Button } from '../../components/button.tsx'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Button, CodeBlock } from '../../components/button.tsx'
+import { curlCommand } from '../../components/curl.ts'
 import { Badge, type Tone } from '../../components/facts.tsx'
 import { SearchField, SelectField } from '../../components/field.tsx'
 import { formatCount } from '../../components/format.ts'
@@ -9,7 +9,7 @@ import { Empty, Failure, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
-import { loadOrganizations } from '../organizations/organization.tsx'
+import { type Organization, organizationPath } from '../organizations/organization.tsx'
 import { liveColumns, type OrganizationNames } from './live-columns.tsx'
 import { hasFailed, type LiveRequest } from './live-feed.ts'
 import { type LiveConnection, type LiveView, useLive } from './use-live.ts'
@@ -61,7 +61,7 @@ function describe(
 }
 
 function Requests({ live, filter }: { readonly live: LiveView; readonly filter: Filter }) {
-  const names = useOrganizationNames()
+  const names = useOrganizationNames(live.rows)
   const columns = useMemo(() => liveColumns(names), [names])
   return (
     <>
@@ -81,10 +81,14 @@ function Requests({ live, filter }: { readonly live: LiveView; readonly filter: 
             live.rows.length === 0 ? (
               <Empty
                 title="No requests yet"
-                text="Requests to models appear here while they happen. Nothing of their prompts is shown."
-              />
+                text="Requests to models appear here while they happen. Nothing of their prompts is shown. To send one:"
+              >
+                <CodeBlock code={echoCommand()} label="command" />
+              </Empty>
             ) : (
-              <Empty title="No request matches" text="Change the search or the state." />
+              <Empty title="No request matches">
+                <Button label="Show all requests" icon="close" onClick={() => replaceQuery({})} />
+              </Empty>
             )
           }
         />
@@ -93,11 +97,30 @@ function Requests({ live, filter }: { readonly live: LiveView; readonly filter: 
   )
 }
 
-/** The events have the IDs only. Without the names, the IDs are shown. */
-function useOrganizationNames(): OrganizationNames {
+/** The events have the IDs only: the names of those in sight are loaded one after the other, and the IDs shown until then. */
+function useOrganizationNames(rows: readonly LiveRequest[]): OrganizationNames {
   const admin = useAdminApi()
-  const { value } = useResource((signal) => loadOrganizations(admin, signal), [admin])
-  return useMemo(() => new Map(value?.map(({ id, name }) => [id, name])), [value])
+  const [names, setNames] = useState<OrganizationNames>(new Map())
+  const unknown = rows.find(({ organization }) => organization !== null && !names.has(organization))
+  const id = unknown?.organization ?? undefined
+  useEffect(() => {
+    if (id === undefined) return undefined
+    const controller = new AbortController()
+    const { signal } = controller
+    const keep = (name: string) => !signal.aborted && setNames((current) => new Map(current).set(id, name))
+    // That of a deleted organization is not known.
+    admin.get<Organization>(organizationPath(id), { signal }).then(
+      ({ name }) => keep(name),
+      () => keep(id),
+    )
+    return () => controller.abort()
+  }, [admin, id])
+  return names
+}
+
+function echoCommand(): string {
+  const messages = [{ role: 'user', content: 'Hello' }]
+  return curlCommand('/v1/chat/completions', { model: 'weir/echo', messages })
 }
 
 const states = [

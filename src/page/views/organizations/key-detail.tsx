@@ -14,7 +14,7 @@ import { LimitsSection } from './limits-section.tsx'
 export function KeyDetail({ id }: { readonly id: string }) {
   const admin = useAdminApi()
   const key = useResource((signal) => admin.get<ApiKey>(keyPath(id), { signal }), [admin, id])
-  const dialogs = useKeyDialogs({ organizations: [], onChanged: key.reload })
+  const dialogs = useKeyDialogs({ onChanged: key.reload })
   const { value } = key
   const ended = value === undefined || hasEnded(value)
   const open = (dialog: (of: ApiKey) => void) => () => value && dialog(value)

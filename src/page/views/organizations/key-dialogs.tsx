@@ -17,9 +17,9 @@ type OpenDialog =
 
 /** The dialogs of a list of keys, and what opens them. */
 export function useKeyDialogs(options: {
-  readonly organizations: readonly string[]
-  /** What a new key belongs to at first. */
-  readonly initial?: KeyOwner | undefined
+  /** What a new key belongs to: always if it is `fixed`, else at first. */
+  readonly owner?: KeyOwner
+  readonly fixed?: boolean
   /** Called after a change. */
   readonly onChanged: () => void
 }) {

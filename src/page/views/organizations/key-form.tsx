@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ListPage } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
 import { FormDialog } from '../../components/dialog.tsx'
 import { Checkbox, SelectField, TextArea, TextField } from '../../components/field.tsx'
@@ -8,20 +9,23 @@ import { expiryFields, type ExpiryDraft, ExpiryFields, newExpiry } from './expir
 import { type ApiKey, type KeyOwner, type KeyPermission, keyPath, type NewApiKey } from './key.ts'
 import { LimitFields, useLimitForm } from './limit-fields.tsx'
 import { sendChange } from './limits.ts'
+import type { Organization } from './organization.tsx'
+import { OrganizationField } from './organization-field.tsx'
 import { loadProjects } from './project.ts'
 
-/** Creates a key of one of these organizations. */
+/** Creates a key of this owner if it is `fixed`, else of any organization: of the oldest one by default. */
 export function CreateKey(props: {
-  readonly organizations: readonly string[]
-  /** The organization and the project that are selected at first. */
-  readonly initial?: KeyOwner | undefined
+  readonly owner?: KeyOwner
+  readonly fixed?: boolean
   readonly onClose: () => void
   readonly onCreated: (created: NewApiKey) => void
 }) {
   const admin = useAdminApi()
-  const { organizations, initial = {} } = props
-  const [organization, setOrganization] = useState(initial.organization ?? organizations[0] ?? '')
-  const form = useKeyForm(undefined, initial.project)
+  const { owner = {}, fixed = false } = props
+  const [chosen, setOrganization] = useState(owner.organization)
+  const oldest = useOldestOrganization()
+  const organization = chosen ?? oldest ?? ''
+  const form = useKeyForm(undefined, owner.project)
   const create = async () => {
     const { name, ...fields } = form.fields ?? {}
     const body = { organization, ...(name !== '' && { name }), ...fields }
@@ -29,24 +33,35 @@ export function CreateKey(props: {
   }
   return (
     <FormDialog
-      title="Create an API key"
+      title={fixed ? `Create an API key of ${visibleText(organization)}` : 'Create an API key'}
       action="Create"
       ready={organization !== '' && form.fields !== undefined}
       onClose={props.onClose}
       onSubmit={create}
     >
-      <SelectField
-        label="Organization"
-        value={organization}
-        options={organizations.map((value) => ({ value, label: value }))}
-        onChange={(selected) => {
-          setOrganization(selected)
-          form.set({ project: '' })
-        }}
-      />
+      {!fixed && (
+        <OrganizationField
+          value={organization}
+          onChange={(selected) => {
+            setOrganization(selected)
+            form.set({ project: '' })
+          }}
+        />
+      )}
       <KeyFields form={form} organization={organization} />
     </FormDialog>
   )
+}
+
+/** The name of the organization that was created first. */
+function useOldestOrganization(): string | undefined {
+  const admin = useAdminApi()
+  const path = '/admin/organizations'
+  const { value } = useResource(
+    (signal) => admin.get<ListPage<Organization>>(path, { query: { limit: 1 }, signal }),
+    [admin],
+  )
+  return value?.data[0]?.name
 }
 
 /** Changes the limits and the other properties of a key. */

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { Pages } from '../../api/pages.ts'
 import { Button } from '../../components/button.tsx'
 import { Badge, Foreign, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
-import { Table } from '../../components/table.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, dayColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
 import { type ApiKey, hasEnded, stateOf } from './key.ts'
@@ -21,7 +22,7 @@ export type KeyScope = 'everyone' | 'organization' | 'project'
 
 /** A table of keys. */
 export function KeyTable(props: {
-  readonly keys: readonly ApiKey[]
+  readonly keys: Pages<ApiKey>
   readonly scope: KeyScope
   readonly actions: KeyActions
   readonly empty: ComponentChildren
@@ -29,14 +30,7 @@ export function KeyTable(props: {
   const { keys, scope, actions } = props
   const columns = useMemo(() => keyColumns(actions, scope), [scope])
   return (
-    <Table
-      label="API keys"
-      columns={columns}
-      rows={keys}
-      rowKey={({ id }) => id}
-      initialSort={{ column: 'created', direction: 'descending' }}
-      empty={props.empty}
-    />
+    <PagedTable label="API keys" columns={columns} pages={keys} rowKey={({ id }) => id} empty={props.empty} />
   )
 }
 
@@ -79,6 +73,7 @@ function keyColumns(actions: KeyActions, scope: KeyScope): readonly Column<ApiKe
     {
       id: 'key',
       header: 'Key',
+      minor: true,
       render: ({ id, last4 }) => <code>{`sk-weir-${id}-…${last4}`}</code>,
       sortValue: ({ id }) => id,
     },
@@ -137,11 +132,9 @@ function Actions({ of: key, onEdit, onRotate, onRevoke }: KeyActions & { readonl
   const name = visibleText(key.name)
   return (
     <span class="row-actions">
-      <Button label={`Edit ${name}`} icon="edit" iconOnly onClick={() => onEdit(key)} />
-      {stateOf(key) === 'active' && (
-        <Button label={`Rotate ${name}`} icon="retry" iconOnly onClick={() => onRotate(key)} />
-      )}
-      <Button label={`Revoke ${name}`} icon="trash" iconOnly kind="danger" onClick={() => onRevoke(key)} />
+      <Button label="Edit" of={name} onClick={() => onEdit(key)} />
+      {stateOf(key) === 'active' && <Button label="Rotate" of={name} onClick={() => onRotate(key)} />}
+      <Button label="Revoke" of={name} kind="danger" onClick={() => onRevoke(key)} />
     </span>
   )
 }

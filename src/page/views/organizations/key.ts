@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../api/client.ts'
-import { loadAll } from '../../api/pages.ts'
+import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
+import { useAdminApi } from '../../session.tsx'
 import type { Limits } from './limits.ts'
 
 /** A key without its secret, as `GET /admin/keys` returns it. */
@@ -50,13 +50,19 @@ export function keyPath(id: string): string {
 }
 
 /** The owner of the keys of a list: an organization by its name or ID, or a project by its ID. */
-export type KeyOwner = { readonly organization?: string; readonly project?: string }
+export type KeyOwner = { readonly organization?: string | undefined; readonly project?: string | undefined }
 
-/** Loads the keys of an owner, or of all organizations. */
-export function loadKeys(
-  client: ApiClient,
-  signal?: AbortSignal,
-  owner: KeyOwner = {},
-): Promise<readonly ApiKey[]> {
-  return loadAll(client, '/admin/keys', signal, owner)
+/** The keys of a list: of an owner, or of all organizations; `usable` leaves out those that have ended. */
+export type KeyFilter = KeyOwner & { readonly usable?: 'true'; readonly search?: string | undefined }
+
+/** The keys that match a filter, the newest first. */
+export function useKeys({ organization, project, usable, search }: KeyFilter): Pages<ApiKey> {
+  const admin = useAdminApi()
+  return usePages(
+    (after, signal) => {
+      const query = { ...newestFirst(after), organization, project, usable, search }
+      return admin.get<ListPage<ApiKey>>('/admin/keys', { query, signal })
+    },
+    [admin, organization, project, usable, search],
+  )
 }

@@ -24,6 +24,7 @@ export function budgetColumns<Row extends Limited>(): readonly Column<Row>[] {
     {
       id: 'reset',
       header: 'Reset',
+      minor: true,
       render: ({ budget }) => <Reset at={budget?.resets_at} />,
       sortValue: ({ budget }) => budget?.resets_at ?? null,
     },
@@ -40,6 +41,7 @@ export function modelsColumn<Row extends Limited>(): Column<Row> {
   return {
     id: 'models',
     header: 'Models',
+    minor: true,
     render: ({ models }) => <ModelsInShort models={models} />,
     sortValue: ({ models }) => models?.join(' ') ?? null,
   }

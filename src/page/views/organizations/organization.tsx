@@ -1,6 +1,4 @@
 import { parseUsd } from '../../../lib/usd.ts'
-import type { ApiClient } from '../../api/client.ts'
-import { loadAll } from '../../api/pages.ts'
 import { Badge } from '../../components/facts.tsx'
 import { exactUsd, formatCount } from '../../components/format.ts'
 import { type Column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
@@ -23,11 +21,6 @@ export type Billing = 'unmetered' | 'prepaid' | 'none'
 /** The path of an organization in the admin API. */
 export function organizationPath(name: string): string {
   return `/admin/organizations/${encodeURIComponent(name)}`
-}
-
-/** Loads all organizations. */
-export function loadOrganizations(client: ApiClient, signal?: AbortSignal): Promise<readonly Organization[]> {
-  return loadAll(client, '/admin/organizations', signal)
 }
 
 /** The columns of the list of organizations. */
@@ -64,6 +57,7 @@ function rateColumn(field: RateLimit, header: string): Column<Organization> {
     id: field,
     header,
     align: 'right',
+    minor: true,
     render: ({ [field]: limit }) =>
       limit === null ? <span class="quiet">default</span> : formatCount(limit),
     sortValue: (organization) => organization[field],

@@ -1,14 +1,13 @@
-import { useMemo, useState } from 'preact/hooks'
-import { useResource } from '../../api/resource.ts'
+import { useState } from 'preact/hooks'
+import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
 import { Button } from '../../components/button.tsx'
 import { SearchField } from '../../components/field.tsx'
-import { formatCount } from '../../components/format.ts'
-import { Table } from '../../components/table.tsx'
-import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
+import { Empty, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
-import { loadOrganizations, type Organization, organizationColumns } from './organization.tsx'
+import { type Organization, organizationColumns } from './organization.tsx'
 import { OrganizationDetail } from './organization-detail.tsx'
 import { CreateOrganization } from './organization-dialogs.tsx'
 import { ProjectDetail } from './project-detail.tsx'
@@ -22,9 +21,9 @@ export function Organizations({ path: [name, part, id], query }: PageRoute) {
 }
 
 function OrganizationList({ search }: { readonly search: string }) {
-  const admin = useAdminApi()
   const [creating, setCreating] = useState(false)
-  const organizations = useResource((signal) => loadOrganizations(admin, signal), [admin])
+  const text = search.trim()
+  const organizations = useOrganizations(text || undefined)
   const create = () => setCreating(true)
   useShortcut('n', 'Create an organization', create)
   return (
@@ -32,14 +31,29 @@ function OrganizationList({ search }: { readonly search: string }) {
       <ViewHeader title="Organizations">
         <Button label="Create" icon="plus" kind="primary" shortcut="n" onClick={create} />
       </ViewHeader>
-      <Loaded resource={organizations} lines={10}>
-        {(all) => <FoundOrganizations all={all} search={search} />}
-      </Loaded>
+      <div class="stack">
+        <div class="search">
+          <SearchField
+            what="organizations"
+            placeholder="Name or ID"
+            value={search}
+            onInput={(q) => replaceQuery({ q: q || undefined })}
+          />
+        </div>
+        <PagedTable
+          label="Organizations"
+          columns={organizationColumns}
+          pages={organizations}
+          rowKey={({ id }) => id}
+          rowHref={hrefOf}
+          empty={<NoOrganizations filtered={text !== ''} onCreate={create} />}
+        />
+      </div>
       {creating && (
         <CreateOrganization
           onClose={() => setCreating(false)}
-          onCreated={({ id }) => {
-            location.hash = routeHash('organizations', [id])
+          onCreated={(created) => {
+            location.hash = hrefOf(created)
           }}
         />
       )}
@@ -47,41 +61,32 @@ function OrganizationList({ search }: { readonly search: string }) {
   )
 }
 
-function FoundOrganizations(props: { readonly all: readonly Organization[]; readonly search: string }) {
-  const { all, search } = props
-  const found = useMemo(() => {
-    const text = search.trim().toLowerCase()
-    return all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(text))
-  }, [all, search])
+function hrefOf({ id }: { readonly id: string }): string {
+  return routeHash('organizations', [id])
+}
+
+/** The organizations that a search finds, or all, the newest first. */
+function useOrganizations(search: string | undefined): Pages<Organization> {
+  const admin = useAdminApi()
+  return usePages(
+    (after, signal) => {
+      const query = { ...newestFirst(after), search }
+      return admin.get<ListPage<Organization>>('/admin/organizations', { query, signal })
+    },
+    [admin, search],
+  )
+}
+
+function NoOrganizations(props: { readonly filtered: boolean; readonly onCreate: () => void }) {
+  if (props.filtered)
+    return (
+      <Empty title="No organization matches">
+        <Button label="Clear the search" icon="close" onClick={() => replaceQuery({})} />
+      </Empty>
+    )
   return (
-    <div class="stack">
-      <div class="search">
-        <SearchField
-          what="organizations"
-          placeholder="Name or ID"
-          value={search}
-          onInput={(q) => replaceQuery({ q: q || undefined })}
-        />
-      </div>
-      <p class="quiet" role="status">
-        {formatCount(found.length)} of {formatCount(all.length)}{' '}
-        {all.length === 1 ? 'organization' : 'organizations'}
-      </p>
-      <Table
-        label="Organizations"
-        columns={organizationColumns}
-        rows={found}
-        rowKey={({ id }) => id}
-        rowHref={({ id }) => routeHash('organizations', [id])}
-        initialSort={{ column: 'name', direction: 'ascending' }}
-        empty={
-          all.length === 0 ? (
-            <Empty title="There are no organizations" text="Create one, and then an API key for it." />
-          ) : (
-            <Empty title="No organization matches" text="Change the text of the search." />
-          )
-        }
-      />
-    </div>
+    <Empty title="There are no organizations" text="Create one, and then an API key for it.">
+      <Button label="Create an organization" icon="plus" onClick={props.onCreate} />
+    </Empty>
   )
 }

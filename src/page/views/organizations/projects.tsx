@@ -1,21 +1,20 @@
 import { useState } from 'preact/hooks'
-import { useResource } from '../../api/resource.ts'
+import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
 import { Button } from '../../components/button.tsx'
 import { Badge } from '../../components/facts.tsx'
-import { Table } from '../../components/table.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
-import { Loaded } from '../../components/view.tsx'
+import { EmptyLine } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { budgetColumns, modelsColumn } from './limit-columns.tsx'
-import { loadProjects, type Project } from './project.ts'
+import type { Project } from './project.ts'
 import { CreateProject } from './project-dialogs.tsx'
 
 /** The projects of an organization, with their budgets. */
 export function OrganizationProjects({ organization }: { readonly organization: string }) {
-  const admin = useAdminApi()
   const [creating, setCreating] = useState(false)
-  const projects = useResource((signal) => loadProjects(admin, organization, signal), [admin, organization])
+  const projects = useProjects(organization)
   const hrefOf = (id: string) => routeHash('organizations', [organization, 'projects', id])
   return (
     <section class="stack" aria-label="Projects of the organization">
@@ -23,23 +22,18 @@ export function OrganizationProjects({ organization }: { readonly organization: 
         <h2>Projects</h2>
         <Button label="Create a project" icon="plus" onClick={() => setCreating(true)} />
       </div>
-      <Loaded resource={projects} lines={3}>
-        {(loaded) => (
-          <Table
-            label="Projects"
-            columns={columns}
-            rows={loaded}
-            rowKey={({ id }) => id}
-            rowHref={({ id }) => hrefOf(id)}
-            initialSort={{ column: 'name', direction: 'ascending' }}
-            empty={
-              <p class="quiet">
-                No project yet: a person, a team or an application with keys and limits of its own.
-              </p>
-            }
-          />
-        )}
-      </Loaded>
+      <PagedTable
+        label="Projects"
+        columns={columns}
+        pages={projects}
+        rowKey={({ id }) => id}
+        rowHref={({ id }) => hrefOf(id)}
+        empty={
+          <EmptyLine text="No project yet: a person, a team or an application with keys and limits of its own.">
+            <Button label="Create the first project" icon="plus" onClick={() => setCreating(true)} />
+          </EmptyLine>
+        }
+      />
       {creating && (
         <CreateProject
           organization={organization}
@@ -50,6 +44,17 @@ export function OrganizationProjects({ organization }: { readonly organization: 
         />
       )}
     </section>
+  )
+}
+
+function useProjects(organization: string): Pages<Project> {
+  const admin = useAdminApi()
+  return usePages(
+    (after, signal) => {
+      const query = { ...newestFirst(after), organization }
+      return admin.get<ListPage<Project>>('/admin/projects', { query, signal })
+    },
+    [admin, organization],
   )
 }
 

@@ -1,12 +1,14 @@
 import { useMemo } from 'preact/hooks'
 import { type ListPage, usePages } from '../../api/pages.ts'
+import { Button, CodeBlock } from '../../components/button.tsx'
+import { curlCommand } from '../../components/curl.ts'
 import { Foreign, Time } from '../../components/facts.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
-import { Table } from '../../components/table.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
 import type { Column } from '../../components/table-columns.tsx'
 import { Tabs } from '../../components/tabs.tsx'
-import { Empty, Failure, Loading, ViewHeader } from '../../components/view.tsx'
-import { type PageRoute, routeHash } from '../../route.ts'
+import { Empty, ViewHeader } from '../../components/view.tsx'
+import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import { CompletionDetail } from './completion-detail.tsx'
 import { ResponseDetail } from './response-detail.tsx'
@@ -58,7 +60,13 @@ const lists = {
     label: 'Stored completions',
     empty: {
       title: 'No completions are stored',
-      text: 'A chat completion is stored if its request has "store": true.',
+      text: 'A chat completion is stored if its request has "store": true:',
+      command: () =>
+        curlCommand('/v1/chat/completions', {
+          model: 'weir/echo',
+          store: true,
+          messages: [{ role: 'user', content: 'Hello' }],
+        }),
     },
   },
   responses: {
@@ -67,7 +75,8 @@ const lists = {
     label: 'Stored responses',
     empty: {
       title: 'No responses are stored',
-      text: 'A response is stored unless its request has "store": false.',
+      text: 'A response is stored unless its request has "store": false:',
+      command: () => curlCommand('/v1/responses', { model: 'weir/echo', input: 'Hello' }),
     },
   },
 } as const
@@ -87,26 +96,15 @@ function StoredTable({ kind, filter }: { readonly kind: StoredKind; readonly fil
     },
     [api, kind, filter],
   )
-  const { items, loading, failure, hasMore, loadMore } = pages
-  if (items.length === 0 && failure === undefined)
-    return loading ? <Loading lines={12} /> : <NothingStored kind={kind} filter={filter} />
   return (
-    <>
-      {items.length > 0 && (
-        <Table
-          label={lists[kind].label}
-          columns={columns}
-          rows={items}
-          rowKey={({ id }) => id}
-          rowHref={({ id }) => routeHash('stored', [kind, id])}
-          onNearEnd={failure === undefined ? loadMore : undefined}
-        />
-      )}
-      {failure && <Failure failure={failure} retry={loadMore} />}
-      <p class="quiet number" role="status">
-        {formatCount(items.length)} {hasMore ? 'loaded. More are loaded when you scroll.' : 'in all.'}
-      </p>
-    </>
+    <PagedTable
+      label={lists[kind].label}
+      columns={columns}
+      pages={pages}
+      rowKey={({ id }) => id}
+      rowHref={({ id }) => routeHash('stored', [kind, id])}
+      empty={<NothingStored kind={kind} filter={filter} />}
+    />
   )
 }
 
@@ -133,8 +131,21 @@ const columns: readonly Column<Summary>[] = [
 ]
 
 function NothingStored({ kind, filter }: { readonly kind: StoredKind; readonly filter: StoredFilter }) {
-  const { model, status, metadata } = filter
+  const { model, status, metadata, order } = filter
+  const { title, text, command } = lists[kind].empty
   if (model !== '' || status !== '' || Object.keys(metadata).length > 0)
-    return <Empty title="Nothing matches the filter" text="Remove a filter to see more." />
-  return <Empty {...lists[kind].empty} />
+    return (
+      <Empty title="Nothing matches the filter">
+        <Button
+          label="Remove the filters"
+          icon="close"
+          onClick={() => replaceQuery({ order: order === 'asc' ? order : undefined })}
+        />
+      </Empty>
+    )
+  return (
+    <Empty title={title} text={text}>
+      <CodeBlock code={command()} label="command" />
+    </Empty>
+  )
 }
