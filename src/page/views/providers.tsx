@@ -51,7 +51,9 @@ function Content(props: { readonly providers: readonly Provider[]; readonly name
     <Empty
       title="There is no such provider"
       text="The settings do not have it, and no engine with this name was found."
-    />
+    >
+      <a href={routeHash('providers')}>See all providers</a>
+    </Empty>
   )
 }
 
