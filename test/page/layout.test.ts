@@ -42,7 +42,7 @@ async function fill(paid: BillingScenario): Promise<void> {
   const owner = { organization: 'default' }
   ids.project = await create(paid, 'projects', { ...owner, name: 'search', ...budget })
   const key = { ...owner, tags: ['ci', 'nightly'], note: 'Runs at night.' }
-  ids.key = await create(paid, 'keys', { ...key, name: 'production', project: ids.project, ...budget })
+  ids.key = await create(paid, 'keys', { ...key, name: 'production', project: ids.project, budget_usd: '50' })
   await create(paid, 'keys', { ...key, name: longName, expires_in: '90d', models: ['acme/*', 'weir/*'] })
   await spendBudget(paid.billing, ids.key, { spent: '20', held: '2.5' })
   const { body } = await requestAdmin(paid.app, 'GET', 'organizations/default')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
+import { chatRequest } from '../support/scenario.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
@@ -60,7 +61,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     expect(await remove.isDisabled()).toBe(true)
     await page.keyboard.type('s')
     await page.keyboard.press('Enter')
-    await page.getByText('1 of 1 organization', { exact: true }).waitFor()
+    await page.getByText('1 in all.', { exact: true }).waitFor()
     expect((await requestAdmin(paid.app, 'GET', 'organizations/acme%20labs')).status).toBe(404)
   })
 
@@ -151,25 +152,63 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test('two thousand organizations are listed and searched, and only the rows in sight are rendered', async () => {
+  test('of ten thousand organizations, one page is loaded at once, the next by scrolling, and the gateway searches', async () => {
     await using paid = await startAdmin()
     await paid.billing.rows(
-      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1998)
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9998)
         INSERT INTO organizations (id, name, created_at, billing, balance, reserved)
-        SELECT 'org_' || (1000 + i), 'team ' || i, 1700000000000 + i, 'prepaid', i * 1234567891, 0 FROM n`,
+        SELECT 'org_' || (10000 + i), 'team ' || i, 1700000000000 + i, 'prepaid', i * 1234567891, 0 FROM n`,
     )
     await using opened = await openAdmin(await browser(), paid.app, '#/organizations')
-    const { page } = opened
-    await page.getByText('2,000 of 2,000 organizations').waitFor()
-    expect(await page.locator('tbody tr').count()).toBeLessThan(100)
+    const { page, watch } = opened
+    const lists = () => watch.requests.filter((url) => url.includes('/admin/organizations'))
+    await page.getByText('100 loaded.').waitFor()
+    await page.getByRole('link', { name: 'team 9998' }).waitFor()
     await screenshot(page, 'organizations-light')
+    expect(lists()).toHaveLength(1)
+    await page.getByRole('region', { name: 'Organizations' }).focus()
+    for (let rows = 200; rows <= 500; rows += 100) {
+      await page.keyboard.press('End')
+      await page.getByText(`${rows} loaded.`).waitFor()
+    }
+    expect(lists()).toHaveLength(5)
+    expect(await page.locator('tbody tr').count()).toBeLessThan(120)
     await page.keyboard.press('/')
-    await page.keyboard.type('team 1998')
+    await page.keyboard.insertText('TEAM 1998')
     await page.getByRole('cell', { name: '$2466.666646218' }).waitFor()
-    expect(page.url()).toContain('q=team+1998')
+    await page.getByText('1 in all.', { exact: true }).waitFor()
+    expect(lists()).toHaveLength(6)
+    expect(page.url()).toContain('q=TEAM+1998')
     await page.setViewportSize(phoneInTheDark.viewport)
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
+    expect(await accessibilityProblems(page)).toEqual([])
     await screenshot(page, 'organizations-360-dark')
+  })
+
+  test('the keys and the live requests of ten thousand organizations load no list of them', async () => {
+    await using paid = await startAdmin()
+    await paid.billing.rows(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9998)
+        INSERT INTO organizations (id, name, created_at)
+        SELECT 'org_' || (10000 + i), 'team ' || i, 1700000000000 + i FROM n`,
+    )
+    await using opened = await openAdmin(await browser(), paid.app, '#/live')
+    const { page, watch } = opened
+    const loaded = (path: string) => watch.requests.filter((url) => url.includes(path))
+    await page.getByRole('status').getByText('live', { exact: true }).waitFor()
+    await (await paid.app.chat(chatRequest)).text()
+    await page.getByRole('link', { name: 'default' }).waitFor()
+    expect(loaded('/admin/organizations')).toHaveLength(1)
+    await page.goto(`${paid.app.url}/#/keys`)
+    await page.getByText('1 in all.', { exact: true }).waitFor()
+    expect(loaded('/admin/keys')).toHaveLength(1)
+    await page.getByRole('combobox', { name: 'Organization' }).fill('team 4321')
+    await page.getByRole('option', { name: 'team 4321' }).click()
+    await page.getByRole('heading', { name: 'No API key matches' }).waitFor()
+    expect(page.url()).toContain('organization=team+4321')
+    // That of the live requests, the first ones to choose from, and those that were typed.
+    expect(loaded('/admin/organizations')).toHaveLength(3)
+    expect(loaded('/admin/keys')).toHaveLength(2)
   })
 })

@@ -66,9 +66,9 @@ function keyColumns(actions: KeyActions, scope: KeyScope): readonly Column<ApiKe
       render: (key) => <KeyBadge of={key} />,
       sortValue: (key) => stateOf(key),
     },
-    ...budgetColumns<ApiKey>(),
     ...(scope === 'everyone' ? [organizationColumn] : []),
     ...(scope === 'project' ? [] : [projectColumn]),
+    ...budgetColumns<ApiKey>(),
     modelsColumn(),
     {
       id: 'key',
