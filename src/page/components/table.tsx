@@ -171,11 +171,20 @@ function TableRow<Row>(props: {
   const href = table.rowHref?.(row)
   return (
     <tr aria-rowindex={position} class={href === undefined ? '' : 'linked'} role={cards ? 'row' : undefined}>
-      {table.columns.map(({ id, header, render, align }, index) => (
-        <td key={id} class={align} role={cards ? 'cell' : undefined} data-label={cards ? header : undefined}>
-          {href !== undefined && index === 0 ? <a href={href}>{render(row)}</a> : render(row)}
-        </td>
-      ))}
+      {table.columns.map(({ id, header, render, align }, index) => {
+        const content = href !== undefined && index === 0 ? <a href={href}>{render(row)}</a> : render(row)
+        if (!cards)
+          return (
+            <td key={id} class={align}>
+              {content}
+            </td>
+          )
+        return (
+          <td key={id} role="cell" data-label={header}>
+            <span class="cell">{content}</span>
+          </td>
+        )
+      })}
     </tr>
   )
 }
