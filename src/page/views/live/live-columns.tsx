@@ -10,21 +10,21 @@ export type OrganizationNames = ReadonlyMap<string, string>
 /** The columns of the live requests, each with a fixed width: the rows change too often for the columns to move. */
 export function liveColumns(names: OrganizationNames): readonly Column<LiveRequest>[] {
   return [
-    { id: 'state', header: 'State', width: '210px', render: (request) => <State request={request} /> },
-    textColumn('model', 'Model', '230px'),
+    { id: 'state', header: 'State', width: '200px', render: (request) => <State request={request} /> },
+    textColumn('model', 'Model', '200px'),
     {
       id: 'organization',
       header: 'Organization',
-      width: '150px',
+      width: '130px',
       render: ({ organization: id }) => <OrganizationLink id={id} names={names} />,
     },
-    numberColumn('elapsed', 'Elapsed', '96px', (request) => formatDuration(elapsedOf(request))),
-    numberColumn('first', 'First token', '104px', ({ firstTokenMs }) =>
+    numberColumn('elapsed', 'Elapsed', '84px', (request) => formatDuration(elapsedOf(request))),
+    numberColumn('first', 'First token', '100px', ({ firstTokenMs }) =>
       firstTokenMs === null ? <None /> : formatDuration(firstTokenMs),
     ),
     tokenColumn('input', 'Input', (end) => end.inputTokens),
     tokenColumn('output', 'Output', (end) => end.outputTokens),
-    numberColumn('cost', 'Cost', '96px', ({ end }) =>
+    numberColumn('cost', 'Cost', '84px', ({ end }) =>
       end?.costUsd == null ? <None /> : <Money usd={end.costUsd} />,
     ),
     codeColumn('key', 'Key', '140px'),
@@ -85,5 +85,5 @@ function numberColumn(
 }
 
 function tokenColumn(id: string, header: string, count: (end: LiveEnd) => number): Column<LiveRequest> {
-  return numberColumn(id, header, '80px', ({ end }) => (end === null ? <None /> : formatCount(count(end))))
+  return numberColumn(id, header, '70px', ({ end }) => (end === null ? <None /> : formatCount(count(end))))
 }
