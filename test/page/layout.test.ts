@@ -62,13 +62,18 @@ async function create({ app }: BillingScenario, path: string, body: object): Pro
   return String((await requestAdmin(app, 'POST', path, { body })).body.id)
 }
 
-/** Opens the page with both keys, and returns what is wrong in each of the places at each size. */
-async function problemsOf(paid: BillingScenario, name: string, places: readonly Place[]): Promise<string[]> {
+/** Opens the page with the admin key, and with an API key before it, and returns what is wrong in each place at each size. */
+async function problemsOf(
+  paid: BillingScenario,
+  name: string,
+  places: readonly Place[],
+  start = `#key=${paid.app.key}`,
+): Promise<string[]> {
   const expected = /status of 40[14]/
-  await using opened = await openAdmin(await browser(), paid.app, `#key=${paid.app.key}`, { expected })
+  await using opened = await openAdmin(await browser(), paid.app, start, { expected })
   const { page } = opened
   const problems: string[] = []
-  await page.getByRole('link', { name: 'Playground' }).waitFor()
+  await page.locator('#main h1').waitFor()
   for (const [place, text] of places) {
     await page.goto(`${paid.app.url}/#/${place}`)
     await page.locator('#main').getByText(text).first().waitFor()
@@ -130,6 +135,19 @@ describe.skipIf(!hasBrowser)(`the layout of the page${browserNeeded}`, () => {
       ['live', 'No requests yet'],
     ]
     expect(await problemsOf(empty, 'empty', places)).toEqual([])
+  }, 240_000)
+
+  test('the views fit with the admin key alone, and say what to do next', async () => {
+    const places: readonly Place[] = [
+      ['playground', 'This view needs an API key'],
+      ['usage', 'No requests in the last'],
+      ['usage?range=30d', 'No requests in the last'],
+      ['organizations', '2 in all.'],
+      ['keys', '1 in all.'],
+      ['providers', 'acme'],
+      ['live', 'No requests yet'],
+    ]
+    expect(await problemsOf(empty, 'operator', places, '#/keys')).toEqual([])
   }, 240_000)
 
   test('the live requests, the dialogs and the menu of a phone fit as well', async () => {

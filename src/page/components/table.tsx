@@ -40,7 +40,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const hint = useId()
   const region = {
     tabIndex: 0,
-    role: 'region',
+    role: 'region' as const,
     'aria-label': label,
     'aria-describedby': wide ? hint : undefined,
   }

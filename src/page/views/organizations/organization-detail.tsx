@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { Facts, Figure, Time } from '../../components/facts.tsx'
 import { exactUsd, visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
-import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { EmptyLine, Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { grandTotal, loadReport } from '../usage/report.ts'
@@ -99,7 +99,13 @@ function OrganizationUsage({ id }: { readonly id: string }) {
       <Loaded resource={report} lines={8}>
         {(value) =>
           grandTotal(value.total).requests === 0 ? (
-            <p class="quiet">There were no requests in the last {ranges[range].past}.</p>
+            <EmptyLine text={`There were no requests in the last ${ranges[range].past}.`}>
+              {range === '30d' ? (
+                <a href={routeHash('live')}>Watch the live requests</a>
+              ) : (
+                <Button label="Show the last 30 days" onClick={() => setRange('30d')} />
+              )}
+            </EmptyLine>
           ) : (
             <UsageReport report={value} shown={shown} />
           )

@@ -190,10 +190,10 @@ function NoUsage({ shown: { range, model, key } }: { readonly shown: UsageQuery 
   const advice = adviceFor(model !== undefined || key !== undefined, range === '30d')
   return (
     <Empty title={`No requests in the last ${ranges[range].past}`} text={advice}>
-      {api !== undefined && (
-        <p>
-          <a href={routeHash('playground')}>Send a request in the Playground</a>
-        </p>
+      {api === undefined ? (
+        <a href={routeHash('keys')}>Create an API key to send requests with</a>
+      ) : (
+        <a href={routeHash('playground')}>Send a request in the Playground</a>
       )}
     </Empty>
   )
