@@ -48,7 +48,7 @@ export function Table<Row>(props: TableProps<Row>) {
   if (rows.length === 0 && props.empty !== undefined) return <>{props.empty}</>
   return (
     <div class={cards ? 'table-frame cards' : 'table-frame'}>
-      {cards && <SortField {...shown} />}
+      {cards && rows.length > 1 && <SortField {...shown} />}
       <div class="table" ref={container} onScroll={onScroll} {...region}>
         <table aria-rowcount={sorted.length + 1} role={cards ? 'table' : undefined}>
           <caption class="visually-hidden">{label}</caption>
