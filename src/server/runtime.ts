@@ -196,7 +196,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
     completions,
     responses,
     usageBuckets,
-    admin: { ...shared.admin, configuration, breaker },
+    admin: { ...shared.admin, configuration, breaker, clock: shared.clock },
     settings,
     models: models.current,
     gateway,

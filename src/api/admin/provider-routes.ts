@@ -2,12 +2,17 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import type { Configuration } from '../../gateway/configuration.ts'
 import type { ModelRoute } from '../../gateway/models/model.ts'
+import { isListed } from '../../gateway/models/model-listing.ts'
 import type { CircuitBreaker } from '../../gateway/routing/circuit-breaker.ts'
 import { describe } from '../../http/describe.ts'
 import { stringEnum } from '../../http/schema.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
+import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { RouteHealth, RouteHealthRecorder } from '../../observability/route-health.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
+import { explainCode, healthOf } from './provider-health.ts'
+import { createProviderTests } from './provider-tests.ts'
 
 const text = (description: string) => Type.String({ description })
 const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
@@ -30,6 +35,8 @@ const RouteObject = Type.Object({
         at: text('When it failed, in ISO 8601.'),
         status: Type.Integer({ description: 'The status.' }),
         code: text('The error code.'),
+        message: text('Why requests fail with this code.'),
+        remedy: text('The remedy for the operator.'),
         request: text('The ID of the request.'),
       }),
       Type.Null(),
@@ -38,44 +45,94 @@ const RouteObject = Type.Object({
   ),
 })
 
+const Problem = Type.Object({
+  source: stringEnum(['request', 'check'], {
+    description: 'What failed: a request, or a check, which requests the list of models.',
+  }),
+  at: text('When it failed, in ISO 8601.'),
+  message: text('What is wrong.'),
+  remedy: text('The remedy for the operator.'),
+  request: orNull('The ID of the request; null for a check.'),
+})
+
+const ProviderObject = Type.Object(
+  {
+    object: Type.Literal('provider', { description: 'The type of the object.' }),
+    id: text('The name of the provider in the settings.'),
+    kind: text('The kind of the provider.'),
+    base_url: orNull('The base URL; null for the built-in provider.'),
+    has_key: flag('Whether it has a key or credentials, which are never shown.'),
+    discovers_models: flag('Whether the gateway lists its models, at the start and every minute.'),
+    testable: flag('Whether it has a list of models, by which it can be tested without a cost.'),
+    health: stringEnum(['ok', 'failing', 'unknown'], {
+      description:
+        'Failing if the last check or the last request failed and neither has succeeded since. Unknown before the first of both.',
+    }),
+    problem: Type.Union([Problem, Type.Null()], { description: 'Why it is failing; null if it is not.' }),
+    last_check_at: orNull('When its list of models was requested last, in ISO 8601; null if it never was.'),
+    discovered_models: Type.Array(Type.String(), { description: 'The models that only its list has.' }),
+    routes: Type.Array(RouteObject, { description: 'The routes of models to the provider.' }),
+  },
+  { title: 'Provider' },
+)
+
 const ProviderList = Type.Object(
   {
     object: Type.Literal('list', { description: 'The type of the object.' }),
-    data: Type.Array(
-      Type.Object({
-        object: Type.Literal('provider', { description: 'The type of the object.' }),
-        id: text('The name of the provider in the settings.'),
-        kind: text('The kind of the provider.'),
-        base_url: orNull('The base URL; null for the built-in provider.'),
-        has_key: flag('Whether it has a key or credentials, which are never shown.'),
-        discovers_models: flag('Whether the gateway lists its models.'),
-        health: stringEnum(['ok', 'failing', 'unknown'], {
-          description: 'Whether the last request succeeded. Unknown before the first one.',
-        }),
-        discovered_models: Type.Array(Type.String(), { description: 'The models that only its list has.' }),
-        routes: Type.Array(RouteObject, { description: 'The routes of models to the provider.' }),
-      }),
-      { description: 'The providers.' },
-    ),
+    data: Type.Array(ProviderObject, { description: 'The providers.' }),
   },
   { title: 'ProviderList' },
 )
 
-const detail = describe({
+const listDetail = describe({
   tag: 'Admin',
   id: 'listProviders',
   summary: 'List providers',
   description:
-    'Lists the configured providers with their models, the state of their circuits and their last errors.',
+    'Lists the configured providers with their models, their health, the state of their circuits and their last errors.',
   reply: ProviderList,
   errors: adminErrors,
 })
 
-/** The list of providers. */
+const testDetail = describe({
+  tag: 'Admin',
+  id: 'testProvider',
+  summary: 'Test a provider',
+  description:
+    'Requests the list of models of a provider, which costs nothing, and returns the provider with the result. Within two seconds, further tests return the same result.',
+  path: { provider: 'The name of the provider.' },
+  reply: ProviderObject,
+  errors: [400, 404, ...adminErrors],
+})
+
+/** The list of providers, and the test of one. */
 export function providerAdminRoutes(guard: AdminGuard, parts: ProviderListDependencies) {
+  const { models } = parts.configuration
+  const test = createProviderTests(models.test, parts.clock)
   return new Elysia({ name: 'admin-providers' })
     .use(guard)
-    .get('/admin/providers', () => listProviders(parts), { detail })
+    .get('/admin/providers', () => ({ object: 'list', data: listProviders(parts) }), { detail: listDetail })
+    .post(
+      '/admin/providers/:provider/test',
+      async ({ params }) => {
+        await test(testableProvider(parts, params.provider))
+        return listProviders(parts).find(({ id }) => id === params.provider)
+      },
+      { detail: testDetail },
+    )
+}
+
+/** Throws the 404 if there is no such provider, and the 400 if it has no list of models. */
+function testableProvider(parts: ProviderListDependencies, name: string): Provider {
+  const provider = allProviders(parts).get(name)
+  if (provider === undefined) throw adminObjectNotFound(`There is no provider '${name.slice(0, 100)}'.`)
+  if (isTestable(provider)) return provider
+  const message = `The provider ${name} has no list of models, so that only a request to a model would test it.`
+  throw badRequest(message, null, null)
+}
+
+function isTestable(provider: Provider): boolean {
+  return 'protocol' in provider.kind && isListed(provider, provider.kind)
 }
 
 /** The dependencies of the list of providers. */
@@ -83,40 +140,58 @@ export type ProviderListDependencies = {
   readonly configuration: Pick<Configuration, 'providers' | 'models'>
   readonly breaker: Pick<CircuitBreaker, 'stateOf'>
   readonly routeHealth: Pick<RouteHealthRecorder, 'of'>
+  /** The monotonic clock, in milliseconds. */
+  readonly clock: (() => number) | undefined
 }
 
-/** Lists the configured providers, and the engines that were found on this machine, with the health of their routes. */
-function listProviders({ configuration, breaker, routeHealth }: ProviderListDependencies) {
-  const { all } = configuration.models.current()
-  const served = all.flatMap((model) => model.routes.map((route) => ({ model, route })))
-  const providers = new Map(configuration.providers.configured)
-  for (const { route } of served) providers.set(route.provider.name, route.provider)
-  const data = [...providers.values()].map((provider) => {
-    const own = served.filter(({ route }) => route.provider.name === provider.name)
-    const described = own.map(({ model, route }) => ({
-      model: model.slug,
-      enabled: model.disabled === undefined,
-      ...renderRoute(route, breaker, routeHealth.of(provider.name, route.model)),
-    }))
+/** The configured providers, and the engines that were found on this machine, by name. */
+function allProviders({ configuration }: ProviderListDependencies): ReadonlyMap<string, Provider> {
+  const found = configuration.models.current().all.flatMap(({ routes }) => routes)
+  return new Map([
+    ...found.map(({ provider }) => [provider.name, provider] as const),
+    ...configuration.providers.configured,
+  ])
+}
+
+/** Lists the providers with their health and that of their routes. */
+function listProviders(parts: ProviderListDependencies) {
+  const { breaker, routeHealth, configuration } = parts
+  const { models } = configuration
+  const served = models.current().all.flatMap((model) => model.routes.map((route) => ({ model, route })))
+  const byProvider = Map.groupBy(served, ({ route }) => route.provider.name)
+  return [...allProviders(parts).values()].map((provider) => {
+    const own = (byProvider.get(provider.name) ?? []).map(({ model, route }) => {
+      return { model, route, health: routeHealth.of(provider.name, route.model) }
+    })
+    const check = models.checks.of(provider.name)
     return {
       object: 'provider',
       ...renderProvider(provider),
-      health: healthOf(described.map(({ last_error, last_success_at }) => [last_error?.at, last_success_at])),
+      ...healthOf(
+        own.flatMap(({ health = [] }) => health),
+        check,
+      ),
+      last_check_at: dateOrNull(check?.at),
       discovered_models: own.filter(({ model }) => model.discovered === true).map(({ route }) => route.model),
-      routes: described,
+      routes: own.map(({ model, route, health }) => ({
+        model: model.slug,
+        enabled: model.disabled === undefined,
+        ...renderRoute(route, breaker, health),
+      })),
     }
   })
-  return { object: 'list', data }
 }
 
 /** The address has neither a key nor a password: the settings do not allow them in it. */
-function renderProvider({ name, kind, baseUrl, key, credentials, discover }: Provider) {
+function renderProvider(provider: Provider) {
+  const { name, kind, baseUrl, key, credentials, discover } = provider
   return {
     id: name,
     kind: kind.name,
     base_url: 'protocol' in kind ? baseUrl : null,
     has_key: key !== undefined || credentials !== undefined,
     discovers_models: discover,
+    testable: isTestable(provider),
   }
 }
 
@@ -125,30 +200,19 @@ function renderRoute(
   breaker: ProviderListDependencies['breaker'],
   health: RouteHealth | undefined,
 ) {
-  const lastError = health?.lastError
+  const lastError = health?.lastError ?? null
   return {
     upstream_model: route.model,
     circuit: breaker.stateOf(route),
     requests: health?.requests ?? 0,
     failures: health?.failures ?? 0,
     last_success_at: dateOrNull(health?.lastSuccessAt),
-    last_error: lastError ? { ...lastError, at: new Date(lastError.at).toISOString() } : null,
+    last_error: lastError && {
+      ...lastError,
+      ...explainCode(lastError.code),
+      at: new Date(lastError.at).toISOString(),
+    },
   }
-}
-
-type LastTimes = readonly [error: string | undefined, success: string | null]
-
-/** Failing if the last request to any route of the provider failed; unknown before the first one. */
-function healthOf(times: readonly LastTimes[]): 'ok' | 'failing' | 'unknown' {
-  const error = times.map(([error = '']) => error).reduce(latest, '')
-  const success = times.map(([, success]) => success ?? '').reduce(latest, '')
-  if (error === '' && success === '') return 'unknown'
-  return error > success ? 'failing' : 'ok'
-}
-
-/** Dates in ISO 8601 sort as text. */
-function latest(one: string, other: string): string {
-  return one > other ? one : other
 }
 
 function dateOrNull(time: number | null | undefined): string | null {

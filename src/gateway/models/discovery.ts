@@ -2,6 +2,7 @@ import { causeOf, type Log } from '../../lib/log.ts'
 import { wait } from '../../lib/time.ts'
 import type { ListedModel, Provider, RemoteKind } from '../../providers/provider.ts'
 import { listModels } from './model-listing.ts'
+import { ProviderChecks } from './provider-check.ts'
 
 /** Lists the models of providers in the background. */
 type Discovery = {
@@ -12,6 +13,8 @@ type Discovery = {
    * seconds. Resolves when every provider has responded or failed once.
    */
   start(): Promise<void>
+  /** Lists the models of a provider at once, also of one without discovery; the result is in `checks`. */
+  test(provider: Provider): Promise<void>
   /** Stops the listing; resolves when no request is in flight. */
   stop(): Promise<void>
 }
@@ -23,14 +26,17 @@ type DiscoveryInput = {
   readonly log: Log
   /** Called when a list has changed. */
   readonly onChange: () => void
+  /** Receives the result of each request. */
+  readonly checks?: ProviderChecks
   /** Milliseconds between two requests, and the longest pause after a failure. */
   readonly intervalMs?: number
 }
 
 /** Creates the discovery, which stores the last good list of each provider. */
 export function createDiscovery(input: DiscoveryInput): Discovery {
-  const { providers, localEngines = [], log, onChange, intervalMs = 60_000 } = input
-  const lists = [...listsOf(providers, log, false), ...listsOf(localEngines, log, true)]
+  const { log, onChange, intervalMs = 60_000, checks = new ProviderChecks() } = input
+  const engines = listsOf(input.localEngines ?? [], { log, checks, optional: true })
+  const lists = [...listsOf(input.providers, { log, checks }), ...engines]
   const controller = new AbortController()
   const { signal } = controller
   let loops: Promise<unknown> = Promise.resolve()
@@ -62,11 +68,26 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
   return {
     discovered: () => new Map(lists.flatMap(discoveredEntry)),
     start,
+    async test(provider) {
+      if (await testProvider(provider, lists, { log, checks }, signal)) onChange()
+    },
     async stop() {
       controller.abort()
       await loops
     },
   }
+}
+
+/** Lists the models of a provider once; returns whether that has changed one of the lists. */
+async function testProvider(
+  provider: Provider,
+  lists: readonly ProviderList[],
+  options: ListOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const known = lists.find((list) => list.provider.name === provider.name)
+  const [list] = known ? [known] : listsOf([{ ...provider, discover: true }], options)
+  return (await list?.refresh(signal, true)) === 'changed' && known !== undefined && !signal.aborted
 }
 
 /** A starting engine is ready soon. */
@@ -82,11 +103,18 @@ function discoveredEntry({ provider, models }: ProviderList): [string, readonly 
 }
 
 /** The lists of the providers with discovery. */
-function listsOf(providers: Iterable<Provider>, log: Log, optional: boolean): ProviderList[] {
+function listsOf(providers: Iterable<Provider>, options: ListOptions): ProviderList[] {
   return [...providers].flatMap((provider) => {
     const { kind, discover } = provider
-    return discover && 'protocol' in kind ? [new ProviderList(provider, kind, log, optional)] : []
+    return discover && 'protocol' in kind ? [new ProviderList(provider, kind, options)] : []
   })
+}
+
+type ListOptions = {
+  readonly log: Log
+  readonly checks: ProviderChecks
+  /** True for an engine that may not be running. */
+  readonly optional?: boolean
 }
 
 /** The result of a refresh: a different list than the last good one, the same, or none. */
@@ -100,14 +128,16 @@ class ProviderList {
   readonly provider: Provider
   readonly #kind: RemoteKind
   readonly #log: Log
+  readonly #checks: ProviderChecks
   readonly #optional: boolean
   #models: readonly ListedModel[] | undefined
   #failure: string | undefined
 
-  constructor(provider: Provider, kind: RemoteKind, log: Log, optional: boolean) {
+  constructor(provider: Provider, kind: RemoteKind, { log, checks, optional = false }: ListOptions) {
     this.provider = provider
     this.#kind = kind
     this.#log = log
+    this.#checks = checks
     this.#optional = optional
   }
 
@@ -116,13 +146,17 @@ class ProviderList {
     return this.#models
   }
 
-  /** Requests the list. */
-  async refresh(signal: AbortSignal): Promise<RefreshResult> {
+  /** Requests the list; `tested` if the operator has requested that. */
+  async refresh(signal: AbortSignal, tested = false): Promise<RefreshResult> {
     const options = { known: this.#models, ...(this.#optional && { deadline: optionalTimeoutMs }) }
     try {
-      return this.#accept(await listModels(this.provider, this.#kind, signal, options))
+      const models = await listModels(this.provider, this.#kind, signal, options)
+      this.#checks.succeeded(this.provider.name, tested)
+      return this.#accept(models)
     } catch (error) {
-      if (!signal.aborted) this.#reject(causeOf(error))
+      if (signal.aborted) return 'failed'
+      this.#checks.failed(this.provider.name, error)
+      this.#reject(causeOf(error))
       return 'failed'
     }
   }

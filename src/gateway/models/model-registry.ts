@@ -6,12 +6,17 @@ import type { Provider } from '../../providers/provider.ts'
 import { createDiscovery } from './discovery.ts'
 import type { ConfiguredProviders } from './model-sources.ts'
 import { createModels, type RegisteredModels } from './models.ts'
+import { ProviderChecks } from './provider-check.ts'
 
 /** The current models: those of the catalog, of the settings and of the providers' lists. */
 export type ModelRegistry = {
   current(): RegisteredModels
   /** The names of the local engines that were found without being configured. */
   engines(): readonly string[]
+  /** The last check of each provider: those of the discovery, and tests. */
+  readonly checks: Pick<ProviderChecks, 'of'>
+  /** Lists the models of a provider now; the result is in `checks`. */
+  test(provider: Provider): Promise<void>
   /** Starts the discovery; resolves when each provider has responded or failed once. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -28,10 +33,12 @@ export function createModelRegistry(
   engines: readonly Provider[] = [],
 ): ModelRegistry {
   const firstSeen = createFirstSeen()
+  const checks = new ProviderChecks()
   const discovery = createDiscovery({
     providers: providers.configured.values(),
     localEngines: engines,
     log,
+    checks,
     onChange: () => {
       models = createList()
     },
@@ -49,6 +56,8 @@ export function createModelRegistry(
   return {
     current: () => models,
     engines: () => foundEngines().map(({ name }) => name),
+    checks,
+    test: discovery.test,
     start: discovery.start,
     stop: discovery.stop,
   }

@@ -165,6 +165,7 @@ function adminEndpoints(): readonly Endpoint[] {
     ['/admin/keys/{key}/release_held', '{key}'],
     ['/admin/keys/{key}/revoke', '{key}'],
     ['/admin/keys/{key}/rotate', '{key}'],
+    ['/admin/providers/{provider}/test', '{provider}'],
   ] as const
   return [
     ...paths.map(([method, path, separator]): Endpoint => {

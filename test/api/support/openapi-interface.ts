@@ -44,6 +44,7 @@ export const interfaceNow = {
   'POST /admin/keys/{key}/revoke': [200, 401, 403, 404, 500, 503],
   'POST /admin/keys/{key}/rotate': [200, 400, 401, 403, 404, 408, 413, 415, 500, 503],
   'GET /admin/providers': [200, 401, 403, 500, 503],
+  'POST /admin/providers/{provider}/test': [200, 400, 401, 403, 404, 500, 503],
   'GET /admin/requests': [200, 401, 403, 500, 503],
   'GET /v1/organization': [200, 401, 403, 429, 500, 503],
   'GET /v1/organization/usage/completions': [200, 400, 401, 403, 429, 500, 503],
