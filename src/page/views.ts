@@ -7,6 +7,7 @@ import { Live } from './views/live/live.tsx'
 import { Models } from './views/models.tsx'
 import { ApiKeys } from './views/organizations/api-keys.tsx'
 import { Organizations } from './views/organizations/organizations.tsx'
+import { Overview } from './views/overview/overview.tsx'
 import { Playground } from './views/playground/playground.tsx'
 import { Providers } from './views/providers.tsx'
 import { Stored } from './views/stored/stored.tsx'
@@ -26,6 +27,7 @@ export type View = {
 
 /** Every view, in the order of the navigation. The first one that the keys of the tab allow is shown at the start. */
 export const views: readonly View[] = [
+  { id: 'overview', title: 'Overview', needs: 'adminKey', shortcut: 'h', component: Overview },
   { id: 'playground', title: 'Playground', needs: 'apiKey', shortcut: 'p', component: Playground },
   { id: 'models', title: 'Models', needs: 'apiKey', shortcut: 'm', component: Models },
   { id: 'usage', title: 'Usage', needs: 'either', shortcut: 'u', component: Usage },

@@ -1,5 +1,6 @@
 /** The shapes of the icons, on a grid of 24, as lines. */
 const shapes = {
+  overview: 'M4 4h7v9H4zM13 4h7v5h-7zM13 11h7v9h-7zM4 15h7v5H4z',
   playground: 'M5 4l14 8-14 8z',
   models: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
   usage: 'M4 20V4M4 20h16M8 16v-4M12 16V8M16 16v-6',

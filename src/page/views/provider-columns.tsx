@@ -11,9 +11,23 @@ export type Provider = {
   readonly base_url: string | null
   readonly has_key: boolean
   readonly discovers_models: boolean
+  /** Whether it has a list of models, by which it can be tested. */
+  readonly testable: boolean
   readonly health: 'ok' | 'failing' | 'unknown'
+  /** Why it fails; null if it does not. */
+  readonly problem: Problem | null
+  readonly last_check_at: string | null
   readonly discovered_models: readonly string[]
   readonly routes: readonly ProviderRoute[]
+}
+
+type Problem = {
+  readonly source: 'request' | 'check'
+  readonly at: string
+  readonly message: string
+  readonly remedy: string
+  /** The ID of the failed request. */
+  readonly request: string | null
 }
 
 /** The route of a model to a provider. The numbers count from the start of the gateway. */
@@ -32,6 +46,8 @@ type LastError = {
   readonly at: string
   readonly status: number
   readonly code: string
+  readonly message: string
+  readonly remedy: string
   readonly request: string
 }
 
@@ -58,7 +74,7 @@ export const providerColumns: readonly Column<Provider>[] = [
   nameColumn('name', 'Provider', ({ id }) => id),
   {
     id: 'health',
-    header: 'Last request',
+    header: 'State',
     render: ({ health }) => <HealthBadge health={health} />,
     sortValue: ({ health }) => health,
   },
@@ -140,10 +156,10 @@ function errorColumn<Row>(errorOf: (row: Row) => LastError | null): Column<Row> 
 const healths = {
   ok: ['good', 'ok'],
   failing: ['bad', 'failing'],
-  unknown: ['neutral', 'no requests yet'],
+  unknown: ['neutral', 'not used yet'],
 } as const satisfies Readonly<Record<Provider['health'], readonly [Tone, string]>>
 
-/** Whether the last request to a provider succeeded. */
+/** Whether a provider responds. */
 export function HealthBadge({ health }: { readonly health: Provider['health'] }) {
   const [tone, label] = healths[health]
   return <Badge tone={tone}>{label}</Badge>
@@ -153,7 +169,7 @@ export function HealthBadge({ health }: { readonly health: Provider['health'] })
 export function ErrorText({ error }: { readonly error: LastError | null }) {
   if (error === null) return <span class="quiet">none</span>
   return (
-    <span title={`Request ${error.request}`}>
+    <span title={`${error.message} Request ${error.request}`}>
       {error.status} <Foreign text={error.code} />{' '}
       <span class="quiet">
         <Time at={error.at} />

@@ -1,6 +1,6 @@
 import { loadList } from '../api/pages.ts'
 import { useRefreshed } from '../api/resource.ts'
-import { Badge, Facts, Figure, Foreign } from '../components/facts.tsx'
+import { Badge, Facts, Figure, Foreign, Time } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
 import { Table } from '../components/table.tsx'
 import { Empty, Failure, Loading, ViewHeader } from '../components/view.tsx'
@@ -14,6 +14,7 @@ import {
   routeColumns,
   summaryOf,
 } from './provider-columns.tsx'
+import { ProviderProblem, TestButton } from './provider-problem.tsx'
 
 const refreshMs = 5000
 
@@ -36,17 +37,29 @@ export function Providers({ path: [name] }: PageRoute) {
       <div class="stack">
         {failure && <Failure failure={failure} retry={reload} />}
         {value === undefined && failure === undefined && <Loading lines={10} />}
-        {value && <Content providers={value} name={name} />}
+        {value && <Content providers={value} name={name} onTested={reload} />}
       </div>
     </>
   )
 }
 
-function Content(props: { readonly providers: readonly Provider[]; readonly name: string | undefined }) {
-  const { providers, name } = props
-  if (name === undefined) return <ProviderTable providers={providers} />
+function Content(props: {
+  readonly providers: readonly Provider[]
+  readonly name: string | undefined
+  readonly onTested: () => void
+}) {
+  const { providers, name, onTested } = props
+  if (name === undefined)
+    return (
+      <>
+        {providers.map((provider) => (
+          <ProviderProblem key={provider.id} provider={provider} onTested={onTested} />
+        ))}
+        <ProviderTable providers={providers} />
+      </>
+    )
   const provider = providers.find(({ id }) => id === name)
-  if (provider !== undefined) return <ProviderDetail provider={provider} />
+  if (provider !== undefined) return <ProviderDetail provider={provider} onTested={onTested} />
   return (
     <Empty
       title="There is no such provider"
@@ -77,29 +90,12 @@ function ProviderTable({ providers }: { readonly providers: readonly Provider[] 
   )
 }
 
-/** One provider: its figures, its routes, and the models that only its list has. */
-function ProviderDetail({ provider }: { readonly provider: Provider }) {
-  const { requests, failures, enabled, open, lastError } = summaryOf(provider)
+/** One provider: its state, its routes, and the models that only its list has. */
+function ProviderDetail(props: { readonly provider: Provider; readonly onTested: () => void }) {
+  const { provider, onTested } = props
   return (
     <div class="stack wide">
-      <section class="stack" aria-label="State">
-        <dl class="figures">
-          <Figure label="Requests since the start">{formatCount(requests)}</Figure>
-          <Figure label="Failures">{formatCount(failures)}</Figure>
-          <Figure label="Open circuits">{formatCount(open)}</Figure>
-          <Figure label="Enabled models">{formatCount(enabled)}</Figure>
-        </dl>
-        <Facts
-          facts={[
-            ['Last request', <HealthBadge health={provider.health} />],
-            ['Kind', provider.kind],
-            ['Address', <code>{visibleText(provider.base_url ?? 'built-in')}</code>],
-            ['API key', provider.has_key ? 'set' : 'not set'],
-            ['Lists its models', provider.discovers_models ? 'yes' : 'no'],
-            ['Last error', <ErrorText error={lastError} />],
-          ]}
-        />
-      </section>
+      <ProviderState provider={provider} onTested={onTested} />
       <section class="stack" aria-label="Routes of the provider">
         <h2>Routes</h2>
         <Table
@@ -114,6 +110,42 @@ function ProviderDetail({ provider }: { readonly provider: Provider }) {
       <DiscoveredModels names={provider.discovered_models} />
     </div>
   )
+}
+
+function ProviderState(props: { readonly provider: Provider; readonly onTested: () => void }) {
+  const { provider, onTested } = props
+  const { requests, failures, enabled, open, lastError } = summaryOf(provider)
+  return (
+    <section class="stack" aria-label="State">
+      <ProviderProblem provider={provider} onTested={onTested} />
+      <dl class="figures">
+        <Figure label="Requests since the start">{formatCount(requests)}</Figure>
+        <Figure label="Failures">{formatCount(failures)}</Figure>
+        <Figure label="Open circuits">{formatCount(open)}</Figure>
+        <Figure label="Enabled models">{formatCount(enabled)}</Figure>
+      </dl>
+      <Facts
+        facts={[
+          ['State', <HealthBadge health={provider.health} />],
+          ['Kind', provider.kind],
+          ['Address', <code>{visibleText(provider.base_url ?? 'built-in')}</code>],
+          ['API key', provider.has_key ? 'set' : 'not set'],
+          ['Lists its models', provider.discovers_models ? 'every minute' : 'no'],
+          ['Last check', <LastCheck at={provider.last_check_at} />],
+          ['Last error', <ErrorText error={lastError} />],
+        ]}
+      />
+      {provider.problem === null && (
+        <div>
+          <TestButton provider={provider} onTested={onTested} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+function LastCheck({ at }: { readonly at: string | null }) {
+  return at === null ? <span class="quiet">none</span> : <Time at={at} />
 }
 
 /** A provider such as an aggregator lists thousands; the routes have them all. */

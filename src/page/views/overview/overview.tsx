@@ -1,0 +1,157 @@
+import { formatUsd } from '../../../lib/usd.ts'
+import { loadAll, loadList } from '../../api/pages.ts'
+import { useRefreshed, useResource } from '../../api/resource.ts'
+import { Badge, Figure, Foreign, Money } from '../../components/facts.tsx'
+import { formatCount } from '../../components/format.ts'
+import { Table } from '../../components/table.tsx'
+import type { Column } from '../../components/table-columns.tsx'
+import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { routeHash } from '../../route.ts'
+import { useAdminApi } from '../../session.tsx'
+import type { ApiKey } from '../organizations/key.ts'
+import type { Organization } from '../organizations/organization.tsx'
+import type { Project } from '../organizations/project.ts'
+import type { Provider } from '../provider-columns.tsx'
+import { ProviderProblem } from '../provider-problem.tsx'
+import { type NearEnd, nearEnds } from './near-end.ts'
+import { errorRate, loadToday, type Today } from './today.ts'
+
+const providersMs = 5000
+const usageMs = 60_000
+
+/** The first view of an operator: what was spent, what fails, and what ends soon. */
+export function Overview() {
+  const admin = useAdminApi()
+  const today = useRefreshed((signal) => loadToday(admin, Date.now(), signal), [admin], usageMs)
+  return (
+    <>
+      <ViewHeader title="Overview">
+        <span class="quiet">Refreshed by itself</span>
+      </ViewHeader>
+      <div class="stack wide">
+        <Loaded resource={today} lines={4}>
+          {(value) => <TodayFigures today={value} />}
+        </Loaded>
+        <FailingProviders />
+        {today.value && <NearEnds spend={today.value.spend} />}
+      </div>
+    </>
+  )
+}
+
+function TodayFigures({ today }: { readonly today: Today }) {
+  const { requests, cost, unpriced, before } = today
+  const rate = errorRate(requests)
+  const rateBefore = errorRate(before.requests)
+  const perDay = before.cost === null ? 'unknown' : `$${formatUsd(before.cost / 6n)}`
+  return (
+    <section class="stack" aria-labelledby="today">
+      <h2 id="today">
+        Today <small class="quiet">since midnight UTC, beside the six days before</small>
+      </h2>
+      <dl class="figures">
+        <Figure
+          label="Spend"
+          note={`${perDay} a day before${unpriced > 0 ? `, ${formatCount(unpriced)} unpriced` : ''}`}
+        >
+          <a href={routeHash('usage', [], { scope: 'all' })}>
+            {cost === null ? 'Unknown' : <Money usd={formatUsd(cost)} />}
+          </a>
+        </Figure>
+        <Figure label="Requests" note={`${formatCount(Math.round(before.requests.all / 6))} a day before`}>
+          <a href={routeHash('usage', [], { scope: 'all' })}>{formatCount(requests.all)}</a>
+        </Figure>
+        <Figure
+          label="Error rate"
+          note={`${rateBefore.text} before; without ${formatCount(requests.clientErrors)} errors of clients`}
+        >
+          {rate.text} <Badge tone={rate.tone}>{rate.word}</Badge>
+        </Figure>
+      </dl>
+    </section>
+  )
+}
+
+function FailingProviders() {
+  const admin = useAdminApi()
+  const resource = useRefreshed(
+    (signal) => loadList<Provider>(admin, '/admin/providers', signal),
+    [admin],
+    providersMs,
+  )
+  return (
+    <section class="stack" aria-labelledby="overview-providers">
+      <h2 id="overview-providers">
+        <a href={routeHash('providers')}>Providers</a>
+      </h2>
+      <Loaded resource={resource} lines={2}>
+        {(providers) => {
+          const failing = providers.filter(({ health }) => health === 'failing')
+          const unused = providers.filter(({ health }) => health === 'unknown').length
+          return failing.length === 0 ? (
+            <p>
+              <Badge tone="good">ok</Badge> None of {formatCount(providers.length)} is failing
+              {unused > 0 && `; ${formatCount(unused)} not used yet`}.
+            </p>
+          ) : (
+            failing.map((provider) => (
+              <ProviderProblem key={provider.id} provider={provider} onTested={resource.reload} />
+            ))
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function NearEnds({ spend }: { readonly spend: Today['spend'] }) {
+  const admin = useAdminApi()
+  const accounts = useResource(
+    async (signal) => {
+      const [organizations, projects, keys] = await Promise.all([
+        loadAll<Organization>(admin, '/admin/organizations', signal),
+        loadAll<Project>(admin, '/admin/projects', signal),
+        loadAll<ApiKey>(admin, '/admin/keys', signal),
+      ])
+      return { organizations, projects, keys }
+    },
+    [admin],
+  )
+  return (
+    <section class="stack" aria-labelledby="overview-ends">
+      <h2 id="overview-ends">
+        Near their end{' '}
+        <small class="quiet">budgets from 80 %, low balances, keys that expire within a week</small>
+      </h2>
+      <Loaded resource={accounts} lines={4}>
+        {(value) => (
+          <Table
+            label="Near their end"
+            columns={nearEndColumns}
+            rows={nearEnds(value, spend, Date.now())}
+            rowKey={({ href, what }) => `${href} ${what}`}
+            rowHref={({ href }) => href}
+            empty={<p class="quiet">No budget, balance or key.</p>}
+          />
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+const nearEndColumns: readonly Column<NearEnd>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    render: ({ name }) => <Foreign text={name} />,
+    sortValue: ({ name }) => name,
+  },
+  { id: 'kind', header: 'Kind', render: ({ kind }) => kind, sortValue: ({ kind }) => kind },
+  {
+    id: 'state',
+    header: 'State',
+    render: ({ ended }) => (ended ? <Badge tone="bad">ended</Badge> : <Badge tone="warning">soon</Badge>),
+    sortValue: ({ ended }) => Number(ended),
+  },
+  { id: 'what', header: 'Why', render: ({ what }) => what, sortValue: ({ what }) => what },
+]

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { nearEnds } from '../../src/page/views/overview/near-end.ts'
+import { errorRate } from '../../src/page/views/overview/today.ts'
+import { requestAdmin, startAdmin } from '../api/support/admin.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
+import { type Engine, restartEngine, startEngine } from '../support/engine.ts'
+import { chatRequest } from '../support/scenario.ts'
+import { json } from '../support/script.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
+import { openAdmin } from './support/open-admin.ts'
+import { screenshots } from './support/screenshot.ts'
+
+const browser = sharedTab()
+const failure = json({ error: { message: 'swordfish' } }, { status: 500 })
+
+/** A gateway with one request that succeeded, one that failed, and an engine that is discovered. */
+async function startBusy(engine: Engine) {
+  const box = { kind: 'vllm', base_url: engine.url, discover: true }
+  const paid = await startAdmin([jsonReply(), failure], {
+    model: { pricing: { input: 1, output: 2 } },
+    settings: { providers: { box }, retries: { attempts: 0 } },
+  })
+  for (let count = 0; count < 2; count++) await (await paid.app.chat(chatRequest)).text()
+  const day = 24 * 3_600_000
+  const create = (path: string, body: object) => requestAdmin(paid.app, 'POST', path, { body })
+  await create('keys', {
+    organization: 'default',
+    name: 'last-days',
+    expires_at: new Date(Date.now() + 3.5 * day).toISOString(),
+  })
+  await create('keys', {
+    organization: 'default',
+    name: 'next-month',
+    expires_at: new Date(Date.now() + 30 * day).toISOString(),
+  })
+  await create('keys', { organization: 'default', name: 'nothing-left', budget_usd: '0' })
+  await create('organizations', { name: 'poor', billing: 'prepaid' })
+  return paid
+}
+
+const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
+  test('is the first view of an operator: figures of today, what fails, and what ends soon', async () => {
+    const engine = startEngine()
+    await using _ = { [Symbol.asyncDispose]: engine.stop }
+    await using paid = await startBusy(engine)
+    await using opened = await openAdmin(await browser(), paid.app, '')
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    const today = page.getByRole('region', { name: /^Today/ })
+    await today.getByText('50%').waitFor()
+    await today.getByText('high').waitFor()
+    await page.getByRole('region', { name: 'Problem of acme' }).getByText('is failing').waitFor()
+    const ends = page.getByRole('region', { name: /^Near their end/ }).last()
+    expect(await ends.getByRole('row', { name: /last-days/ }).innerText()).toContain('It expires in 3 days')
+    expect(await ends.getByRole('row', { name: /nothing-left/ }).innerText()).toMatch(
+      /ended\s+The budget is used up/,
+    )
+    expect(await ends.getByRole('row', { name: /poor/ }).innerText()).toContain('The balance is used up')
+    expect(await ends.getByRole('row', { name: /next-month/ }).count()).toBe(0)
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshots(page, 'overview')
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await widthOf(page)).toBeLessThanOrEqual(0)
+    }
+    await ends.getByRole('link', { name: 'last-days' }).click()
+    await page.getByRole('heading', { name: 'last-days', level: 1 }).waitFor()
+    await page.goto(`${paid.app.url}/#/overview`)
+    await today.getByRole('link', { name: '2', exact: true }).click()
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+  })
+
+  test('an engine that was stopped is failing after its test, with what to do, and responds once it is back', async () => {
+    let now = 0
+    let engine = startEngine()
+    await using _ = { [Symbol.asyncDispose]: () => engine.stop() }
+    const box = { kind: 'vllm', base_url: engine.url, discover: true }
+    await using paid = await startAdmin(jsonReply(), { settings: { providers: { box } }, clock: () => now })
+    await using opened = await openAdmin(await browser(), paid.app, '#/providers/box')
+    const { page } = opened
+    const problem = page.getByRole('region', { name: 'Problem of box' })
+    await page.getByText('ok', { exact: true }).waitFor()
+    await engine.stop()
+    await page.getByRole('button', { name: 'Test now' }).click()
+    await problem.getByText('The connection to the provider failed').waitFor()
+    await problem.getByText('Check that the provider is running').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshots(page, 'provider-stopped')
+    await page.goto(`${paid.app.url}/#/overview`)
+    await problem.waitFor()
+    await page.goto(`${paid.app.url}/#/providers`)
+    await page.getByRole('row', { name: /box/ }).getByText('failing').waitFor()
+    await screenshots(page, 'providers-stopped')
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await widthOf(page)).toBeLessThanOrEqual(0)
+    }
+    engine = restartEngine(engine)
+    now += 2000
+    await problem.getByRole('button', { name: 'Test now' }).click()
+    await page.getByRole('status').getByText('box responds.').waitFor()
+    await page.getByRole('row', { name: /box/ }).getByText('ok', { exact: true }).waitFor()
+    expect(await problem.count()).toBe(0)
+  })
+})
+
+describe('what ends soon', () => {
+  const organization = {
+    id: 'org_1',
+    name: 'mill',
+    billing: 'prepaid',
+    reserved_usd: '1.00',
+    budget: null,
+  }
+
+  test.each([
+    ['100.00', '7.00', []],
+    ['5.00', '14.00', ['$4.00 of the balance is left']],
+    ['2.00', '0.00', ['$1.00 of the balance is left']],
+    ['1.00', '0.00', ['The balance is used up']],
+  ])('with a balance of %s, after %s in a week, is %j', (balance_usd, spent, expected) => {
+    const spend = new Map([['org_1', BigInt(Number(spent) * 1e9)]])
+    const accounts = { organizations: [{ ...organization, balance_usd }], projects: [], keys: [] }
+    expect(nearEnds(accounts, spend, 0).map(({ what }) => what)).toEqual(expected)
+  })
+
+  test.each([
+    ['7.99', '0.00', []],
+    ['7.00', '1.00', ['80 % of the budget is used']],
+    ['10.00', '0.00', ['The budget is used up']],
+  ])('with %s spent and %s reserved of a budget of 10, is %j', (spent_usd, reserved_usd, expected) => {
+    const budget = {
+      limit_usd: '10.00',
+      spent_usd,
+      reserved_usd,
+      held_usd: '0.00',
+      allocated_usd: '0.00',
+      left_usd: '0.00',
+      resets_at: null,
+    }
+    const unmetered = { ...organization, billing: 'unmetered', balance_usd: '0.00', budget }
+    const accounts = { organizations: [unmetered], projects: [], keys: [] }
+    expect(nearEnds(accounts, new Map(), 0).map(({ what }) => what)).toEqual(expected)
+  })
+})
+
+test.each([
+  [{ all: 0, clientErrors: 0, serverErrors: 0 }, 'neutral', 'no requests'],
+  [{ all: 100, clientErrors: 90, serverErrors: 0 }, 'good', 'normal'],
+  [{ all: 100, clientErrors: 0, serverErrors: 1 }, 'warning', 'raised'],
+  [{ all: 100, clientErrors: 0, serverErrors: 5 }, 'bad', 'high'],
+])('the error rate of %j is %s and called %s: errors of clients do not count', (requests, tone, word) => {
+  expect(errorRate(requests)).toMatchObject({ tone, word })
+})
