@@ -57,9 +57,9 @@ describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
     const ends = page.getByRole('region', { name: /^Near their end/ }).last()
     expect(await ends.getByRole('row', { name: /last-days/ }).innerText()).toContain('It expires in 3 days')
     expect(await ends.getByRole('row', { name: /nothing-left/ }).innerText()).toMatch(
-      /ended\s+The budget is used up/,
+      /ended\s+The budget is exhausted/,
     )
-    expect(await ends.getByRole('row', { name: /poor/ }).innerText()).toContain('The balance is used up')
+    expect(await ends.getByRole('row', { name: /poor/ }).innerText()).toContain('The balance is exhausted')
     expect(await ends.getByRole('row', { name: /next-month/ }).count()).toBe(0)
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshots(page, 'overview')
@@ -121,7 +121,7 @@ describe('what ends soon', () => {
     ['100.00', '7.00', []],
     ['5.00', '14.00', ['$4.00 of the balance is left']],
     ['2.00', '0.00', ['$1.00 of the balance is left']],
-    ['1.00', '0.00', ['The balance is used up']],
+    ['1.00', '0.00', ['The balance is exhausted']],
   ])('with a balance of %s, after %s in a week, is %j', (balance_usd, spent, expected) => {
     const spend = new Map([['org_1', BigInt(Number(spent) * 1e9)]])
     const accounts = { organizations: [{ ...organization, balance_usd }], projects: [], keys: [] }
@@ -131,7 +131,7 @@ describe('what ends soon', () => {
   test.each([
     ['7.99', '0.00', []],
     ['7.00', '1.00', ['80 % of the budget is used']],
-    ['10.00', '0.00', ['The budget is used up']],
+    ['10.00', '0.00', ['The budget is exhausted']],
   ])('with %s spent and %s reserved of a budget of 10, is %j', (spent_usd, reserved_usd, expected) => {
     const budget = {
       limit_usd: '10.00',

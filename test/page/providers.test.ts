@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)(`the providers view${browserNeeded}`, () => {
     await using opened = await openAdmin(await browser(), paid.app, '#/providers', { clock: true })
     const { page } = opened
     const acme = page.getByRole('row', { name: /acme/ })
-    await acme.getByText('no requests yet').waitFor()
+    await acme.getByText('not used yet').waitFor()
     await (await paid.app.chat(chatRequest)).text()
     await refresh(page)
     await acme.getByText('ok', { exact: true }).waitFor()

@@ -80,14 +80,16 @@ function budgetEnd(subject: Subject, budget: Budget | null): readonly NearEnd[] 
   if (used * 100n < limit * nearlyUsed) return []
   const ended = used >= limit
   const percent = limit === 0n ? 100n : (used * 100n) / limit
-  return [{ ...subject, what: ended ? 'The budget is used up' : `${percent} % of the budget is used`, ended }]
+  return [
+    { ...subject, what: ended ? 'The budget is exhausted' : `${percent} % of the budget is used`, ended },
+  ]
 }
 
 function balanceEnd(subject: Subject, organization: Organization, spent: bigint): readonly NearEnd[] {
   if (organization.billing !== 'prepaid') return []
   const available = (parseUsd(organization.balance_usd) ?? 0n) - (parseUsd(organization.reserved_usd) ?? 0n)
   if (available > lowBalance && available * 7n > spent * lastingDays) return []
-  if (available <= 0n) return [{ ...subject, what: 'The balance is used up', ended: true }]
+  if (available <= 0n) return [{ ...subject, what: 'The balance is exhausted', ended: true }]
   return [{ ...subject, what: `$${formatUsd(available)} of the balance is left`, ended: false }]
 }
 
