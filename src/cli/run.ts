@@ -82,6 +82,7 @@ export const commands: readonly CommandEntry[] = [
     () => import('./commands/projects.ts'),
   ),
   entry('keys', 'manage API keys: budgets, limits, models and expiry', () => import('./commands/keys.ts')),
+  entry('admin-keys', 'manage admin keys, the keys of operators', () => import('./commands/admin-keys.ts')),
   entry('models', 'list the enabled models, with prices and routes', () => import('./commands/models.ts')),
   entry(
     'usage',

@@ -1,17 +1,18 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
-import { hash, timingSafeEqual } from 'node:crypto'
 import {
+  adminKeyPrefix,
   type ApiKey,
   type KeyPermission,
   type Organization,
+  parseAdminKey,
   parseApiKey,
   verifySecret,
 } from '../domain/accounting/organization.ts'
 import { type CallerLimits, callerLimits } from '../gateway/access/caller-limits.ts'
 import { keyEndOf, requireEnabled } from '../gateway/access/valid-key.ts'
 import { ApiError } from '../lib/errors/errors.ts'
-import { adminKeyRequired, invalidKey, missingKey } from '../lib/errors/http-errors.ts'
+import { invalidKey, keyOfOperator, missingKey } from '../lib/errors/http-errors.ts'
 import { nextTurn, repeatEvery } from '../lib/time.ts'
 import type { KeyDirectory, KnownKey } from '../storage/ports/accounts.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'
@@ -56,7 +57,7 @@ function tokenFrom(header: string, pluginToken: string | undefined): string {
 }
 
 /** The token of an `authorization` header whose scheme is `Bearer`, in any case. */
-function bearerToken(header: string | null): string | undefined {
+export function bearerToken(header: string | null): string | undefined {
   return /^bearer +(.*)$/i.exec(header ?? '')?.[1]?.trim()
 }
 
@@ -83,12 +84,15 @@ export function authenticateHeaders(
 /** The public id of the key that a request sends, valid or not; undefined without a key in the format of Weir. */
 export function claimedKey(headers: Headers): string | undefined {
   const token = bearerToken(headers.get('authorization')) ?? ''
-  return (parseApiKey(token) ?? parseApiKey(headers.get('x-api-key')?.trim() ?? ''))?.publicId
+  const key =
+    parseApiKey(token) ?? parseAdminKey(token) ?? parseApiKey(headers.get('x-api-key')?.trim() ?? '')
+  return key?.publicId
 }
 
 function identify(keys: KeyDirectory, token: string, now: () => number): Caller | Promise<Caller> {
   const parts = parseApiKey(token)
-  if (parts === undefined) throw invalidKey('malformed_key')
+  if (parts === undefined)
+    throw token.startsWith(adminKeyPrefix) ? keyOfOperator() : invalidKey('malformed_key')
   const key = keys.find(parts.publicId)
   return key instanceof Promise
     ? key.then((found) => toCaller(found, parts, now()))
@@ -126,36 +130,6 @@ function callerOf(key: KnownKey, organization: Organization): Caller {
   }
   callers.set(key, caller)
   return caller
-}
-
-/** The key of the operator, WEIR_ADMIN_KEY. */
-export type AdminKey = {
-  /** Whether the bearer token of a request is the key; false for every token if there is no key. */
-  accepts(headers: Headers): boolean
-  /** Throws 401 for any other token. */
-  require(headers: Headers): void
-}
-
-/** Only the digest of the key is kept; it is compared in constant time. */
-export function createAdminKey(key: string | undefined): AdminKey {
-  const expected = key ? digest(key) : undefined
-
-  function accepts(headers: Headers): boolean {
-    const token = bearerToken(headers.get('authorization'))
-    return expected !== undefined && token !== undefined && timingSafeEqual(digest(token), expected)
-  }
-
-  return {
-    accepts,
-    require(headers) {
-      if (!accepts(headers)) throw adminKeyRequired(expected !== undefined)
-    },
-  }
-}
-
-/** Digests have one length, which `timingSafeEqual` requires. */
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer')
 }
 
 /** Milliseconds. With the age of a cached key, a stream ends at most three seconds after its key. */

@@ -87,7 +87,7 @@ const tagDescriptions: Record<Tag, string> = {
   Completions: 'Completions of prompts, without a conversation.',
   Embeddings: 'Embeddings of texts.',
   Organization: 'The usage and the costs of an organization.',
-  Admin: 'The administration of the gateway, with `WEIR_ADMIN_KEY` as the bearer token.',
+  Admin: 'The administration of the gateway, with an admin key as the bearer token.',
   System: 'Probes, metrics and this document.',
 }
 

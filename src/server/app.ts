@@ -30,7 +30,8 @@ import type { Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
-import type { AdminKey, KeyWatch } from '../http/authentication.ts'
+import type { AdminAccess } from '../http/admin-access.ts'
+import type { KeyWatch } from '../http/authentication.ts'
 import { cors } from '../http/cors.ts'
 import { errorHandler, type GenerationPaths, recordRejected } from '../http/errors.ts'
 import { reachability, rejectOtherMethods, rejectUpgrades, type Route } from '../http/routing.ts'
@@ -56,8 +57,8 @@ export type AppDependencies = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usageBuckets: UsageBuckets
-  readonly admin: Omit<AdminDependencies, 'adminKey' | 'cors' | 'keys' | 'requests' | 'log'>
-  readonly adminKey: AdminKey
+  readonly admin: Omit<AdminDependencies, 'adminAccess' | 'cors' | 'keys' | 'requests' | 'log'>
+  readonly adminAccess: AdminAccess
   /** The responses in progress. */
   readonly live: LiveResponses
   /** Those of the other processes; undefined if this one is alone. */

@@ -13,11 +13,11 @@ import { settleWithin } from '../lib/time.ts'
 import { type Observability, startObservability } from '../observability/observability.ts'
 import type { OtherLiveEvents } from '../observability/live-requests.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
-import type { NewKey } from '../storage/ports/accounts.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import type { DatabaseLocation } from '../storage/database-location.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
+import { createFirstKeys, type FirstKeys } from './first-keys.ts'
 import { settleReservations, startMaintenance } from './maintenance.ts'
 import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
 import { createServices, type OtherMetrics, type Services } from './services.ts'
@@ -66,8 +66,7 @@ export type Runtime = {
   readonly process: RuntimeProcess
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
-  /** The generated first key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY. */
-  readonly firstKey: NewKey | undefined
+  readonly firstKeys: FirstKeys
   /** Stops readiness and rejects new calls; other requests are still served. */
   drain(): void
   /** Resolves when no call is open after `drain`. */
@@ -94,11 +93,11 @@ export async function createRuntime(input: RuntimeInput): Promise<Runtime> {
 
 /** Adds what it starts to `services`, which end in the opposite order. */
 async function startServices(input: RuntimeInput, services: AsyncDisposableStack) {
-  const { log, environment, settingsLog = log } = input
+  const { log, settingsLog = log } = input
   const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   services.defer(() => observation.stop())
-  const { storage, firstKey } = await startStorage(input, services)
+  const { storage, firstKeys } = await startStorage(input, services)
   const shared = createServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
   let active = await createActiveApp(initial, shared)
@@ -119,7 +118,7 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
       runs.schedule()
       await models.stop()
     },
-    firstKey: environment.WEIR_BOOTSTRAP_KEY ? undefined : firstKey,
+    firstKeys,
     drain() {
       calls.rejectNew()
       observation.live.close()
@@ -136,8 +135,7 @@ async function startStorage(
 ) {
   const storage = await openStorage(database, log, options)
   services.defer(() => storage.close())
-  const firstKey = await storage.bootstrap(environment.WEIR_BOOTSTRAP_KEY)
-  return { storage, firstKey }
+  return { storage, firstKeys: await createFirstKeys(storage, environment) }
 }
 
 /** Adopts or settles what processes that have ended left open, before the first request. */

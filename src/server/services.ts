@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts'
 import type { AdminDependencies } from '../api/admin/routes.ts'
-import { type AdminKey, createAdminKey, KeyWatch } from '../http/authentication.ts'
+import { type AdminAccess, createAdminAccess } from '../http/admin-access.ts'
+import { KeyWatch } from '../http/authentication.ts'
 import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
@@ -32,7 +33,7 @@ export type Services = {
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
   readonly requests: RequestTracker
-  readonly adminKey: AdminKey
+  readonly adminAccess: AdminAccess
   /** Further dependencies of the admin API. */
   readonly admin: Pick<AdminDependencies, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
   readonly firstEventTimeoutMs: number
@@ -78,6 +79,7 @@ export function createServices(
   const { environment, images, log } = input
   const settings = () => active().configuration.settings
   const memory = new MemoryBudget(() => settings().memory.inFlight)
+  const adminAccess = createAdminAccess(environment.WEIR_ADMIN_KEY, storage.adminKeys)
   const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
   return {
     storage,
@@ -89,11 +91,11 @@ export function createServices(
     calls: createOpenCalls(),
     metrics: createMetricsPage(
       { render: () => renderMetrics(observation, input.otherMetrics) },
-      environment.WEIR_ADMIN_KEY,
+      adminAccess,
       () => active().configuration.settings.host,
     ),
     requests: observation.requests,
-    adminKey: createAdminKey(environment.WEIR_ADMIN_KEY),
+    adminAccess,
     admin: adminParts(storage, observation),
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     usageTimeoutMs: input.usageTimeoutMs,

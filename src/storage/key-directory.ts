@@ -10,28 +10,28 @@ const maxEntries = 10_000
 const maxReads = 500
 
 /** Reads a key; at once, if the database is in this process. */
-type FindKey = (publicId: string) => KnownKey | undefined | Promise<KnownKey | undefined>
+type FindKey<Key> = (publicId: string) => Key | undefined | Promise<Key | undefined>
 
-type CachedKey = { readonly key: KnownKey; readonly readAt: number }
+type CachedKey<Key> = { readonly key: Key; readonly readAt: number }
 
 /**
  * Caches the keys that exist; unknown ids are not cached, so that clients cannot fill the cache. While a cached key is read
  * again, requests still use it; those for the same key share one read. `now` is monotonic.
  */
-export class CachedKeys implements KeyDirectory {
-  readonly #findKey: FindKey
+export class CachedKeys<Key = KnownKey> implements KeyDirectory<Key> {
+  readonly #findKey: FindKey<Key>
   readonly #now: () => number
-  readonly #entries = new Map<string, CachedKey>()
-  readonly #reads = new Map<string, Promise<KnownKey | undefined>>()
+  readonly #entries = new Map<string, CachedKey<Key>>()
+  readonly #reads = new Map<string, Promise<Key | undefined>>()
   #count = 0
   #refreshes = 0
 
-  constructor(findKey: FindKey, now = () => performance.now()) {
+  constructor(findKey: FindKey<Key>, now = () => performance.now()) {
     this.#findKey = findKey
     this.#now = now
   }
 
-  find(publicId: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+  find(publicId: string): Key | undefined | Promise<Key | undefined> {
     const cached = this.#entries.get(publicId)
     const age = cached === undefined ? Infinity : this.#now() - cached.readAt
     if (cached !== undefined && age <= refreshAfterMs) return cached.key
@@ -49,7 +49,7 @@ export class CachedKeys implements KeyDirectory {
     this.#reads.clear()
   }
 
-  #read(publicId: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+  #read(publicId: string): Key | undefined | Promise<Key | undefined> {
     if (this.#count >= maxReads) return Promise.reject(unverifiable(undefined))
     const readAt = this.#now()
     const found = attempt(() => this.#findKey(publicId))
@@ -58,11 +58,7 @@ export class CachedKeys implements KeyDirectory {
     return found
   }
 
-  #share(
-    publicId: string,
-    found: Promise<KnownKey | undefined>,
-    readAt: number,
-  ): Promise<KnownKey | undefined> {
+  #share(publicId: string, found: Promise<Key | undefined>, readAt: number): Promise<Key | undefined> {
     const refreshesBefore = this.#refreshes
     this.#count++
     const read = found
@@ -79,7 +75,7 @@ export class CachedKeys implements KeyDirectory {
     return read
   }
 
-  #cache(publicId: string, key: KnownKey | undefined, readAt: number): void {
+  #cache(publicId: string, key: Key | undefined, readAt: number): void {
     this.#entries.delete(publicId)
     if (key === undefined) return
     const [oldest] = this.#entries.size < maxEntries ? [] : this.#entries.keys()
@@ -103,7 +99,7 @@ function fail(cause: unknown): never {
 
 function unverifiable(cause: unknown): Error {
   return serviceUnavailable(
-    'The API key cannot be verified because the database is unavailable. Try again later.',
+    'The key cannot be verified because the database is unavailable. Try again later.',
     cause,
   )
 }

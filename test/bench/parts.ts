@@ -44,7 +44,7 @@ async function guardParts(folder: string): Promise<Part[]> {
     join(folder, 'guard.db'),
     createLog(() => {}),
   )
-  await storage.bootstrap(firstKey)
+  await storage.bootstrap({ configured: firstKey, admin: false })
   const limits = createLocalLimits(() => ({
     requestsPerMinute: 10 ** 9,
     tokensPerMinute: 10 ** 12,

@@ -15,7 +15,7 @@ const day = 86_400_000
 async function startedScenario() {
   const scenario = storageFixture()
   const database = openDatabase(join(scenario.data, databaseName))
-  database.run(bootstrap(undefined, Date.now()))
+  database.run(bootstrap({ admin: true }, Date.now()))
   database.close()
   await scenario.say(orgs, 'create', 'acme')
   const list = async () => JSON.parse((await scenario.say(keys, 'list', '--json')).out)

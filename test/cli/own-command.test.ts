@@ -53,15 +53,16 @@ test('the commands in the startup output work when they are pasted into a shell'
   let text = ''
   for await (const bytes of child.stdout) {
     text += new TextDecoder().decode(bytes)
-    if (text.includes('another API key')) break
+    if (text.includes('Create an admin key')) break
   }
   const commands = [...text.matchAll(/“(.*?)”/g)].map((match) => match[1] ?? '')
-  expect(commands).toHaveLength(2)
+  expect(commands).toHaveLength(3)
   const output = await Promise.all(
     commands.map((command) =>
       Bun.spawn(['sh', '-c', command], { cwd: '/', env, stderr: 'ignore' }).stdout.text(),
     ),
   )
   expect(output[0]).toContain('weir/echo')
-  expect(output[1]).toMatch(/^sk-weir-/)
+  expect(output[1]).toMatch(/^sk-weir-\w{12}-/)
+  expect(output[2]).toMatch(/^sk-weir-admin-/)
 })

@@ -74,18 +74,19 @@ test('a worker cannot be started by hand, and no help mentions it', async () => 
   expect((await runWeir(['--help'], folder)).out).not.toContain('serve-worker')
 })
 
-test.if(canRunWorkers)('there is one banner, and the first key is shown once', async () => {
+test.if(canRunWorkers)('there is one banner, and the first keys are shown once', async () => {
   const [folder, environment] = [temporaryFolder(), await databaseEnvironment()]
   const run = () => runOnTerminal(['serve', '--workers', '3', '--port', '0'], folder, environment)
   await using first = run()
   await first.until(/For the settings of other tools/)
   expect(first.text().match(/listens on/g)).toHaveLength(1)
-  expect(new Set(first.text().match(/sk-weir-\S+/g))).toHaveLength(1)
+  const keys = [...new Set(first.text().match(/sk-weir-[\w-]+/g))]
+  expect(keys.map((key) => key.startsWith('sk-weir-admin-'))).toEqual([false, true])
   first.type('\u0003')
   expect(await first.exited).toBe(0)
   await using second = run()
   await second.until(/Create another API key/)
-  expect(second.text()).not.toContain('sk-weir-')
+  expect(second.text()).not.toMatch(/sk-weir-|admin key/)
   second.type('\u0003')
   expect(await second.exited).toBe(0)
 })

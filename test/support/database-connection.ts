@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
 import type { Keys, Organizations, Projects } from '../../src/storage/ports/accounts.ts'
+import type { AdminKeys } from '../../src/storage/ports/admin-keys.ts'
 import type { Budgets } from '../../src/storage/ports/budgets.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import {
@@ -36,6 +37,7 @@ export type DatabaseConnection = AsyncDisposable & {
   readonly organizations: Organizations
   readonly projects: Projects
   readonly keys: Keys
+  readonly adminKeys: AdminKeys
   readonly budgets: Budgets
   /** Runs SQL that every store understands, with a `?` for each parameter; resolves with the rows. */
   rows<Row extends object = Readonly<Record<string, Value>>>(

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { AdminKey } from '../../http/authentication.ts'
+import type { AdminAccess } from '../../http/admin-access.ts'
 import { requireOwnOrigin } from '../../http/cors.ts'
 import { bodyErrors, type ErrorStatus, guardErrors } from '../../http/describe.ts'
 import { createBodyReader } from '../../http/json-body.ts'
@@ -11,7 +11,7 @@ import type { Validator } from '../../lib/validation/validator.ts'
 export type AdminGuard = ReturnType<typeof createAdminGuard>
 
 export type AdminGuardDependencies = {
-  readonly adminKey: AdminKey
+  readonly adminAccess: AdminAccess
   /** The origins whose pages may call the gateway. */
   readonly cors: readonly string[]
 }
@@ -19,11 +19,11 @@ export type AdminGuardDependencies = {
 /** In bytes. */
 const maxBody = 64 * 1024
 
-/** Accepts only the admin key, before the body is read. */
-export function createAdminGuard({ adminKey, cors }: AdminGuardDependencies) {
+/** Accepts only admin keys, before the body is read. */
+export function createAdminGuard({ adminAccess, cors }: AdminGuardDependencies) {
   return new Elysia({ name: 'admin-guard' })
-    .derive(function requireOperator({ request }) {
-      adminKey.require(request.headers)
+    .derive(async function requireOperator({ request }) {
+      await adminAccess.require(request.headers)
       requireOwnOrigin(request, cors)
       return {}
     })

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
+import type { AdminAccess } from '../../http/admin-access.ts'
 import { describe } from '../../http/describe.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import type { LiveEvent } from '../../observability/live-event.ts'
@@ -20,7 +21,7 @@ export type AdminDependencies = AdminGuardDependencies &
   ProviderListDependencies &
   LiveRequestDependencies
 
-/** The admin API: what the command line does, for programs that have WEIR_ADMIN_KEY. */
+/** The admin API: what the command line does, for programs that have an admin key. */
 export function adminRoutes(parts: AdminDependencies) {
   const guard = createAdminGuard(parts)
   return new Elysia({ name: 'admin' })
@@ -47,10 +48,14 @@ const detail = describe({
 type LiveRequestDependencies = {
   readonly liveRequests: Pick<LiveRequests, 'subscribe'>
   readonly requests: Pick<RequestTracker, 'calling'>
+  readonly adminAccess: AdminAccess
 }
 
 /** The stream of live requests. */
-function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }: LiveRequestDependencies) {
+function liveRequestRoutes(
+  guard: AdminGuard,
+  { liveRequests, requests, adminAccess }: LiveRequestDependencies,
+) {
   return new Elysia({ name: 'admin-requests' }).use(guard).get(
     '/admin/requests',
     ({ request }) =>
@@ -61,7 +66,7 @@ function liveRequestRoutes(guard: AdminGuard, { liveRequests, requests }: LiveRe
           end: () => '',
           failed: () => '',
         },
-        request,
+        { method: request.method, watch: adminAccess.watch(request.headers) },
       ),
     { detail },
   )

@@ -40,7 +40,7 @@ const lists = {
   'models[]': list('Only requests to these models. The slugs of models, such as `openai/gpt-5-mini`.'),
   'api_key_ids[]': list('Only requests with these API keys. The IDs of API keys.'),
   'organization_ids[]': list(
-    'Only requests of these organizations. Other organizations than that of the API key require `WEIR_ADMIN_KEY`.',
+    'Only requests of these organizations. Other organizations than that of the API key require an admin key.',
   ),
 }
 

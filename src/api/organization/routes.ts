@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
-import { type AdminKey, authenticateHeaders } from '../../http/authentication.ts'
+import type { AdminAccess } from '../../http/admin-access.ts'
+import { authenticateHeaders } from '../../http/authentication.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
 import { jsonText } from '../../http/reply.ts'
@@ -18,8 +19,7 @@ const usageLimits = {
 const usageQuery = defineReportQuery(usageLimits)
 const costsQuery = defineReportQuery({ ...usageLimits, '1d': { default: 7, max: 180 } })
 
-const access =
-  'An API key reads the usage of its organization; `WEIR_ADMIN_KEY` reads that of all organizations.'
+const access = 'An API key reads the usage of its organization; an admin key reads that of all organizations.'
 
 const usageDetail = describe({
   tag: 'Organization',
@@ -76,18 +76,19 @@ function reply<Result>(
 type UsageGuardDependencies = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
-  readonly adminKey: AdminKey
+  readonly adminAccess: AdminAccess
 }
 
 /** The check in front of usage reports: routes of a plugin that uses it have a `caller`, or none for the operator. */
 type UsageGuard = ReturnType<typeof createUsageGuard>
 
-/** Accepts the key of an organization, within its rate limits, or the admin key. */
-export function createUsageGuard({ keys, limits, adminKey }: UsageGuardDependencies) {
+/** Accepts the key of an organization, within its rate limits, or an admin key. */
+export function createUsageGuard({ keys, limits, adminAccess }: UsageGuardDependencies) {
   const admit = admission(limits)
   return new Elysia({ name: 'usage-guard' })
     .derive(async function authenticate({ request: { headers } }) {
-      return { caller: adminKey.accepts(headers) ? undefined : await authenticateHeaders(keys, headers) }
+      const isOperator = await adminAccess.accepts(headers)
+      return { caller: isOperator ? undefined : await authenticateHeaders(keys, headers) }
     })
     .derive(async function admitCaller({ caller, request, set }) {
       const admitted = caller && (await admit({ caller, request, set }))

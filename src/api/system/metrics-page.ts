@@ -1,36 +1,35 @@
-import { createAdminKey } from '../../http/authentication.ts'
+import type { AdminAccess } from '../../http/admin-access.ts'
 import { metricsForbidden } from '../../lib/errors/http-errors.ts'
 
 /** The metrics page, with its access check. */
 export type MetricsPage = {
   /** Sets the server that receives the requests: it knows the addresses of its clients. */
   setServer(peers: Peers): void
-  /** Renders the metrics; throws 403 for a client without access. */
-  render(request: Request): string | Promise<string>
+  /** Renders the metrics; rejects with 403 for a client without access, and with 401 for an admin key that is not valid. */
+  render(request: Request): Promise<string>
 }
 
 /** Returns the address of the client that sent a request. */
 export type Peers = { requestIP(request: Request): { readonly address: string } | null }
 
 /**
- * Creates the page. Programs on this machine may read it, and clients with the admin key. A request that a proxy on this
+ * Creates the page. Programs on this machine may read it, and clients with an admin key. A request that a proxy on this
  * machine forwards, or that a browser sends for a page, does not count as local. Against DNS rebinding, the `Host` of a
  * local request must be a name of this machine, or the configured `host`.
  */
 export function createMetricsPage(
   metrics: { render(): string | Promise<string> },
-  adminKey: string | undefined,
+  adminAccess: Pick<AdminAccess, 'accepts'>,
   host: () => string = () => '',
 ): MetricsPage {
-  const { accepts: hasAdminKey } = createAdminKey(adminKey)
   let peers: Peers | undefined
 
   return {
     setServer: (server) => void (peers = server),
-    render(request) {
+    async render(request) {
       const address = peers?.requestIP(request)?.address ?? ''
       const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
-      if (!isLocal && !hasAdminKey(request.headers)) throw metricsForbidden()
+      if (!isLocal && !(await adminAccess.accepts(request.headers))) throw metricsForbidden()
       return metrics.render()
     },
   }

@@ -34,7 +34,7 @@ const metricsDetail = describe({
   id: 'getMetrics',
   summary: 'Get metrics',
   description:
-    'Returns metrics in the text format of Prometheus, for local clients or with WEIR_ADMIN_KEY as the bearer token.',
+    'Returns metrics in the text format of Prometheus, for local clients or with an admin key as the bearer token.',
   reply: Type.String(),
   mediaType: 'text/plain',
   errors: [403],

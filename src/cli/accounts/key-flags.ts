@@ -1,5 +1,10 @@
 import { parseLifetime } from '../../http/expiry.ts'
-import { type KeyPermission, keyPermissions, parseApiKey } from '../../domain/accounting/organization.ts'
+import {
+  adminKeyPrefix,
+  type KeyPermission,
+  keyPermissions,
+  parseApiKey,
+} from '../../domain/accounting/organization.ts'
 import { looksSecret, shortText } from '../../lib/text.ts'
 import type { KeyChange } from '../../storage/ports/accounts.ts'
 import type { FlagValues } from '../command.ts'
@@ -77,6 +82,10 @@ export function keyIdOf(argument: string): string {
   const [, idOfDamaged] = /^sk-weir-([0-9A-Za-z]{12})(-|$)/.exec(argument.trim()) ?? []
   if (idOfDamaged !== undefined) return idOfDamaged
   if (!looksSecret(argument) && argument.length <= maxIdLength) return shortText(argument, maxIdLength)
+  if (argument.trim().startsWith(adminKeyPrefix))
+    throw new UsageError(
+      'ID must be the ID of an API key, not an admin key. For admin keys, use weir admin-keys.',
+    )
   throw new UsageError(
     'ID must be the ID of an API key, or an API key of Weir. To list all API keys, run: weir keys list',
   )

@@ -2,7 +2,7 @@ import { version } from '../../../package.json'
 import { keyVariable } from '../connect/tool.ts'
 import type { Configuration } from '../../gateway/configuration.ts'
 import type { Model } from '../../gateway/models/model.ts'
-import type { NewKey } from '../../storage/ports/accounts.ts'
+import type { FirstKeys } from '../../server/first-keys.ts'
 import { defaultSettings } from '../../config/defaults.ts'
 import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
 import { commandPrefix, locationFlags } from '../invocation.ts'
@@ -11,14 +11,14 @@ import type { ServeInput } from './output.ts'
 /** The text that a server shows once it has started. */
 type Started = {
   readonly facts: BannerFacts
-  readonly firstKey: NewKey | undefined
+  readonly firstKeys: FirstKeys
   /** The address of the server. */
   readonly url: URL
 }
 
 /** Returns the text that `weir serve` prints when it is ready. */
 export function startupText(
-  { facts, firstKey, url: address }: Started,
+  { facts, firstKeys, url: address }: Started,
   { loaded, flags, output: { context } }: ServeInput,
 ): string {
   const url = displayUrl(address)
@@ -27,11 +27,12 @@ export function startupText(
   const commands = {
     models: `${prefix} models${location.config}`,
     createKey: `${prefix} keys create${location.data}`,
+    createAdminKey: `${prefix} admin-keys create${location.data}`,
     connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
   }
   const isFile = loaded.settings.database === undefined
   const data = isFile ? loaded.dataFolder : locationLabel(databaseLocation(loaded))
-  const text = banner({ facts, firstKey, url, data, commands })
+  const text = banner({ facts, firstKeys, url, data, commands })
   // A line between the banner and the requests.
   return context.terminal === undefined ? text : `${text}\n`
 }
@@ -48,6 +49,7 @@ function displayUrl({ protocol, port, hostname }: URL): string {
 type BannerCommands = {
   readonly models: string
   readonly createKey: string
+  readonly createAdminKey: string
   readonly connect: string
 }
 
@@ -64,8 +66,7 @@ export type BannerFacts = {
 /** The values that the banner shows. */
 type BannerInput = {
   readonly facts: BannerFacts
-  /** Absent where the database already had keys, or the operator has chosen the first one. */
-  readonly firstKey: NewKey | undefined
+  readonly firstKeys: FirstKeys
   readonly url: string
   /** The data folder, or the host and the name of the PostgreSQL database. */
   readonly data: string
@@ -73,8 +74,8 @@ type BannerInput = {
   readonly commands: BannerCommands
 }
 
-/** Formats the banner of a start: address, providers, models, and on the first start the key and a `curl` to paste. */
-function banner({ facts, firstKey, url, data, commands }: BannerInput): string {
+/** Formats the banner of a start: address, providers, models, and on the first start the keys and a `curl` to paste. */
+function banner({ facts, firstKeys, url, data, commands }: BannerInput): string {
   const lines = [
     `weir ${version} listens on ${url}`,
     '',
@@ -82,12 +83,25 @@ function banner({ facts, firstKey, url, data, commands }: BannerInput): string {
     `  providers  ${facts.providers.join(', ')}`,
     `  models     ${facts.enabledModels} enabled; list them with “${commands.models}”`,
   ]
-  if (firstKey === undefined) {
+  const { apiKey, adminKey, hasAdminKey } = firstKeys
+  const operator =
+    adminKey || hasAdminKey
+      ? []
+      : [`Create an admin key, for the operator’s part of the page, with “${commands.createAdminKey}”.`]
+  if (apiKey === undefined) {
     const page = facts.page ? [`  page       ${url}`] : []
-    return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`].join('\n')
+    return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`, ...operator].join(
+      '\n',
+    )
   }
   const example = { url, page: facts.page, model: facts.exampleModel, connect: commands.connect }
-  return [...lines, '', ...firstKeyLines(firstKey.key.reveal(), example)].join('\n')
+  const hints = operator.length === 0 ? [] : ['', ...operator]
+  return [
+    ...lines,
+    '',
+    ...firstKeyLines(apiKey.key.reveal(), adminKey?.key.reveal(), example),
+    ...hints,
+  ].join('\n')
 }
 
 type Example = {
@@ -97,7 +111,11 @@ type Example = {
   readonly connect: string
 }
 
-function firstKeyLines(key: string, { url, page, model, connect }: Example): string[] {
+function firstKeyLines(
+  key: string,
+  adminKey: string | undefined,
+  { url, page, model, connect }: Example,
+): string[] {
   const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
   return [
     'This is your API key. It is shown only once:',
@@ -106,6 +124,7 @@ function firstKeyLines(key: string, { url, page, model, connect }: Example): str
     '',
     // No server sees the fragment of an address.
     ...(page ? ['Open the page of the gateway with it:', '', `  ${url}/#key=${key}`, ''] : []),
+    ...(adminKey === undefined ? [] : adminKeyLines(adminKey, page ? url : undefined)),
     'Try it:',
     '',
     `  export ${keyVariable}=${key}`,
@@ -117,6 +136,17 @@ function firstKeyLines(key: string, { url, page, model, connect }: Example): str
     `With an OpenAI SDK, use the base URL ${url}/v1 and the same API key.`,
     `For the settings of other tools, run “${connect}”.`,
   ]
+}
+
+function adminKeyLines(key: string, page: string | undefined): string[] {
+  return page === undefined
+    ? ['This is your admin key, for the admin API. It is also shown only once:', '', `  ${key}`, '']
+    : [
+        'Open the page as the operator, with the admin key, also shown only once:',
+        '',
+        `  ${page}/#key=${key}`,
+        '',
+      ]
 }
 
 /** Returns what the banner shows of this configuration. */

@@ -23,8 +23,8 @@ export async function serveSingle(input: ServeInput): Promise<void> {
     try {
       runtime.attachServer(server)
       started(runtime)
-      const { firstKey, configuration } = runtime
-      context.out(startupText({ facts: bannerFacts(configuration()), firstKey, url: server.url }, input))
+      const { firstKeys, configuration } = runtime
+      context.out(startupText({ facts: bannerFacts(configuration()), firstKeys, url: server.url }, input))
       reloadOnSignal(runtime, load, context.environment, log)
       await stopSignals.first
       logShutdown(drainMs, log)

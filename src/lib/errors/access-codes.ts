@@ -46,12 +46,17 @@ export const accessCodes = {
   ),
   metrics_forbidden: invalidRequest(
     'The metrics were requested from another machine, without the admin key.',
-    'Send `WEIR_ADMIN_KEY` as the bearer token.',
+    'Send an admin key as the bearer token.',
     403,
   ),
   admin_key_required: invalidRequest(
-    'The admin API was called without the admin key, or the gateway has none.',
-    'Set `WEIR_ADMIN_KEY` and send it as the bearer token.',
+    'The admin API was called without an admin key.',
+    'Create one with `weir admin-keys create`, and send it as the bearer token.',
+    401,
+  ),
+  invalid_admin_key: invalidRequest(
+    'The admin key is mistyped, expired or revoked.',
+    'Use a valid one. `weir admin-keys list` shows their states.',
     401,
   ),
   rate_limit_exceeded: {

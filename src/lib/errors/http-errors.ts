@@ -21,14 +21,31 @@ export function invalidKey(reason: KeyRejection, key?: string): ApiError {
   return unauthorized(message, 'invalid_api_key', { reason, key })
 }
 
-/** 401: only the operator can use the endpoint; `configured` is whether the gateway has an admin key. */
-export function adminKeyRequired(configured: boolean): ApiError {
-  const message = configured
-    ? 'This endpoint requires the admin key. Send the value of WEIR_ADMIN_KEY as the bearer token.'
-    : 'The admin API is disabled. To enable it, set the environment variable WEIR_ADMIN_KEY and restart the gateway.'
-  return unauthorized(message, 'admin_key_required', {
-    reason: configured ? 'wrong_admin_key' : 'no_admin_key',
-  })
+/** 401: an admin key was sent instead of an API key. */
+export function keyOfOperator(): ApiError {
+  const message =
+    'This endpoint requires an API key, and the key that was sent is an admin key. To create an API key, run: weir keys create'
+  return unauthorized(message, 'invalid_api_key', { reason: 'admin_key' })
+}
+
+/** 401: only an operator can use the endpoint; `sent` is what was sent instead of an admin key. */
+export function adminKeyRequired(sent: 'no_key' | 'api_key' | 'wrong_admin_key'): ApiError {
+  return unauthorized(`${adminKeyProblems[sent]} ${adminKeyRemedy}`, 'admin_key_required', { reason: sent })
+}
+
+const adminKeyProblems = {
+  no_key: 'This endpoint requires an admin key as the bearer token.',
+  api_key: 'This endpoint requires an admin key, and the key that was sent is an API key.',
+  wrong_admin_key:
+    'This endpoint requires an admin key, and what was sent is neither one nor the value of WEIR_ADMIN_KEY of the gateway.',
+} as const
+
+const adminKeyRemedy = 'To create an admin key, run on the machine of the gateway: weir admin-keys create'
+
+/** 401: the caller reads the same message for every reason; only the log contains the reason. */
+export function invalidAdminKey(reason: KeyRejection, key?: string): ApiError {
+  const message = `Invalid admin key. It may be mistyped, expired or revoked. ${adminKeyRemedy}`
+  return unauthorized(message, 'invalid_admin_key', { reason, key })
 }
 
 function unauthorized(message: string, code: ErrorCode | null, log: RejectionDetails): ApiError {
@@ -57,7 +74,8 @@ export function mintRejected(message: string): ApiError {
 
 /** 403: only the operator can read metrics. */
 export function metricsForbidden(): ApiError {
-  const message = 'Metrics are available only to local clients or with WEIR_ADMIN_KEY as the bearer token.'
+  const message =
+    'Metrics are available only to local clients or with an admin key as the bearer token. To create one, run: weir admin-keys create'
   return new ApiError(403, message, { code: 'metrics_forbidden' })
 }
 

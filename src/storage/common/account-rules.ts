@@ -56,6 +56,14 @@ export function noKeyWithId(id: string): Error {
   )
 }
 
+/** The error for an id that no admin key has. */
+export function noAdminKeyWithId(id: string): Error {
+  return new OperatorError(
+    'missing',
+    `There is no admin key with the ID ${id}. To list all admin keys, run: weir admin-keys list`,
+  )
+}
+
 /** Throws an error for the operator if a project cannot have this name. */
 export function assertProjectName(name: string): void {
   if (name.trim() !== name || name === '' || name.length > 128)

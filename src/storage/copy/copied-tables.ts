@@ -1,6 +1,14 @@
 import { getTableColumns, getTableName, type Table } from 'drizzle-orm'
 import type { CopiedColumn, CopiedTable } from '../ports/copy.ts'
-import { api_keys, budgets, ledger, organizations, projects, reservations } from '../schema/organizations.ts'
+import {
+  admin_keys,
+  api_keys,
+  budgets,
+  ledger,
+  organizations,
+  projects,
+  reservations,
+} from '../schema/organizations.ts'
 import * as postgres from '../schema/postgres.ts'
 import { completions, provider_state, response_log, responses, runs } from '../schema/stored.ts'
 import { usage } from '../schema/usage.ts'
@@ -25,6 +33,7 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(organizations, postgres.organizations, ['id']),
   copied(projects, postgres.projects, ['id']),
   copied(api_keys, postgres.api_keys, 'creation'),
+  copied(admin_keys, postgres.admin_keys, ['public_id']),
   copied(provider_state, postgres.provider_state, ['organization_id', 'call_id']),
   copied(budgets, postgres.budgets, ['owner_id', 'start']),
   copied(reservations, postgres.reservations, ['request_id']),

@@ -207,9 +207,9 @@ export type KnownKey = {
 export type KnownParent = Pick<KnownKey, 'publicId' | 'limitsId' | 'limits' | 'expiresAt' | 'revokedAt'>
 
 /** Finds keys for authentication, fast enough for every request. */
-export type KeyDirectory = {
+export type KeyDirectory<Key = KnownKey> = {
   /** The key as it was stored at most a second ago. A promise only if it is not cached; rejects with 503 if it cannot be read. */
-  find(publicId: string): KnownKey | undefined | Promise<KnownKey | undefined>
+  find(publicId: string): Key | undefined | Promise<Key | undefined>
   /** Empties the cache: changes that were made by this process take effect at once. */
   refresh(): void
 }

@@ -1,6 +1,7 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
 import type { AccountImport, KeyDirectory, Keys, NewKey, Organizations, Projects } from './accounts.ts'
+import type { AdminKeys, KnownAdminKey, NewAdminKey } from './admin-keys.ts'
 import type { Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
@@ -13,6 +14,7 @@ import type { UsageBuckets } from './usage.ts'
 /** The store of a serving gateway. */
 export type Storage = {
   readonly keys: KeyDirectory
+  readonly adminKeys: KeyDirectory<KnownAdminKey>
   /** The organizations and keys, for the operator. */
   readonly managed: ManagedStores
   readonly providerState: ProviderState
@@ -24,11 +26,8 @@ export type Storage = {
   readonly pendingDeletions: PendingDeletions
   /** Returns some free space to the operating system, and resolves with the number of pages: 0 if there is none. */
   readonly returnSpace: () => Promise<number>
-  /**
-   * Creates the first organization and key of an empty database and resolves with the key; undefined for any other
-   * database. `configured` is the value of WEIR_BOOTSTRAP_KEY; rejects if that is not a valid key.
-   */
-  bootstrap(configured: string | undefined): Promise<NewKey | undefined>
+  /** Creates the first organization and keys of an empty database. Rejects if the configured key is not a valid one. */
+  bootstrap(input: BootstrapInput): Promise<Bootstrap>
   readonly readiness: Readiness
   readonly limits: Limits
   readonly peers: Peers
@@ -36,6 +35,22 @@ export type Storage = {
   writerStats(): WriterStats
   /** Commits the writes that wait, and closes the database. */
   close(): Promise<void>
+}
+
+/** The first keys of a database. */
+export type BootstrapInput = {
+  /** The value of WEIR_BOOTSTRAP_KEY; without one, the first key is random. */
+  readonly configured?: string | undefined
+  /** Whether the database also gets an admin key. */
+  readonly admin: boolean
+}
+
+/** The keys that a start has created; none where the database was not empty. */
+export type Bootstrap = {
+  readonly apiKey?: NewKey
+  readonly adminKey?: NewAdminKey
+  /** Whether the database has an admin key that is valid. */
+  readonly hasAdminKey: boolean
 }
 
 /** How a store is opened. */
@@ -55,6 +70,7 @@ export type ManagedStores = {
   readonly organizations: Organizations
   readonly projects: Projects
   readonly keys: Keys
+  readonly adminKeys: AdminKeys
   readonly budgets: Budgets
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */
   importAccounts(accounts: AccountImport): Promise<readonly NewKey[]>

@@ -6,6 +6,7 @@ import { createUsageReports } from '../usage/reports.ts'
 import { type BusyRetries, patientRunner, retryWhileBusy } from '../common/busy-retries.ts'
 import { CachedKeys } from '../key-directory.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
+import { findKnownAdminKey } from '../scripts/admin-keys.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
 import { createManagedStores } from '../scripts/managed-stores.ts'
@@ -42,9 +43,9 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
   const callerQuery = createCallerQuery(database.query, health)
   const responses = createResponses(database)
   const peers = await startPeers(cluster, database, responses, log, options)
-  const [metered, unmetered] = [writer.stats, usageWriter.stats]
   return {
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
+    adminKeys: new CachedKeys((id) => runScript(callerQuery, findKnownAdminKey(id))),
     managed: createManagedStores(runner),
     providerState: createProviderState(runner),
     ledger: printLargeWrites(ledger),
@@ -55,12 +56,12 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
     pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
     returnSpace: createTransactionExpiry(database.query),
-    bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
+    bootstrap: (input) => runner.transact(() => bootstrap(input, Date.now())),
     readiness: createReadiness(health),
     limits: cluster.limits,
     peers,
     runs: createRunStore(database.query, database.transact),
-    writerStats: () => sumOf(metered(), unmetered()),
+    writerStats: () => sumOf(writer.stats(), usageWriter.stats()),
     close: lazy(async () => {
       await cluster.limits.stop()
       // The settlements that could not be written have a last attempt, which an outage that is over must not refuse.

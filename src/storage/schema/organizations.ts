@@ -96,6 +96,18 @@ export const api_keys = sqliteTable(
   ],
 )
 
+/** The keys of operators, which belong to no organization. */
+export const admin_keys = sqliteTable('admin_keys', {
+  public_id: text().primaryKey(),
+  name: text().notNull(),
+  /** SHA-256 of the secret. */
+  secret_hash: blob({ mode: 'buffer' }).notNull(),
+  last4: text().notNull(),
+  created_at: integer().notNull(),
+  expires_at: integer(),
+  revoked_at: integer(),
+})
+
 /**
  * What is spent of the budget of an organization, a project or a key in one period. The period is part of the key: a budget
  * is reset by a new row. Only transactions that have locked the organization change it.

@@ -31,6 +31,7 @@ export const api_keys = toPostgres(money.api_keys, {
   ],
 })
 
+export const admin_keys = toPostgres(money.admin_keys)
 export const budgets = toPostgres(money.budgets, { keyName: 'budgets_key' })
 export const reservations = toPostgres(money.reservations)
 export const ledger = toPostgres(money.ledger)

@@ -2,25 +2,33 @@ import { sql } from 'drizzle-orm'
 import { noLimits } from '../../domain/accounting/allowance.ts'
 import { createApiKey, type KeyPermission } from '../../domain/accounting/organization.ts'
 import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
-import type { KnownKey, KnownParent, NewKey } from '../ports/accounts.ts'
+import type { KnownKey, KnownParent } from '../ports/accounts.ts'
+import type { Bootstrap, BootstrapInput } from '../ports/storage.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
 import { type RowOf, select } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
+import { createAdminKey, hasAdminKey } from './admin-keys.ts'
 import { createKey } from './keys.ts'
 import { addOrganization, exists, organizationFields, toOrganization } from './organizations.ts'
 
 /**
- * Creates the first organization and key of an empty database, and returns the key; undefined for any other database.
- * `configured` is the value of WEIR_BOOTSTRAP_KEY; throws if that is not a valid key, even if it is not used.
+ * Creates the first organization and key of an empty database, and an admin key if it is to have one; no keys in any other
+ * database. Throws if the configured key is not a valid one, even if it is not used.
  */
-export function* bootstrap(configured: string | undefined, now: number): Script<NewKey | undefined> {
+export function* bootstrap({ configured, admin }: BootstrapInput, now: number): Script<Bootstrap> {
   const key = configured ? parseBootstrapKey(configured) : createApiKey()
   // Of two processes that start together, only one adds the organization.
   const isFirst = (yield* findAny()).length === 0 && (yield* addOrganization(defaultOrganization, now))
-  if (!isFirst) return undefined
+  if (!isFirst) return { hasAdminKey: yield* hasAdminKey(now) }
   const input = { organization: defaultOrganization, name: 'first key', expiresAt: null }
-  return yield* createKey(input, now, { key })
+  const apiKey = yield* createKey(input, now, { key })
+  if (!admin) return { apiKey, hasAdminKey: false }
+  return {
+    apiKey,
+    adminKey: yield* createAdminKey({ name: 'first admin key', expiresAt: null }, now),
+    hasAdminKey: true,
+  }
 }
 
 const findAny = statement(() =>

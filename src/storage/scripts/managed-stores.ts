@@ -1,5 +1,6 @@
 import type { ManagedStores } from '../ports/storage.ts'
 import type { ScriptRunner } from '../statement.ts'
+import { createAdminKeys } from './admin-keys.ts'
 import { createBudgets } from './budgets.ts'
 import { importAccounts } from './imported-accounts.ts'
 import { createKeys } from './keys.ts'
@@ -13,6 +14,7 @@ export function createManagedStores(runner: ScriptRunner, now: () => number = Da
     organizations: createOrganizations(runner, now),
     projects: createProjects(runner, now),
     keys: { ...createKeys(runner, now), ...createMintedKeys(runner, now) },
+    adminKeys: createAdminKeys(runner, now),
     budgets: createBudgets(runner),
     importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, now())),
   }

@@ -5,6 +5,7 @@ import { CachedKeys } from '../key-directory.ts'
 import { createProcessIdentity } from '../common/process-identity.ts'
 import type { Peers } from '../ports/peers.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
+import { findKnownAdminKey } from '../scripts/admin-keys.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
 import { createManagedStores } from '../scripts/managed-stores.ts'
@@ -41,6 +42,7 @@ export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: Sto
   const wal = limitWalSize(database, writer, log)
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
+    adminKeys: new CachedKeys((id) => database.run(findKnownAdminKey(id))),
     managed: createManagedStores(runner),
     providerState: createProviderState(runner),
     ledger: printLargeWrites(ledger),
@@ -50,8 +52,7 @@ export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: Sto
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     returnSpace: createSpaceReturn(database, writer),
-    bootstrap: (configured) =>
-      runner.transact(() => bootstrap(configured, Date.now())).catch(throwForOperator),
+    bootstrap: (input) => runner.transact(() => bootstrap(input, Date.now())).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
     limits: createMemoryLimits(clock),
     peers: createOnlyPeer(),

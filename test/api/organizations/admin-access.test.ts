@@ -48,7 +48,7 @@ describe.each(endpoints)('%s /admin/%s', (method, path) => {
         {
           error: expect.objectContaining({
             code: 'admin_key_required',
-            message: expect.stringContaining('Send the value'),
+            message: expect.stringContaining('run on the machine of the gateway: weir admin-keys create'),
           }),
         },
       ])
@@ -58,14 +58,11 @@ describe.each(endpoints)('%s /admin/%s', (method, path) => {
     expect((await paid.app.request('/v1/models')).status).toBe(200)
   })
 
-  test('is disabled without an admin key, and says how to enable it', async () => {
+  test('is closed where there is no admin key, and says how to create one', async () => {
     await using paid = await startBillingScenario(jsonReply())
     for (const authorization of [`Bearer ${adminKey}`, 'Bearer ', null]) {
       const { status, body } = await requestAdmin(paid.app, method, path, { headers: { authorization } })
-      expect([status, JSON.stringify(body)]).toEqual([
-        401,
-        expect.stringContaining('set the environment variable WEIR_ADMIN_KEY'),
-      ])
+      expect([status, JSON.stringify(body)]).toEqual([401, expect.stringContaining('weir admin-keys create')])
     }
   })
 })

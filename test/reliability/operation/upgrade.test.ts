@@ -99,7 +99,7 @@ describe.each([1, 2, 3, 4])('a database of schema %d', (schema) => {
     expect([free.status, free.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '77'])
     expect((await ask(paying)).headers.get('x-weir-cost')).toBe('0.000062000')
     expect((await app.request('/v1/models')).status).toBe(401)
-    expect(app.runtime.firstKey).toBeUndefined()
+    expect(app.runtime.firstKeys.apiKey).toBeUndefined()
 
     expect(valuesIn(file, 'SELECT call_id FROM provider_state')).toEqual([['call_1']])
     const spent = schema === 1 ? 62_000 : 62_700

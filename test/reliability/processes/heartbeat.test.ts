@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)('the processes of a PostgreSQL database', () => {
         log: createLog(() => {}),
       })
     const runtimes = await Promise.all(Array.from({ length: 4 }, start))
-    const keys = runtimes.flatMap(({ firstKey }) => firstKey?.key.reveal() ?? [])
+    const keys = runtimes.flatMap(({ firstKeys }) => firstKeys.apiKey?.key.reveal() ?? [])
     expect(keys).toHaveLength(1)
     for (const runtime of runtimes) {
       const headers = { authorization: `Bearer ${keys[0]}` }

@@ -1,19 +1,21 @@
 import { expect, test } from 'bun:test'
 import { createMetricsPage } from '../../../src/api/system/metrics-page.ts'
+import { createAdminAccess } from '../../../src/http/admin-access.ts'
 import { startApp } from '../../support/app.ts'
 
 const key = 'key-of-the-operator'
 
 /** What a request from this address gets: the metrics, or the code of the error. */
-function shown(
+async function shown(
   address: string | null,
   headers: Readonly<Record<string, string>>,
   adminKey?: string,
-): unknown {
-  const page = createMetricsPage({ render: () => 'metrics' }, adminKey, () => 'gate.test')
+): Promise<unknown> {
+  const access = createAdminAccess(adminKey, { find: () => undefined })
+  const page = createMetricsPage({ render: () => 'metrics' }, access, () => 'gate.test')
   page.setServer({ requestIP: () => (address === null ? null : { address }) })
   try {
-    return page.render(new Request('http://localhost/metrics', { headers }))
+    return await page.render(new Request('http://localhost/metrics', { headers }))
   } catch (error) {
     return (error as { status: number }).status
   }
@@ -21,23 +23,23 @@ function shown(
 
 test.each(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])(
   'the metrics are open to a program of this machine: %s',
-  (address) => {
-    expect(shown(address, {})).toBe('metrics')
+  async (address) => {
+    expect(await shown(address, {})).toBe('metrics')
   },
 )
 
 test.each(['10.0.0.7', '::ffff:10.0.0.7', '::12', '1127.0.0.1', null])(
   'the metrics are closed to another machine: %s',
-  (address) => {
-    expect(shown(address, {})).toBe(403)
-    expect(shown(address, {}, key)).toBe(403)
+  async (address) => {
+    expect(await shown(address, {})).toBe(403)
+    expect(await shown(address, {}, key)).toBe(403)
   },
 )
 
 test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host', 'origin'])(
   'the metrics are closed to a proxy or a browser of this machine, which sends %s',
-  (name) => {
-    expect(shown('127.0.0.1', { [name]: '127.0.0.1' })).toBe(403)
+  async (name) => {
+    expect(await shown('127.0.0.1', { [name]: '127.0.0.1' })).toBe(403)
   },
 )
 
@@ -50,8 +52,8 @@ test.each([
   '[::1]:9347',
   '[::1]',
   'gate.test:1',
-])('the metrics are open to a program of this machine that requests the host %s', (host) => {
-  expect(shown('127.0.0.1', { host })).toBe('metrics')
+])('the metrics are open to a program of this machine that requests the host %s', async (host) => {
+  expect(await shown('127.0.0.1', { host })).toBe('metrics')
 })
 
 test.each([
@@ -62,9 +64,9 @@ test.each([
   'gate.test.evil',
   '0',
   '::1',
-])('the metrics are closed to a page whose host name leads to this machine: %s', (host) => {
-  expect(shown('127.0.0.1', { host })).toBe(403)
-  expect(shown('::1', { host, authorization: `Bearer ${key}` }, key)).toBe('metrics')
+])('the metrics are closed to a page whose host name leads to this machine: %s', async (host) => {
+  expect(await shown('127.0.0.1', { host })).toBe(403)
+  expect(await shown('::1', { host, authorization: `Bearer ${key}` }, key)).toBe('metrics')
 })
 
 test('a server checks the requested host name before it serves metrics', async () => {
@@ -73,19 +75,19 @@ test('a server checks the requested host name before it serves metrics', async (
   expect([await statusOf('evil.example'), await statusOf('localhost')]).toEqual([403, 200])
 })
 
-test('the metrics key opens the metrics from anywhere, and only the complete key', () => {
+test('the metrics key opens the metrics from anywhere, and only the complete key', async () => {
   const with_ = (input: string, adminKey?: string) => shown('10.0.0.7', { authorization: input }, adminKey)
-  expect(with_(`Bearer ${key}`, key)).toBe('metrics')
-  expect(with_(`bearer ${key}`, key)).toBe('metrics')
+  expect(await with_(`Bearer ${key}`, key)).toBe('metrics')
+  expect(await with_(`bearer ${key}`, key)).toBe('metrics')
   for (const wrong of [`Bearer ${key}x`, `Bearer ${key.slice(1)}`, `Basic ${key}`, 'Bearer ', key]) {
-    expect([wrong, with_(wrong, key)]).toEqual([wrong, 403])
+    expect([wrong, await with_(wrong, key)]).toEqual([wrong, 403])
   }
 })
 
-test('where no metrics key is set, no key opens the metrics', () => {
+test('where no metrics key is set, no key opens the metrics', async () => {
   for (const input of ['Bearer ', 'Bearer undefined']) {
-    expect(shown('10.0.0.7', { authorization: input })).toBe(403)
-    expect(shown('10.0.0.7', { authorization: input }, '')).toBe(403)
+    expect(await shown('10.0.0.7', { authorization: input })).toBe(403)
+    expect(await shown('10.0.0.7', { authorization: input }, '')).toBe(403)
   }
 })
 

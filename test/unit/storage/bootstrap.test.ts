@@ -10,9 +10,9 @@ testStores((open) => {
   test('an empty database gets an unmetered organization and one key, shown once', async () => {
     const store = await open()
     const first = await store.bootstrap()
-    expect(parseApiKey(first?.key.reveal() ?? '')?.publicId).toBe(first?.record.id)
-    expect(first?.record.organization).toBe('default')
-    expect(await store.bootstrap()).toBeUndefined()
+    expect(parseApiKey(first.apiKey!.key.reveal())?.publicId).toBe(first.apiKey!.record.id)
+    expect(first.apiKey!.record.organization).toBe('default')
+    expect((await store.bootstrap()).apiKey).toBeUndefined()
     const [organization, ...others] = await store.organizations.list()
     expect(others).toEqual([])
     expect(organization).toMatchObject({ name: 'default', billing: 'unmetered', balance: 0n })
@@ -21,19 +21,19 @@ testStores((open) => {
 
   test('a bootstrap key of the operator becomes the first key', async () => {
     const store = await open()
-    const first = await store.bootstrap(chosen)
-    expect(first?.key.reveal()).toBe(chosen)
-    expect(first?.record.id).toBe('abcDEF012345')
+    const first = await store.bootstrap({ configured: chosen })
+    expect(first.apiKey?.key.reveal()).toBe(chosen)
+    expect(first.apiKey?.record.id).toBe('abcDEF012345')
   })
 
   test('a database with an organization or a key is not bootstrapped', async () => {
     const store = await open()
     const organizations = store.organizations
     await organizations.create('acme')
-    expect(await store.bootstrap(chosen)).toBeUndefined()
+    expect((await store.bootstrap({ configured: chosen })).apiKey).toBeUndefined()
     await store.keys().create({ organization: 'acme', name: 'k', expiresAt: null })
     await organizations.delete('acme')
-    expect(await store.bootstrap()).toBeUndefined()
+    expect((await store.bootstrap()).apiKey).toBeUndefined()
     expect(await organizations.list()).toEqual([])
   })
 
@@ -47,7 +47,7 @@ testStores((open) => {
       ` ${chosen}`,
     ]
     for (const input of wrong) {
-      const error = await store.bootstrap(input).catch((error: Error) => error)
+      const error = await store.bootstrap({ configured: input }).catch((error: Error) => error)
       expect(String(error)).toContain('WEIR_BOOTSTRAP_KEY is not a valid API key')
       expect(String(error)).not.toContain(input)
     }

@@ -2,7 +2,8 @@ import type { LoadedSettings } from '../../../config/load.ts'
 import { configure } from '../../../gateway/configuration.ts'
 import { createLog, type Log } from '../../../lib/log.ts'
 import { openStorage } from '../../../storage/open-storage.ts'
-import type { NewKey } from '../../../storage/ports/accounts.ts'
+import { createFirstKeys, type FirstKeys } from '../../../server/first-keys.ts'
+import type { CliContext } from '../../context.ts'
 import { logTo, logWarnings } from '../../log.ts'
 import type { ServeInput } from '../output.ts'
 import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
@@ -31,26 +32,22 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   configure({ ...loaded, environment: context.environment }, silent)
   const port = await claimPort(loaded.settings, log)
   try {
-    const firstKey = await prepareDatabase(loaded, context.environment.WEIR_BOOTSTRAP_KEY, log)
-    await supervise({ ...input, count, port, log, stopSignals, firstKey })
+    const firstKeys = await prepareDatabase(loaded, context.environment, log)
+    await supervise({ ...input, count, port, log, stopSignals, firstKeys })
   } finally {
     port.release()
   }
 }
 
-/**
- * Migrates the database and creates the first key, before the workers open it at the same time. Resolves with the generated
- * key of a new database, to be shown once; undefined for WEIR_BOOTSTRAP_KEY.
- */
+/** Migrates the database and creates the first keys, before the workers open it at the same time. */
 async function prepareDatabase(
   loaded: LoadedSettings,
-  bootstrapKey: string | undefined,
+  environment: CliContext['environment'],
   log: Log,
-): Promise<NewKey | undefined> {
+): Promise<FirstKeys> {
   const storage = await openStorage(databaseLocation(loaded), log)
   try {
-    const created = await storage.bootstrap(bootstrapKey)
-    return bootstrapKey ? undefined : created
+    return await createFirstKeys(storage, environment)
   } finally {
     await storage.close()
   }
@@ -59,7 +56,7 @@ async function prepareDatabase(
 type SupervisorInput = ServeInput & {
   readonly count: number
   readonly port: ClaimedPort
-  readonly firstKey: NewKey | undefined
+  readonly firstKeys: FirstKeys
   readonly stopSignals: StopSignals
   readonly log: Log
 }
@@ -67,13 +64,13 @@ type SupervisorInput = ServeInput & {
 const silent = createLog(() => {})
 
 async function supervise(input: SupervisorInput): Promise<void> {
-  const { port, firstKey, drainMs, log, stopSignals, output } = input
+  const { port, firstKeys, drainMs, log, stopSignals, output } = input
   const lines = createWorkerLines(output, input.flags.json === true)
   const pool = createPool(input, lines)
   try {
     const facts = await Promise.race([pool.start(), stopSignals.first])
     if (facts !== undefined) {
-      lines.showBanner(startupText({ facts, firstKey, url: port.url }, input))
+      lines.showBanner(startupText({ facts, firstKeys, url: port.url }, input))
       reloadWorkersOnSignal(pool, input, log)
       await Promise.race([stopSignals.first, pool.failed])
     }

@@ -5,6 +5,7 @@ import osProcesses from '../../../../drizzle/postgres/0003_os_processes.sql' wit
 import totalsByStart from '../../../../drizzle/postgres/0004_usage_totals_by_start.sql' with { type: 'text' }
 import keysByPosition from '../../../../drizzle/postgres/0005_api_keys_by_position.sql' with { type: 'text' }
 import budgets from '../../../../drizzle/postgres/0006_budgets.sql' with { type: 'text' }
+import adminKeys from '../../../../drizzle/postgres/0007_admin_keys.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -18,6 +19,7 @@ export const migrations: readonly string[] = [
   totalsByStart,
   keysByPosition,
   budgets,
+  adminKeys,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -12,6 +12,7 @@ import processes from '../../../../drizzle/0007_processes.sql' with { type: 'tex
 import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type: 'text' }
 import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: 'text' }
 import budgets from '../../../../drizzle/0010_budgets.sql' with { type: 'text' }
+import adminKeys from '../../../../drizzle/0011_admin_keys.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from './files.ts'
 
@@ -28,6 +29,7 @@ export const migrations: readonly string[] = [
   osProcesses,
   oneProcess,
   budgets,
+  adminKeys,
 ]
 
 /**

@@ -7,6 +7,6 @@ import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
 const [file = ''] = process.argv.slice(2)
 const database = openDatabase(file)
 const first = await createScriptRunner(database, createWriter(database)).transact(() =>
-  bootstrap(undefined, Date.now()),
+  bootstrap({ admin: true }, Date.now()),
 )
-process.stdout.write(first?.key.reveal() ?? '')
+process.stdout.write(first.apiKey?.key.reveal() ?? '')

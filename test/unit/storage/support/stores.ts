@@ -1,19 +1,14 @@
 import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
+import type { AdminKeys, KnownAdminKey } from '../../../../src/storage/ports/admin-keys.ts'
 import type { Budgets } from '../../../../src/storage/ports/budgets.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
-import type {
-  KeyDirectory,
-  Keys,
-  NewKey,
-  Organizations,
-  Projects,
-} from '../../../../src/storage/ports/accounts.ts'
+import type { KeyDirectory, Keys, Organizations, Projects } from '../../../../src/storage/ports/accounts.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
-import type { UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
+import type { Bootstrap, BootstrapInput, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { UsageBuckets, UsageQuery, UsageReport } from '../../../../src/storage/ports/usage.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/ledger.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
@@ -37,6 +32,7 @@ import { createCompletions } from '../../../../src/storage/scripts/completions.t
 import { completionSearch } from '../../../../src/storage/sqlite/completion-search.ts'
 import { CachedKeys } from '../../../../src/storage/key-directory.ts'
 import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
+import { findKnownAdminKey } from '../../../../src/storage/scripts/admin-keys.ts'
 import { bootstrap, findKnownKey } from '../../../../src/storage/scripts/known-keys.ts'
 import { createManagedStores } from '../../../../src/storage/scripts/managed-stores.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
@@ -68,7 +64,10 @@ export type TestStore = {
   keys(now?: () => number): Keys
   providerState(now?: () => number): ProviderState
   keyDirectory(now?: () => number): KeyDirectory
-  bootstrap(configured?: string): Promise<NewKey | undefined>
+  adminKeys(now?: () => number): AdminKeys
+  /** Not cached. */
+  findAdminKey(id: string): KnownAdminKey | undefined | Promise<KnownAdminKey | undefined>
+  bootstrap(input?: Partial<BootstrapInput>): Promise<Bootstrap>
   report(query: UsageQuery): Promise<UsageReport>
   /** Runs SQL that every store understands; booleans are numbers. */
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -131,7 +130,9 @@ export async function openSqliteStore(): Promise<TestStore> {
     keys: (now) => createManagedStores(runner, now).keys,
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
-    bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
+    adminKeys: (now) => createManagedStores(runner, now).adminKeys,
+    findAdminKey: (id) => database.run(findKnownAdminKey(id)),
+    bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
     report: (query) =>
       operatorReport(query, {
         usage: createUsageReports(createUsageSource(database), operatorReports),
@@ -184,7 +185,9 @@ export async function openPostgresStore({
     keys: (now) => createManagedStores(runner, now).keys,
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
-    bootstrap: (configured) => runner.transact(() => bootstrap(configured, Date.now())),
+    adminKeys: (now) => createManagedStores(runner, now).adminKeys,
+    findAdminKey: (id) => postgresScripts.runScript(query, findKnownAdminKey(id)),
+    bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
     report: (request) =>
       operatorReport(request, {
         usage: createUsageReports(createPostgresSource(database), operatorReports),

@@ -1,0 +1,131 @@
+import { adminKeyPrefix, parseAdminKey, parseApiKey } from '../../domain/accounting/organization.ts'
+import { parseLifetime } from '../../http/expiry.ts'
+import { looksSecret, shortText } from '../../lib/text.ts'
+import type { AdminKeyRecord } from '../../storage/ports/admin-keys.ts'
+import { invalidFlag } from '../accounts/limit-flags.ts'
+import { timeCell } from '../accounts/limits-output.ts'
+import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { fittingTable, jsonText } from '../output.ts'
+import { withExistingStorage, withReadableStorage } from '../storage.ts'
+
+const usage = `Usage
+  weir admin-keys create [--name TEXT] [--expires 90d]
+                                 create an admin key and print it, once
+  weir admin-keys list           list admin keys with their IDs
+  weir admin-keys revoke ID      revoke an admin key; requests with it are rejected with 401
+
+Creates and manages the keys of operators: the bearer tokens of the admin API, of the operator's
+part of the page, of the usage of all organizations, and of GET /metrics from other machines.
+They open no model; API keys do, which are managed with weir keys. The changes apply to running
+servers within a second. The environment variable WEIR_ADMIN_KEY of a server is another admin key.
+
+To replace an admin key, create another one, and revoke the old one when it is no longer used.
+
+Arguments
+  ID                             the ID of an admin key: the part between “${adminKeyPrefix}” and the
+                                 next dash; or the whole key
+
+Flags of create
+  --name TEXT                    who or what uses the admin key; default: unnamed
+  --expires 90d                  when the admin key expires, from now; default: never
+
+Examples
+  weir admin-keys create --name ada
+  weir admin-keys create --name grafana --expires 90d
+  weir admin-keys revoke 2gKUg9XE1oXC
+
+${commonFlagsHelp}`
+
+/** `weir admin-keys`. */
+export const command: Command = {
+  usage,
+  run: (args, context) => runSubcommand('admin-keys', { create, list, revoke }, args, context),
+}
+
+async function create(args: readonly string[], context: CliContext): Promise<number> {
+  const signature = { command: 'admin-keys create', flags: { name: 'text', expires: 'text' } } as const
+  const { flags } = parseFlags(args, signature)
+  const input = { name: flags.name ?? 'unnamed', expiresAt: readExpiry(flags.expires) }
+  const { record, key } = await withExistingStorage(flags, context, ({ adminKeys }) =>
+    adminKeys.create(input),
+  )
+  const { id, ...properties } = render(record)
+  if (flags.json) {
+    context.out(jsonText({ id, key: key.reveal(), ...properties }))
+    return 0
+  }
+  context.out(key.reveal())
+  const end = record.expiresAt === null ? 'it is revoked' : timeCell(record.expiresAt)
+  context.err(`The admin key is shown only once. It works until ${end}.`)
+  return 0
+}
+
+function readExpiry(text: string | undefined): number | null {
+  if (text === undefined || text === 'never') return null
+  const lifetime = parseLifetime(text)
+  if (lifetime !== undefined) return Date.now() + lifetime
+  throw invalidFlag('admin-keys', 'expires', 'a duration such as 90d or 24h, or never', text)
+}
+
+async function list(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags } = parseFlags(args, { command: 'admin-keys list', flags: {} })
+  return withReadableStorage(flags, context, async ({ adminKeys, name }) => {
+    const keys = await adminKeys.list()
+    if (flags.json) context.out(jsonText(keys.map(render)))
+    else if (keys.length > 0) context.out(keyTable(keys, Date.now(), context.terminal?.size().columns))
+    else context.out(`There are no admin keys in ${name}. To create one, run: weir admin-keys create`)
+    return 0
+  })
+}
+
+function keyTable(keys: readonly AdminKeyRecord[], now: number, width?: number): string {
+  return fittingTable(
+    keys,
+    [
+      { title: 'NAME', value: ({ name }) => name },
+      { title: 'ID', value: ({ id }) => id },
+      { title: 'STATE', value: (key) => stateOf(key, now) },
+      { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
+      { title: 'EXPIRES', value: ({ expiresAt }) => (expiresAt === null ? 'never' : timeCell(expiresAt)) },
+    ],
+    width,
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: AdminKeyRecord, now: number): string {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
+
+async function revoke(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, { command: 'admin-keys revoke', flags: {}, operands: ['ID'] })
+  const id = idOf(operands[0]?.trim() ?? '')
+  const record = await withExistingStorage(flags, context, ({ adminKeys }) => adminKeys.revoke(id))
+  context.out(flags.json ? jsonText(render(record)) : `Revoked the admin key ${id} (${record.name}).`)
+  return 0
+}
+
+/** Longer than any id. */
+const maxIdLength = 64
+
+/** Returns the id in an argument that is an id or a whole key. Throws `UsageError`, which never contains a secret. */
+function idOf(argument: string): string {
+  const key = parseAdminKey(argument)
+  if (key !== undefined) return key.publicId
+  if (!looksSecret(argument) && argument.length <= maxIdLength) return shortText(argument, maxIdLength)
+  throw new UsageError(
+    parseApiKey(argument) === undefined
+      ? 'ID must be the ID of an admin key, or an admin key. To list them, run: weir admin-keys list'
+      : 'ID must be the ID of an admin key, not an API key. For API keys, use weir keys.',
+  )
+}
+
+/** An admin key without its secret, as `--json` prints it. */
+function render({ id, name, last4, createdAt, expiresAt, revokedAt }: AdminKeyRecord) {
+  const [created_at, expires_at, revoked_at] = [createdAt, expiresAt, revokedAt].map((time) =>
+    time === null ? null : new Date(time).toISOString(),
+  )
+  return { id, name, last4, created_at, expires_at, revoked_at }
+}

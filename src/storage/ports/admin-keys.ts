@@ -1,0 +1,31 @@
+import type { Secret } from '../../lib/secret.ts'
+
+/** A key of an operator without its secret. Times are milliseconds since 1970. */
+export type AdminKeyRecord = {
+  readonly id: string
+  readonly name: string
+  readonly last4: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+}
+
+/** A new admin key with its secret, which is not stored and cannot be shown again. */
+export type NewAdminKey = { readonly record: AdminKeyRecord; readonly key: Secret }
+
+export type AdminKeyInput = Pick<AdminKeyRecord, 'name' | 'expiresAt'>
+
+/** The admin keys of a gateway. Each function rejects with a message for the operator. */
+export type AdminKeys = {
+  /** Also deletes those that expired more than 30 days ago. */
+  create(input: AdminKeyInput): Promise<NewAdminKey>
+  /** The oldest first. */
+  list(): Promise<readonly AdminKeyRecord[]>
+  /** One that is revoked stays so since then. */
+  revoke(id: string): Promise<AdminKeyRecord>
+}
+
+/** A stored admin key, for authentication. */
+export type KnownAdminKey = Pick<AdminKeyRecord, 'id' | 'expiresAt' | 'revokedAt'> & {
+  readonly secretHash: Uint8Array
+}

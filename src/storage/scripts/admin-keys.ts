@@ -1,0 +1,113 @@
+import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import { createApiKey, hashSecret, printAdminKey } from '../../domain/accounting/organization.ts'
+import { Secret } from '../../lib/secret.ts'
+import { noAdminKeyWithId } from '../common/account-rules.ts'
+import type {
+  AdminKeyInput,
+  AdminKeyRecord,
+  AdminKeys,
+  KnownAdminKey,
+  NewAdminKey,
+} from '../ports/admin-keys.ts'
+import { admin_keys } from '../schema/organizations.ts'
+import { insertInto, select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+
+/** The admin keys of a database. `now` returns milliseconds since 1970. */
+export function createAdminKeys({ read, transact }: ScriptRunner, now: () => number = Date.now): AdminKeys {
+  return {
+    create: (input) => transact(() => createAdminKey(input, now())),
+    list: () => read(selectAll),
+    revoke: (id) => transact(() => revokeAdminKey(id, now())),
+  }
+}
+
+/** Milliseconds for which an expired key is still listed: each `weir open --admin` makes one. */
+const listedAfterExpiryMs = 30 * 86_400_000
+
+/** Creates a random admin key. */
+export function* createAdminKey({ name, expiresAt }: AdminKeyInput, now: number): Script<NewAdminKey> {
+  yield* removeExpired({ before: now - listedAfterExpiryMs })
+  const key = createApiKey()
+  const { publicId: id, secret } = key
+  const record = { id, name, last4: secret.slice(-4), createdAt: now, expiresAt, revokedAt: null }
+  yield* insertKey({ ...record, secretHash: hashSecret(secret) })
+  return { record, key: new Secret(printAdminKey(key)) }
+}
+
+const removeExpired = statement(
+  (values: Parameters<{ before: number }>) =>
+    sql<never>`delete from ${admin_keys} where ${lt(admin_keys.expires_at, values.before)}`,
+)
+
+const insertKey = statement((values: Parameters<AdminKeyRecord & { secretHash: Uint8Array }>) =>
+  insertInto(admin_keys, {
+    public_id: values.id,
+    name: values.name,
+    secret_hash: values.secretHash,
+    last4: values.last4,
+    created_at: values.createdAt,
+    expires_at: values.expiresAt,
+    revoked_at: values.revokedAt,
+  }),
+)
+
+const recordFields = {
+  id: admin_keys.public_id,
+  name: admin_keys.name,
+  last4: admin_keys.last4,
+  createdAt: admin_keys.created_at,
+  expiresAt: admin_keys.expires_at,
+  revokedAt: admin_keys.revoked_at,
+}
+
+const selectAll = statement(() =>
+  select(recordFields, sql`from ${admin_keys} order by ${admin_keys.created_at}, ${admin_keys.public_id}`),
+)
+
+function* revokeAdminKey(id: string, now: number): Script<AdminKeyRecord> {
+  yield* setRevoked({ id, now })
+  const [record] = yield* selectRecord({ id })
+  if (record === undefined) throw noAdminKeyWithId(id)
+  return record
+}
+
+const setRevoked = statement((values: Parameters<{ id: string; now: number }>) =>
+  update(
+    admin_keys,
+    { revoked_at: values.now },
+    sql`where ${and(eq(admin_keys.public_id, values.id), isNull(admin_keys.revoked_at))}`,
+  ),
+)
+
+const selectRecord = statement((values: Parameters<{ id: string }>) =>
+  select(recordFields, sql`from ${admin_keys} where ${eq(admin_keys.public_id, values.id)}`),
+)
+
+/** Whether there is an admin key that is valid. */
+export function* hasAdminKey(now: number): Script<boolean> {
+  return (yield* selectValid({ now })).length > 0
+}
+
+const selectValid = statement((values: Parameters<{ now: number }>) => {
+  const { public_id: id, revoked_at, expires_at } = admin_keys
+  const isValid = and(isNull(revoked_at), or(isNull(expires_at), gt(expires_at, values.now)))
+  return select({ id }, sql`from ${admin_keys} where ${isValid} limit 1`)
+})
+
+/** Finds an admin key for authentication. */
+export function* findKnownAdminKey(id: string): Script<KnownAdminKey | undefined> {
+  return (yield* selectKnown({ id }))[0]
+}
+
+const selectKnown = statement((values: Parameters<{ id: string }>) =>
+  select(
+    {
+      id: admin_keys.public_id,
+      secretHash: admin_keys.secret_hash,
+      expiresAt: admin_keys.expires_at,
+      revokedAt: admin_keys.revoked_at,
+    },
+    sql`from ${admin_keys} where ${eq(admin_keys.public_id, values.id)}`,
+  ),
+)
