@@ -34,6 +34,51 @@ describe('weir open', () => {
     expect(await Bun.file(join(folder, 'opened')).text()).toBe(`http://127.0.0.1:${port}/#key=${key}`)
   })
 
+  test('opens the page as the operator with a new admin key, which expires, and is revoked by its id', async () => {
+    using home = temporaryHome()
+    const folder = home.place('work')
+    await using server = await startWeir({ settings: {}, folder })
+    const { port } = new URL(server.url)
+    const environment = { WEIR_DATA: folder, WEIR_API_KEY: key }
+    const { code, out, err } = await runWeir(['open', '--admin', '--port', port], folder, environment)
+    const [, admin = '', id = ''] =
+      /^http:.*\/#key=sk-weir-Test.*&key=(sk-weir-admin-(\w+)-\w+)\n$/.exec(out) ?? []
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: `The page has the new admin key ${id}, which expires in 12 hours. To revoke it earlier, run: weir admin-keys revoke ${id}\n`,
+    })
+    const headers = { authorization: `Bearer ${admin}` }
+    expect((await fetch(`${server.url}/admin/keys`, { headers })).status).toBe(200)
+    const listed = await runWeir(['admin-keys', 'list', '--json'], folder, environment)
+    const [record, ...others] = JSON.parse(listed.out)
+    expect([record, others]).toEqual([expect.objectContaining({ id, name: 'weir open' }), []])
+    expect(Date.parse(record.expires_at) - Date.parse(record.created_at)).toBe(12 * 3_600_000)
+  })
+
+  test('opens the page with the admin key of the environment, and creates none', async () => {
+    using home = temporaryHome()
+    const folder = home.place('work')
+    await using server = await startWeir({ settings: {}, folder, environment: { WEIR_ADMIN_KEY: 'a&b' } })
+    const { port } = new URL(server.url)
+    const environment = { WEIR_DATA: folder, WEIR_ADMIN_KEY: 'a&b' }
+    const { out, err } = await runWeir(['open', '--admin', '--port', port], folder, environment)
+    expect({ out, err }).toEqual({ out: `http://127.0.0.1:${port}/#key=a%26b\n`, err: '' })
+    expect((await runWeir(['admin-keys', 'list', '--json'], folder, environment)).out).toBe('[]\n')
+  })
+
+  test('creates no admin key that lasts for a gateway with another database', async () => {
+    using home = temporaryHome()
+    const [folder, other] = [home.place('work'), home.place('other')]
+    await using server = await startWeir({ settings: {}, folder })
+    const { port } = new URL(server.url)
+    const environment = { WEIR_DATA: other }
+    await runWeir(['orgs', 'create', 'acme'], folder, environment)
+    const { code, out, err } = await runWeir(['open', '--admin', '--port', port], folder, environment)
+    expect([code, out, err]).toEqual([1, '', expect.stringContaining('does not use the database')])
+    const listed = await runWeir(['admin-keys', 'list', '--json'], folder, environment)
+    expect(JSON.parse(listed.out)).toEqual([expect.objectContaining({ revoked_at: expect.any(String) })])
+  })
+
   test('fails where no gateway serves, and where the page is disabled', async () => {
     using home = temporaryHome()
     const folder = home.place('work')
