@@ -3,7 +3,7 @@ import { useContext, useMemo, useState } from 'preact/hooks'
 import { type ApiClient, createApiClient } from './api/client.ts'
 import { ApiFailure } from './api/failure.ts'
 
-/** The keys that this tab has: one of an organization, the one of the operator, or both. */
+/** The keys that this tab has: one of an organization, one of an operator, or both. */
 export type Keys = { readonly apiKey?: string; readonly adminKey?: string }
 
 /** The keys of this tab, and the clients that use them. */
@@ -57,22 +57,47 @@ export function useApi(): ApiClient {
 /** The client with the admin key, in a view that needs one. */
 export function useAdminApi(): ApiClient {
   const { admin } = useSession()
-  if (admin === undefined) throw new Error('This view needs the admin key.')
+  if (admin === undefined) throw new Error('This view needs an admin key.')
   return admin
 }
 
-/** Finds out whether a key is that of an organization or of the operator; throws why if it is neither. */
-export async function identifyKey(key: string): Promise<Keys> {
+/** Finds out of which kinds these keys are, and leaves out those that are not valid; throws why if none is. */
+export async function identifyKeys(keys: readonly string[]): Promise<Keys> {
+  const results = await Promise.allSettled(keys.map(identifyKey))
+  const accepted = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const rejected = results.find((result) => result.status === 'rejected')
+  if (accepted.length === 0 && rejected !== undefined) throw rejected.reason
+  return Object.assign({}, ...accepted) as Keys
+}
+
+/** The start of an API key and of an admin key; the value of WEIR_ADMIN_KEY is any text. */
+const keyPrefix = 'sk-weir-'
+const adminKeyPrefix = 'sk-weir-admin-'
+
+async function identifyKey(key: string): Promise<Keys> {
   const client = createApiClient(key)
+  const isApiKey = key.startsWith(keyPrefix) && !key.startsWith(adminKeyPrefix)
+  const asApiKey = isApiKey ? await rejectionOf(client.get('/v1/models')) : unknownKey
+  if (asApiKey === undefined) return { apiKey: key }
+  const asAdminKey = await rejectionOf(client.get('/admin/organizations', { query: { limit: 1 } }))
+  if (asAdminKey === undefined) return { adminKey: key }
+  throw asAdminKey.code === 'invalid_admin_key' ? asAdminKey : asApiKey
+}
+
+const unknownKey = new ApiFailure(
+  `This is no key of the gateway. API keys begin with ${keyPrefix}, admin keys with ${adminKeyPrefix}, and it is not ` +
+    'the WEIR_ADMIN_KEY of the gateway. To create an admin key, run on its machine: weir admin-keys create',
+  { status: 401 },
+)
+
+/** Resolves with the failure of a request whose key is not accepted; undefined for one that is. */
+async function rejectionOf(request: Promise<unknown>): Promise<ApiFailure | undefined> {
   try {
-    await client.get('/v1/models')
-    return { apiKey: key }
+    await request
+    return undefined
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 401) throw error
-    await client.get('/admin/providers').catch((adminError: unknown) => {
-      throw adminError instanceof ApiFailure && adminError.status === 401 ? error : adminError
-    })
-    return { adminKey: key }
+    if (error instanceof ApiFailure && error.status === 401) return error
+    throw error
   }
 }
 
@@ -100,12 +125,13 @@ function saveKeys(keys: Keys): void {
   else sessionStorage.setItem(storageKey, JSON.stringify(keys))
 }
 
-/** Returns the key of a link such as `/#key=sk-…`, and removes it from the address and the history at once. */
-export function takeKeyFromAddress(): string | undefined {
+/** Returns the keys of a link such as `/#key=sk-…`, and removes them from the address and the history at once. */
+export function takeKeysFromAddress(): readonly string[] | undefined {
   if (!/^#\/?\??key=/.test(location.hash)) return undefined
   const parameters = new URLSearchParams(location.hash.replace(/^#\/?\??/, ''))
   history.replaceState(null, '', `${location.pathname}#/`)
-  return toKey(parameters.get('key') ?? '')
+  const keys = parameters.getAll('key').flatMap((text) => toKey(text) ?? [])
+  return keys.length > 0 ? keys : undefined
 }
 
 /** Returns the key in a text that a person has entered; undefined if it cannot be one. */

@@ -9,7 +9,7 @@ import { Navigation } from './navigation.tsx'
 import { type PageRoute, routeHash, useRoute } from './route.ts'
 import { useSession } from './session.tsx'
 import { useShortcut, useShortcutList } from './shortcuts.tsx'
-import { KeyForm } from './sign-in.tsx'
+import { AdminKeyHelp, KeyForm } from './sign-in.tsx'
 import { isAllowed, type View, views } from './views.ts'
 
 /** The frame of the page: navigation, and the view that the address names. */
@@ -90,14 +90,14 @@ function useTitle(title: string): void {
 }
 
 function MissingKey({ view }: { readonly view: View }) {
-  const kind =
-    view.needs === 'adminKey' ? 'the admin key, the value of WEIR_ADMIN_KEY' : 'an API key of an organization'
+  const isOperators = view.needs === 'adminKey'
   return (
     <>
       <ViewHeader title={view.title} />
       <div class="state">
-        <p>This view needs {kind}.</p>
+        <p>This view needs {isOperators ? 'an admin key' : 'an API key of an organization'}.</p>
         <KeyForm />
+        {isOperators && <AdminKeyHelp />}
       </div>
     </>
   )
@@ -138,13 +138,18 @@ function KeysDialog({ onClose }: { readonly onClose: () => void }) {
         <KeyLine label="Admin key" value={keys.adminKey} />
       </ul>
       <KeyForm onDone={onClose} />
+      {keys.adminKey === undefined && (
+        <section class="quiet key-help">
+          <AdminKeyHelp />
+        </section>
+      )}
     </Dialog>
   )
 }
 
 /** A key is recognized by its start; the rest is secret. */
 function KeyLine({ label, value }: { readonly label: string; readonly value: string | undefined }) {
-  const [start = ''] = /^sk-weir-\w+-(?=\w)/.exec(value ?? '') ?? []
+  const [start = ''] = /^sk-weir-(admin-)?\w+-(?=\w)/.exec(value ?? '') ?? []
   return (
     <li>
       <span>{label}</span>

@@ -62,7 +62,14 @@ export function Loading(props: { readonly lines: number; readonly label?: string
 }
 
 /** A failed request: what the gateway said, what to do, and the ID to find it in the log. */
-export function Failure({ failure, retry }: { readonly failure: ApiFailure; readonly retry?: () => void }) {
+export function Failure(props: {
+  readonly failure: ApiFailure
+  readonly retry?: () => void
+  /** False where the remedy is beside it. */
+  readonly advice?: boolean
+}) {
+  const { failure, retry } = props
+  const advice = props.advice === false ? undefined : failure.advice
   const facts = [
     failure.status > 0 && `Status ${failure.status}`,
     failure.code !== null && `code ${failure.code}`,
@@ -73,7 +80,7 @@ export function Failure({ failure, retry }: { readonly failure: ApiFailure; read
       <p class="failure-message">
         <bdi>{failure.message}</bdi>
       </p>
-      {failure.advice !== undefined && <p>{failure.advice}</p>}
+      {advice !== undefined && <p>{advice}</p>}
       {facts.length > 0 && <p class="quiet mono">{facts.join(' · ')}</p>}
       {retry && <Button label="Try again" icon="retry" onClick={retry} />}
     </div>

@@ -10,9 +10,7 @@ export async function openAdmin(
   place: string,
   options: OpenOptions = {},
 ): Promise<OpenedPage> {
-  // The page tries the key as an API key first.
-  const expected = options.expected ?? /status of 401/
-  const opened = await openPage(browser, app, { ...options, hash: `#key=${adminKey}`, expected })
+  const opened = await openPage(browser, app, { ...options, hash: `#key=${adminKey}` })
   await opened.page.locator('#main').waitFor()
   await opened.page.goto(`${app.url}/${place}`)
   return opened
