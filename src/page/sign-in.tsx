@@ -49,7 +49,7 @@ export function AdminKeyHelp() {
       </p>
       <CodeBlock code="weir open --admin" label="command that opens the page" />
       <p>
-        To create one that lasts, to enter it here, run <code>weir admin-keys create</code>. The value of{' '}
+        For one that lasts, run <code>weir admin-keys create</code> and enter it here. The value of{' '}
         <code>WEIR_ADMIN_KEY</code> is one, too, if the gateway has that variable.
       </p>
     </>

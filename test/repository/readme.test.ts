@@ -126,7 +126,7 @@ function shellBlocksOf({ fences }: MarkdownPage): string[][] {
 /** The words of a command up to the first value in capitals, and its flags. */
 function partsOf(command: string): { words: string[]; flags: string[] } {
   const parts = command.trim().split(/\s+/)
-  const first = parts.findIndex((part) => !/^[a-z]+$/.test(part))
+  const first = parts.findIndex((part) => !/^[a-z]+(-[a-z]+)*$/.test(part))
   const words = first < 0 ? parts : parts.slice(0, first)
   const flags = parts.flatMap((part) => /^--[a-z-]+/.exec(part)?.[0] ?? [])
   return { words: words.filter((word) => word !== ''), flags }

@@ -5,9 +5,9 @@ import { parseDrain } from '../serve/shutdown.ts'
 const usage = `Usage
   weir [serve] [--host HOST] [--port PORT] [--workers N] [--no-page] [--drain 30s]
 
-Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder and an API key,
-which is printed only once. The first signal stops the gateway gracefully: it rejects new requests
-and waits for open ones. A second signal stops it immediately. SIGHUP reloads the settings.
+Runs the gateway until Ctrl-C or SIGTERM. The first start creates the data folder, an API key and
+an admin key, which are printed only once. The first signal stops the gateway gracefully: it rejects
+new requests and waits for open ones. A second signal stops it immediately. SIGHUP reloads the settings.
 On a terminal, the log is readable text, with colors unless NO_COLOR is set or the terminal has
 none; FORCE_COLOR overrides both. Elsewhere, and with --json, the log is JSON lines.
 

@@ -156,7 +156,7 @@ const routerReasons = reasons({
 const generalFields = names('maximum_spend_logs_retention_period')
 
 const generalReasons = reasons({
-  'Keys are not in this file: create them with weir keys create, or import them with --keys. For metrics and administration, set WEIR_ADMIN_KEY.':
+  'Keys are not in this file: create them with weir keys create, or import them with --keys. For metrics and administration, create an admin key with weir admin-keys create.':
     'master_key',
   [ownDatabase]: `
     database_url database_connection_pool_limit database_connection_timeout
