@@ -3,7 +3,7 @@ import { defaultProviderSettings, defaultSettings } from '../../config/defaults.
 import { SettingsFile } from '../../config/settings.ts'
 import { fieldsOf, textOf } from '../../lib/json/json.ts'
 import { exampleFile } from './example-file.ts'
-import { code, type Column, fenced, markdownTable, type Page } from './page.ts'
+import { code, type Column, fenced, markdownTable, type Page, wrapped } from './page.ts'
 import { kindVariableTable } from './providers-page.ts'
 import { lastName, type SettingRow, settingRows } from './setting-rows.ts'
 
@@ -23,7 +23,7 @@ function settingSection(name: string): string {
   const [, ...nested] = rows
   return [
     `### ${code(name)}`,
-    textOf(schema.description) ?? '',
+    wrapped(textOf(schema.description) ?? ''),
     ...(takesEffectAtStart(name) ? ['A change takes effect at the next start.'] : []),
     // The section has the meaning of a setting without nested ones.
     nested.length > 0 ? settingTable(nested, [meaning]) : settingTable(rows, []),

@@ -41,6 +41,22 @@ export function markdownTable<Row>(rows: readonly Row[], columns: readonly Colum
   return [line(titles), rule, ...cells.map(line)].join('\n')
 }
 
+/** The longest line of prose of a page. */
+const maxLineWidth = 120
+
+/** Returns a sentence in lines of at most 120 characters; the lines after the first begin with the indent. */
+export function wrapped(text: string, indent = ''): string {
+  const lines: string[] = []
+  // A piece of code or a link stays in one line.
+  for (const word of text.match(/(?:`[^`]*`|\[[^\]]*\]\([^)]*\)|\S)+/g) ?? []) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= maxLineWidth)
+      lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(line === undefined ? word : `${indent}${word}`)
+  }
+  return lines.join('\n')
+}
+
 /** Returns the items as code, with commas; a dash if there are none. */
 export function codeList(items: readonly string[]): string {
   return items.length === 0 ? '–' : items.map(code).join(', ')

@@ -1,6 +1,6 @@
 import { commonFlagsHelp } from '../../cli/command.ts'
 import { commands } from '../../cli/run.ts'
-import { code, codeList, type Column, fenced, markdownTable, type Page } from './page.ts'
+import { code, codeList, type Column, fenced, markdownTable, type Page, wrapped } from './page.ts'
 import { customaryCodes } from '../../api/responses/render/render-response.ts'
 import type { ErrorCodeDetails } from '../../lib/errors/error-code-details.ts'
 import { errorCodeGroups } from '../../lib/errors/error-codes.ts'
@@ -125,7 +125,7 @@ function settingsMarkdown(tool: ConnectTool): string {
     fence('sh', shellLines(settings)),
     ...settings.files.flatMap(({ path, format, content }) => [`\`${path}\`:`, fence(format, content)]),
     fence('sh', settings.command),
-    settings.notes.map((note) => `- ${note}`).join('\n'),
+    settings.notes.map((note) => wrapped(`- ${note}`, '  ')).join('\n'),
   ]
   const text = blocks.filter((block) => block !== '').join('\n\n')
   // The blocks are in the form that the command prints, whatever the formatter prefers.
