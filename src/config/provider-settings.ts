@@ -22,7 +22,7 @@ export const ProviderSettings = Type.Object(
     }),
     api: Type.Enum(['chat', 'responses'], {
       description:
-        'The API of the provider that is used: `chat` for chat completions, `responses` for the Responses API, if the kind has it.',
+        'The API of the provider: `chat` for chat completions, `responses` for the Responses API, if the kind has it.',
       examples: ['responses'],
     }),
     api_version: text(

@@ -23,7 +23,7 @@ const Background = group('Responses with `background: true`.', {
     'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
     16,
   ),
-  max_queued: count('Queued runs of one organization; a further one gets 503.', 100),
+  max_queued: count('Queued runs of one organization; a further one gets 429.', 100),
 })
 
 const Compatibility = group('Details of the API in which clients differ.', {
@@ -34,7 +34,7 @@ const Compatibility = group('Details of the API in which clients differ.', {
     'The Responses API accepts `tools`: functions, custom tools and namespaces. Otherwise a request with tools is rejected.',
   ),
   logprobs: flag(
-    'Chat completions return log probabilities where the request asks for them and the provider has them. Otherwise `logprobs` is always null.',
+    'Chat completions return the log probabilities that the provider has. Otherwise `logprobs` is always null.',
   ),
   tool_call_fragments: flag(
     'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
@@ -116,7 +116,7 @@ export const SettingsFile = Type.Object(
       {
         in_flight: Type.Optional(
           size(
-            'Bytes of bodies, of their values, of conversations and of pages of all requests together, half of it for one organization; beyond it requests get 503.',
+            'Bytes of all bodies, conversations and pages at once, half of it for one organization; beyond it requests get 503.',
             '1GiB',
           ),
         ),
