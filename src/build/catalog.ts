@@ -1,13 +1,17 @@
 import { parseArgs } from 'node:util'
 import { toModelFacts } from './catalog/model.ts'
-import { selectModels } from './catalog/source.ts'
+import { applyChanges, parseChanges } from './catalog/additions.ts'
+import { selectModels, withAdditions } from './catalog/source.ts'
 import type { ModelDetails } from '../config/model-details.ts'
 
-const usage = `Usage: bun src/build/catalog.ts API_JSON [--snapshot YYYY-MM-DD] [--commit SHA] [--out FILE]
+const usage = `Usage: bun src/build/catalog.ts API_JSON [--additions FILE] [--changes FILE]
+         [--snapshot YYYY-MM-DD] [--commit SHA] [--out FILE]
 
 Updates the built-in catalog from the api.json of models.dev:
   curl -o api.json https://models.dev/api.json
-  bun src/build/catalog.ts api.json`
+  bun src/build/catalog.ts api.json
+
+--additions has newer models in the form of the same file, --changes what has changed about older ones.`
 
 /** Writes the catalog from a file of models.dev. */
 async function writeCatalog(): Promise<void> {
@@ -16,14 +20,20 @@ async function writeCatalog(): Promise<void> {
     options: {
       snapshot: { type: 'string', default: new Date().toISOString().slice(0, 10) },
       commit: { type: 'string' },
+      additions: { type: 'string' },
+      changes: { type: 'string' },
       out: { type: 'string', default: `${import.meta.dir}/../config/catalog.json` },
     },
   })
   const [path] = positionals
   if (path === undefined) throw new Error(usage)
-  const models = selectModels(await Bun.file(path).json()).map(toModelFacts)
-  await Bun.write(values.out, formatCatalog({ snapshot: values.snapshot, commit: values.commit, models }))
-  console.log(`${models.length} models of ${values.snapshot} written to ${values.out}`)
+  const { snapshot } = values
+  const read = async (file: string | undefined): Promise<unknown> => file && (await Bun.file(file).json())
+  const file = withAdditions(await read(path), await read(values.additions))
+  const changes = parseChanges((await read(values.changes)) ?? { changes: [] })
+  const models = applyChanges(selectModels(file).map(toModelFacts), changes, snapshot)
+  await Bun.write(values.out, formatCatalog({ snapshot, commit: values.commit, models }))
+  console.log(`${models.length} models of ${snapshot} written to ${values.out}`)
 }
 
 /** The content of the catalog file. */

@@ -43,6 +43,24 @@ export const Pricing = Type.Object(
   },
 )
 
+const date = (description: string, example: string) =>
+  Type.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+    expected: 'a date in the format YYYY-MM-DD',
+    description,
+    examples: [example],
+  })
+
+/** Prices that replace all earlier ones of a model from a day on. */
+export type PriceChange = Static<typeof PriceChange>
+const PriceChange = Type.Object(
+  {
+    effective_from: date('The first day of these prices, which begins at midnight of UTC.', '2027-01-01'),
+    pricing: Type.Object(Pricing.properties, { ...closed, description: 'All prices from that day on.' }),
+  },
+  closed,
+)
+
 const Effort = Type.Enum([...efforts])
 const Modality = Type.Enum(['text', 'image', 'audio', 'video', 'file'])
 const Parameter = Type.String({ minLength: 1 })
@@ -140,15 +158,15 @@ export const ModelDetails = Type.Object(
       ),
       display_name: text('The name for people, in the list of models.', 'River 7B'),
       author: text('Who made the model.', 'acme'),
-      released: Type.String({
-        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        expected: 'a date in the format YYYY-MM-DD',
-        description: 'The date of its release.',
-        examples: ['2026-01-31'],
-      }),
+      released: date('The date of its release.', '2026-01-31'),
+      shutdown_date: date('The day on which its provider stops serving it.', '2027-01-31'),
       context_window: count('Tokens of prompt and output together.', 131_072),
       max_output_tokens: count('The largest number of output tokens.', 16_384),
       pricing: Pricing,
+      price_changes: Type.Array(PriceChange, {
+        description: 'Prices from later days on. A request pays the prices of its beginning.',
+        examples: [[{ effective_from: '2027-01-01', pricing: { input: 0.5, output: 4 } }]],
+      }),
       input_modalities: modalities('What the model reads.'),
       output_modalities: modalities('What the model writes.'),
       supported_parameters: Type.Array(Parameter, {

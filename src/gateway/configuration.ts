@@ -72,5 +72,5 @@ export function configurationProblems(
   const providers = configureProviders(settings, environment)
   const { models } = settings
   const known = { catalog: catalog.models, settings: models, providers, discovered: new Map() }
-  return [...providers.problems, ...createModels({ ...known, firstSeen: () => 0 }).problems]
+  return [...providers.problems, ...createModels({ ...known, firstSeen: () => 0, now: Date.now() }).problems]
 }

@@ -56,6 +56,26 @@ test('weir check --json prints the same as an object', async () => {
   expect(JSON.stringify(report)).not.toContain('canary')
 })
 
+test('weir check names the enabled models that end within three months, the first one first', async () => {
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+  const model = (slug: string, days: number, enabled = true) =>
+    `  - { slug: ${slug}, shutdown_date: ${day(days)}, enabled: ${enabled}, routes: [{ provider: box, model: m }] }`
+  const models = [
+    model('acme/soon', 60),
+    model('acme/ended', -1),
+    model('acme/later', 120),
+    model('acme/off', 1, false),
+  ]
+  using home = temporaryHome({
+    'weir.yaml': `providers:\n  box: { kind: vllm, base_url: http://gpu.test }\nmodels:\n${models.join('\n')}\n`,
+  })
+  const { out } = await check(home.place(''))
+  expect(out).toContain(
+    `Models that their providers stop serving\n  ${day(-1)}  acme/ended\n  ${day(60)}  acme/soon\n`,
+  )
+  expect(out).not.toContain('acme/later')
+})
+
 test('problems of providers and models are reported with their paths, and end with 1', async () => {
   using home = temporaryHome({
     'work/weir.yaml': `

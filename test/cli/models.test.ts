@@ -19,7 +19,7 @@ test('weir models lists the enabled models, with prices, context and routes', as
   const { code, text, complaints } = await run([], { OPENAI_API_KEY: 'sk-secret-of-openai' })
   expect(code).toBe(0)
   expect(complaints).toEqual([])
-  expect(text).toMatch(/^openai\/gpt-4o-mini +0\.15 +0\.6 +0\.075 +128,000 +openai:gpt-4o-mini$/m)
+  expect(text).toMatch(/^openai\/gpt-4o-mini +0\.15 +0\.6 +0\.075 +128,000 +openai:gpt-4o-mini +2027-01-14$/m)
   expect(text).not.toContain('groq/')
   expect(text).not.toContain('openai/gpt-image')
   expect(text).not.toContain('secret')
@@ -27,7 +27,7 @@ test('weir models lists the enabled models, with prices, context and routes', as
 
 test('weir models --all gives the reason why the others are disabled', async () => {
   const { text } = await run(['--all'], { OPENAI_API_KEY: 'sk-x' })
-  expect(text).toMatch(/^groq\/llama-3\.3-70b-versatile .*disabled: Set GROQ_API_KEY/m)
+  expect(text).toMatch(/^groq\/llama-3\.1-8b-instant .*disabled: Set GROQ_API_KEY/m)
   expect(text).toMatch(/^openai\/gpt-image-1\.5 .*disabled: It is not a chat model/m)
   expect(text).toMatch(/^openai\/gpt-4o-mini .* enabled$/m)
 })

@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
 import { formatCatalog } from '../../src/build/catalog.ts'
+import { applyChanges, parseChanges } from '../../src/build/catalog/additions.ts'
+import { directProviders } from '../../src/build/catalog/direct-providers.ts'
 import { toModelFacts } from '../../src/build/catalog/model.ts'
-import { selectModels } from '../../src/build/catalog/source.ts'
+import { selectModels, withAdditions } from '../../src/build/catalog/source.ts'
 import { catalog } from '../../src/config/catalog.ts'
 import { ModelDetails } from '../../src/config/model-details.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 import { withResponsesApi } from '../../src/providers/kinds/responses.ts'
 
 const shared = `${import.meta.dir}/../../../shared/catalog`
-const present = await Bun.file(`${shared}/direct-ids.json`).exists()
+const directIdsFile = Bun.file(`${shared}/direct-ids.json`)
+const present = await directIdsFile.exists()
+const directIds: Record<string, string[]> = present ? await directIdsFile.json() : {}
 if (!present) console.log('The data of models.dev is not here: the catalog is not compared with its source.')
 
 describe('the built-in catalog', () => {
@@ -18,13 +22,13 @@ describe('the built-in catalog', () => {
     expect(catalog.models.filter((model) => !validator.Check(model))).toEqual([])
   })
 
-  test('has 170 models, each slug once, each with one route', () => {
-    expect(catalog.models.length).toBe(170)
-    expect(new Set(catalog.models.map(({ slug }) => slug)).size).toBe(170)
+  test('has 188 models, each slug once, each with one route', () => {
+    expect(catalog.models.length).toBe(188)
+    expect(new Set(catalog.models.map(({ slug }) => slug)).size).toBe(188)
     const routes = catalog.models.map(({ routes }) =>
       routes?.map(({ provider, model }) => `${provider} ${model}`),
     )
-    expect(new Set(routes.flat()).size).toBe(170)
+    expect(new Set(routes.flat()).size).toBe(188)
   })
 
   test('names its date, its source and the licence', () => {
@@ -81,38 +85,63 @@ describe('the built-in catalog', () => {
     expect(beyond).toEqual([])
   })
 
-  test.skipIf(!present)('has all of the listed ids that produce text and are not deprecated', async () => {
-    const ids: Record<string, string[]> = await Bun.file(`${shared}/direct-ids.json`).json()
-    const listed = new Set(
-      Object.entries(ids).flatMap(([provider, list]) => list.map((id) => `${provider} ${id}`)),
+  test.skipIf(!present)('has all of the listed ids that produce text and have not ended', async () => {
+    const { file, additions, changes } = await sources()
+    const ended = changes.filter(({ kind, now }) => kind === 'retired' || (kind === 'wrong' && !now))
+    const endedSlugs = new Set(ended.map(({ slug }) => slug))
+    const listed = directProviders.flatMap(({ name, source, author }) =>
+      [...(directIds[source] ?? []), ...Object.keys(additions.providers[source]?.models ?? {})].map((id) => {
+        const { status, modalities } = file[source]?.models[id] ?? {}
+        const isServed = status !== 'deprecated' && !endedSlugs.has(`${author}/${id}`)
+        return { id: `${name} ${id}`, isServed: isServed && modalities?.output.includes('text') === true }
+      }),
     )
-    const sourceNames: Record<string, string> = {
-      gemini: 'google',
-      together: 'togetherai',
-      fireworks: 'fireworks-ai',
-    }
-    const held = catalog.models.flatMap(({ routes }) =>
-      (routes ?? []).map(({ provider, model }) => `${sourceNames[provider] ?? provider} ${model}`),
+    const ids = new Set(listed.map(({ id }) => id))
+    const held = new Set(
+      catalog.models.flatMap(({ routes = [] }) =>
+        routes.map(({ provider, model }) => `${provider} ${model}`),
+      ),
     )
-    expect(held.filter((id) => !listed.has(id))).toEqual([])
-    const left = [...listed].filter((id) => !held.includes(id))
-    const file = await Bun.file(`${shared}/models.dev/api.generated.json`).json()
-    const reasons = left.map((id) => {
-      const [provider, ...name] = id.split(' ')
-      const { status, modalities } = file[provider ?? ''].models[name.join(' ')]
-      return status === 'deprecated' || !modalities.output.includes('text')
-    })
-    expect(reasons.every(Boolean)).toBe(true)
-    expect(left.length).toBe(34)
+    expect([...held].filter((id) => !ids.has(id))).toEqual([])
+    expect(listed.filter(({ id, isServed }) => isServed && !held.has(id))).toEqual([])
   })
 
   test.skipIf(!present)('is what the script generates from its source', async () => {
-    const file = await Bun.file(`${shared}/models.dev/api.generated.json`).json()
-    const models = selectModels(file).map(toModelFacts)
+    const { file, changes } = await sources()
+    const models = applyChanges(selectModels(file).map(toModelFacts), changes, catalog.snapshot)
     const commit = /commit (\w+)/.exec(catalog.source)?.[1]
     const written = await Bun.file(`${import.meta.dir}/../../src/config/catalog.json`).text()
     expect(JSON.parse(formatCatalog({ snapshot: catalog.snapshot, commit, models }))).toEqual(
       JSON.parse(written),
     )
   })
+
+  test('has the prices of a later day where they are known, and the day on which a model ends', () => {
+    const bySlug = new Map(catalog.models.map((model) => [model.slug, model]))
+    expect(bySlug.get('google/gemini-3.8-flash')?.price_changes).toEqual([
+      { effective_from: '2027-01-01', pricing: { input: 1.5, output: 7.5, cache_read: 0.15 } },
+    ])
+    expect(bySlug.get('openai/gpt-4o')?.shutdown_date).toBe('2027-01-14')
+    expect(bySlug.has('openai/o1')).toBe(false)
+  })
+
+  test('has the current prices where an earlier snapshot charged too little, and no alias without a price', () => {
+    const priceOf = (slug: string) => catalog.models.find((model) => model.slug === slug)?.pricing
+    expect(priceOf('deepseek/deepseek-v4-pro')).toMatchObject({ input: 1.32, output: 3.96 })
+    expect(priceOf('deepseek/deepseek-v4-flash')).toMatchObject({ input: 0.3, output: 1.2 })
+    expect(priceOf('mistral/mistral-medium-latest')).toMatchObject({ input: 1.5, output: 7.5 })
+    expect(priceOf('google/gemini-flash-latest')).toBeUndefined()
+  })
 })
+
+type SourceFile = Readonly<
+  Record<string, { models: Readonly<Record<string, { status?: string; modalities: { output: string[] } }>> }>
+>
+
+/** The file of models.dev with the additions, and what has changed since. */
+async function sources() {
+  const read = (path: string) => Bun.file(`${shared}/${path}`).json()
+  const additions: { providers: SourceFile } = await read('autumn-2026/additions.json')
+  const file = withAdditions(await read('models.dev/api.generated.json'), additions) as SourceFile
+  return { file, additions, changes: parseChanges(await read('autumn-2026/changes.json')) }
+}

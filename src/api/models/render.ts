@@ -23,6 +23,7 @@ export function renderModel(model: Model): ModelObject {
     id: model.slug,
     object: 'model',
     created: model.created,
+    shutdown_date: model.shutdownDate ?? null,
     owned_by: model.ownedBy,
     slug: model.slug,
     display_name: model.displayName,

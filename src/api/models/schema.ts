@@ -52,6 +52,8 @@ export const ModelObject = Type.Object(
     id: Type.String(),
     object: Type.Literal('model'),
     created: Type.Number(),
+    /** The day on which its provider stops serving it, YYYY-MM-DD. */
+    shutdown_date: nullable(Type.String()),
     owned_by: Type.String(),
     slug: Type.String(),
     display_name: Type.String(),

@@ -28,17 +28,22 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelDetails {
     enabled: isChatModel(model) || isEmbedding ? undefined : false,
     display_name: model.name,
     author: authorFromId(model.id) ?? provider.author,
-    released: model.release_date.length === 7 ? `${model.release_date}-01` : model.release_date,
+    released: model.release_date?.length === 7 ? `${model.release_date}-01` : model.release_date,
     context_window: model.limit.context || undefined,
     // For embeddings, the source has the dimensions there.
     max_output_tokens: isEmbedding ? undefined : model.limit.output || undefined,
-    pricing: toPricing(model.cost),
+    pricing: toPricing(withDerived(model)),
+    price_changes: model.cost_from?.map(({ from, cost }) => ({
+      effective_from: from,
+      pricing: toPricing({ ...model.cost, ...cost }),
+    })),
     input_modalities: model.modalities.input.map(toModality),
     output_modalities: isEmbedding ? [] : model.modalities.output.map(toModality),
     supported_parameters: isEmbedding ? [] : supportedParameters(provider, model, reasoning),
     supported_apis: isEmbedding ? ['embeddings'] : undefined,
     reasoning,
     fast: fastMode(model),
+    aliases: model.aliases?.map((alias) => `${provider.author}/${alias}`),
     routes: [
       {
         provider: provider.name,
@@ -74,6 +79,11 @@ function validated(entry: { readonly slug: string }): ModelDetails {
   if (validator.Check(present)) return present
   const [first] = validator.Errors(present)
   throw new Error(`${entry.slug}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+}
+
+/** A price that is not published is the one of the rule: without it, the gateway would charge less than the provider. */
+function withDerived({ cost, derived }: SourceModel): SourceCost | undefined {
+  return cost && { ...derived, ...cost }
 }
 
 type Prices = Pick<SourceCost, 'input' | 'output' | 'cache_read' | 'cache_write'>
@@ -154,7 +164,12 @@ function reasoningFacts(provider: DirectProvider, model: SourceModel): Reasoning
   return {
     supported_efforts: optional ? ['none', ...levels] : levels,
     ...(optional ? optionalDefaults(provider, model) : mandatoryDefaults(levels)),
+    ...(isEffort(model.default_effort) && { default_effort: model.default_effort }),
   }
+}
+
+function isEffort(name: string | undefined): name is Effort {
+  return efforts.some((effort) => effort === name)
 }
 
 /** Returns the efforts above none: three levels for a token budget, one for a toggle. */

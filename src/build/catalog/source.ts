@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { fieldsOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf } from '../../lib/json/json.ts'
 import { type DirectProvider, directProviders } from './direct-providers.ts'
 
 const price = Type.Optional(Type.Number({ minimum: 0 }))
@@ -30,7 +30,7 @@ export type SourceModel = Static<typeof SourceModel>
 const SourceModel = Type.Object({
   id: Type.String({ minLength: 1 }),
   name: Type.String({ minLength: 1 }),
-  release_date: Type.String({ pattern: '^\\d{4}-\\d{2}(-\\d{2})?$' }),
+  release_date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}(-\\d{2})?$' })),
   status: Type.Optional(Type.String()),
   reasoning: Type.Boolean(),
   reasoning_options: Type.Optional(Type.Array(ReasoningOption)),
@@ -40,6 +40,12 @@ const SourceModel = Type.Object({
   limit: Type.Object({ context: Type.Integer(), output: Type.Integer() }),
   modalities: Type.Object({ input: Type.Array(Type.String()), output: Type.Array(Type.String()) }),
   cost: Type.Optional(SourceCost),
+  /** Prices from later days on, which only additions have, like the three below. */
+  cost_from: Type.Optional(Type.Array(Type.Object({ from: Type.String(), cost: SourceCost }))),
+  /** Prices by a rule of the provider that it has not published for this model. */
+  derived: Type.Optional(Type.Partial(Type.Omit(SourceCost, ['cached_input']))),
+  default_effort: Type.Optional(Type.String()),
+  aliases: Type.Optional(Type.Array(Type.String())),
   experimental: Type.Optional(
     Type.Object({
       modes: Type.Optional(
@@ -58,6 +64,23 @@ const SourceModel = Type.Object({
   ),
 })
 const validator = Compile(SourceModel)
+
+/** Returns the file with the models of another file of the same form added; their fields replace those of the first. */
+export function withAdditions(file: unknown, additions: unknown): unknown {
+  const added = Object.entries(fieldsOf(fieldsOf(additions).providers)).map(([name, provider]) => {
+    const known = fieldsOf(fieldsOf(fieldsOf(file)[name]).models)
+    const models = Object.entries(fieldsOf(fieldsOf(provider).models))
+    const merged = models.map(([id, model]) => [id, addedModel(fieldsOf(known[id]), fieldsOf(model))])
+    return [name, { models: { ...known, ...Object.fromEntries(merged) } }]
+  })
+  return { ...fieldsOf(file), ...Object.fromEntries(added) }
+}
+
+/** Additions do not have what is true of all of them, or is not known. */
+function addedModel(known: Fields, model: Fields): Fields {
+  const limit = { context: 0, output: 0, ...fieldsOf(known.limit), ...fieldsOf(model.limit) }
+  return { tool_call: true, ...known, ...model, limit }
+}
 
 /** Parses the models of a provider; throws if the provider is missing or a model is invalid. */
 export function sourceModels(file: unknown, provider: string): SourceModel[] {
@@ -88,8 +111,8 @@ export function selectModels(file: unknown): SelectedModel[] {
 
 /** False for embedding, transcription and image models, which the source lists with text output too. */
 export function isChatModel(model: SourceModel): boolean {
-  const { modalities, limit } = model
-  return modalities.input.includes('text') && limit.context > 0 && !isEmbeddingModel(model)
+  const { modalities, limit, reasoning } = model
+  return modalities.input.includes('text') && (limit.context > 0 || reasoning) && !isEmbeddingModel(model)
 }
 
 /** True for a model that embeds text: its input has a price, and its output costs nothing. */

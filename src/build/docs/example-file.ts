@@ -83,12 +83,15 @@ const writtenExamples: Readonly<Record<string, string>> = {
     display_name: River 7B
     author: acme
     released: 2026-01-31
+    shutdown_date: 2027-01-31
     context_window: 131072
     max_output_tokens: 16384
     pricing:
       input: 0.25
       output: 2
       tiers: [{ above: 200000, input: 0.5, output: 4 }]
+    price_changes:
+      - { effective_from: 2027-01-01, pricing: { input: 0.5, output: 4 } }
     input_modalities: [text, image]
     output_modalities: [text]
     supported_parameters: [temperature, top_p, max_tokens, tools, tool_choice]

@@ -52,6 +52,8 @@ export type ModelsReport = {
   readonly not_listed: readonly string[]
   /** The models of the settings that cannot be served, each with the reason. */
   readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
+  /** The enabled models that their providers stop serving within three months, or have stopped to serve. */
+  readonly ending: readonly { readonly slug: string; readonly shutdown_date: string }[]
 }
 
 /** Formats the report for the terminal. */
@@ -97,6 +99,10 @@ function modelLines(models: ModelsReport | undefined): string[] {
     `Models: ${models.on} enabled, ${models.off} disabled.`,
     ...notListedLines(models.not_listed),
     ...section('Configured models that cannot be served', reasons),
+    ...section(
+      'Models that their providers stop serving',
+      models.ending.map(({ slug, shutdown_date }) => `${shutdown_date}  ${slug}`),
+    ),
   ]
 }
 

@@ -9,7 +9,7 @@ import type { Provider } from '../../providers/provider.ts'
 import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import { checkProviders } from '../check/online.ts'
-import { type CheckReport, type ProviderReport, reportText } from '../check/report.ts'
+import { type CheckReport, type ModelsReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { failureJson } from '../errors.ts'
@@ -107,6 +107,7 @@ async function reportOnSettings(
       off: models.all.length - models.enabled.length,
       not_listed: flags.online ? [] : [...providers.configured.values()].flatMap(unlistedProvider),
       without_service: settings.models.flatMap(({ slug }) => unservedModel(slug, models)),
+      ending: endingModels(models, Date.now()),
     },
     ...(online && { online: online }),
   }
@@ -139,6 +140,17 @@ function providerReports(
 
 function hasKeyHeader(keyHeaders: object, headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(keyHeaders).some((name) => Object.hasOwn(headers, name.toLowerCase()))
+}
+
+const noticeMs = 90 * 24 * 3_600_000
+
+function endingModels({ enabled }: Models, now: number): ModelsReport['ending'] {
+  return enabled
+    .flatMap(({ slug, shutdownDate }) =>
+      shutdownDate === undefined ? [] : [{ slug, shutdown_date: shutdownDate }],
+    )
+    .filter(({ shutdown_date }) => Date.parse(shutdown_date) < now + noticeMs)
+    .toSorted((one, other) => (one.shutdown_date < other.shutdown_date ? -1 : 1))
 }
 
 function unservedModel(slug: string, models: Models) {

@@ -117,7 +117,8 @@ function filterModels(models: readonly Model[], filter: ModelFilter): readonly M
 
 /** Formats the models for the terminal; `reasons` adds a column with the state. */
 function modelTable(models: readonly Model[], reasons: boolean): string {
-  return table(models, reasons ? [...columns, stateColumn] : columns)
+  const ending = models.some(({ shutdownDate }) => shutdownDate !== undefined) ? [endColumn] : []
+  return table(models, [...columns, ...ending, ...(reasons ? [stateColumn] : [])])
 }
 
 const columns: readonly Column<Model>[] = [
@@ -128,6 +129,9 @@ const columns: readonly Column<Model>[] = [
   { title: 'CONTEXT', value: ({ contextWindow }) => amount(contextWindow), align: 'right' },
   { title: 'ROUTES', value: routesOf },
 ]
+
+/** The day on which the provider stops serving a model. */
+const endColumn: Column<Model> = { title: 'ENDS', value: ({ shutdownDate }) => shutdownDate ?? '-' }
 
 const stateColumn: Column<Model> = {
   title: 'STATE',

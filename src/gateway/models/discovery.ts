@@ -6,6 +6,8 @@ import { ProviderChecks } from './provider-check.ts'
 
 /** Lists the models of providers in the background. */
 type Discovery = {
+  /** The result of the last request to each provider. */
+  readonly checks: Pick<ProviderChecks, 'of'>
   /** The models by provider name; a provider that never responded has no entry. */
   discovered(): ReadonlyMap<string, readonly ListedModel[]>
   /**
@@ -26,17 +28,14 @@ type DiscoveryInput = {
   readonly log: Log
   /** Called when a list has changed. */
   readonly onChange: () => void
-  /** Receives the result of each request. */
-  readonly checks?: ProviderChecks
   /** Milliseconds between two requests, and the longest pause after a failure. */
   readonly intervalMs?: number
 }
 
 /** Creates the discovery, which stores the last good list of each provider. */
-export function createDiscovery(input: DiscoveryInput): Discovery {
-  const { log, onChange, intervalMs = 60_000, checks = new ProviderChecks() } = input
-  const engines = listsOf(input.localEngines ?? [], { log, checks, optional: true })
-  const lists = [...listsOf(input.providers, { log, checks }), ...engines]
+export function createDiscovery(input: DiscoveryInput, checks = new ProviderChecks()): Discovery {
+  const { log, onChange, intervalMs = 60_000 } = input
+  const lists = allLists(input, checks)
   const controller = new AbortController()
   const { signal } = controller
   let loops: Promise<unknown> = Promise.resolve()
@@ -66,6 +65,7 @@ export function createDiscovery(input: DiscoveryInput): Discovery {
   }
 
   return {
+    checks,
     discovered: () => new Map(lists.flatMap(discoveredEntry)),
     start,
     async test(provider) {
@@ -100,6 +100,11 @@ export function retryPauseMs(failures: number, intervalMs: number): number {
 
 function discoveredEntry({ provider, models }: ProviderList): [string, readonly ListedModel[]][] {
   return models ? [[provider.name, models]] : []
+}
+
+/** The lists of the providers, and of the engines that may not be running. */
+function allLists({ providers, localEngines = [], log }: DiscoveryInput, checks: ProviderChecks) {
+  return [...listsOf(providers, { log, checks }), ...listsOf(localEngines, { log, checks, optional: true })]
 }
 
 /** The lists of the providers with discovery. */

@@ -3,10 +3,11 @@ import type { ModelDetails } from '../../config/model-details.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
+import { createPriceWatch } from './dated-prices.ts'
 import { createDiscovery } from './discovery.ts'
 import type { ConfiguredProviders } from './model-sources.ts'
 import { createModels, type RegisteredModels } from './models.ts'
-import { ProviderChecks } from './provider-check.ts'
+import type { ProviderChecks } from './provider-check.ts'
 
 /** The current models: those of the catalog, of the settings and of the providers' lists. */
 export type ModelRegistry = {
@@ -31,35 +32,39 @@ export function createModelRegistry(
   providers: ProviderSet,
   log: Log,
   engines: readonly Provider[] = [],
+  now: () => number = Date.now,
 ): ModelRegistry {
-  const firstSeen = createFirstSeen()
-  const checks = new ProviderChecks()
+  const known = { catalog: catalog.models, settings, firstSeen: createFirstSeen() }
+  const update = () => (models = createList())
   const discovery = createDiscovery({
     providers: providers.configured.values(),
     localEngines: engines,
     log,
-    checks,
-    onChange: () => {
-      models = createList()
-    },
+    onChange: update,
   })
+  const watch = createPriceWatch(now, () => update().pricedUntil)
   const foundEngines = () => engines.filter(({ name }) => discovery.discovered().has(name))
   const createList = () =>
     createModels({
-      catalog: catalog.models,
-      settings,
+      ...known,
       providers: withEngines(providers, foundEngines()),
       discovered: discovery.discovered(),
-      firstSeen,
+      now: now(),
     })
   let models = createList()
   return {
     current: () => models,
     engines: () => foundEngines().map(({ name }) => name),
-    checks,
+    checks: discovery.checks,
     test: discovery.test,
-    start: discovery.start,
-    stop: discovery.stop,
+    start() {
+      watch.start(models.pricedUntil)
+      return discovery.start()
+    },
+    stop() {
+      watch.stop()
+      return discovery.stop()
+    },
   }
 }
 

@@ -52,7 +52,11 @@ function withEntry(
   providers: ConfiguredProviders,
 ): KnownModel {
   const details = { ...base?.details, ...entry }
-  if (entry.pricing) details.pricing = { ...base?.details.pricing, ...entry.pricing }
+  if (entry.pricing) {
+    details.pricing = { ...base?.details.pricing, ...entry.pricing }
+    // Prices of the settings do not end on a day of the catalog.
+    if (entry.price_changes === undefined) delete details.price_changes
+  }
   const unlistedReason = details.routes ? undefined : unlistedReasonOf(entry.slug, providers)
   return {
     details,
@@ -77,6 +81,8 @@ export type ModelsInput = {
   readonly providers: ConfiguredProviders
   /** The discovered models, by provider name. */
   readonly discovered: ReadonlyMap<string, readonly ListedModel[]>
+  /** Milliseconds since 1970, by which prices change. */
+  readonly now: number
   /** The Unix seconds at which a slug without a release date was first seen. */
   readonly firstSeen: (slug: string) => number
 }

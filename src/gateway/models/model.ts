@@ -14,6 +14,8 @@ export type Model = {
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
   readonly pricing?: Pricing
+  /** The day on which its provider stops serving it, YYYY-MM-DD. */
+  readonly shutdownDate?: string
   readonly inputModalities: readonly string[]
   readonly outputModalities: readonly string[]
   readonly supportedParameters: ReadonlySet<Parameter>

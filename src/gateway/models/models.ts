@@ -1,6 +1,7 @@
 import type { SettingsProblem } from '../../config/problem.ts'
 import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
 import { hasResponsesApi } from '../../providers/kinds/responses.ts'
+import { nextPriceChange } from './dated-prices.ts'
 import { type ConfiguredProviders, gatherModels, type KnownModel, type ModelsInput } from './model-sources.ts'
 import type { Model } from './model.ts'
 import { resolveModel } from './resolve-model.ts'
@@ -19,12 +20,16 @@ export type Models = {
 }
 
 /** The models, and the problems of the settings that describe them. */
-export type RegisteredModels = Models & { readonly problems: readonly SettingsProblem[] }
+export type RegisteredModels = Models & {
+  readonly problems: readonly SettingsProblem[]
+  /** When the prices of a model change next, in milliseconds since 1970; infinite if no change is known. */
+  readonly pricedUntil: number
+}
 
 /** All models of the catalog, the settings and the providers, enabled or disabled. */
 export function createModels(input: ModelsInput): RegisteredModels {
   const known = gatherModels(input)
-  const models = known.map((model) => resolveModel(model, input.providers, input.firstSeen))
+  const models = known.map((model) => resolveModel(model, input))
   const all = withServedVariants(models).toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
   const { names, ambiguous } = indexModels(all)
   return {
@@ -32,6 +37,10 @@ export function createModels(input: ModelsInput): RegisteredModels {
     sharing: (name) => ambiguous.get(name) ?? [],
     enabled: all.filter(({ disabled }) => disabled === undefined),
     all,
+    pricedUntil: nextPriceChange(
+      known.map(({ details }) => details),
+      input.now,
+    ),
     problems: modelProblems(known, names, input.providers),
   }
 }

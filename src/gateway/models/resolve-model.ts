@@ -2,15 +2,15 @@ import type { Route } from '../../config/model-details.ts'
 import { toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Provider } from '../../providers/provider.ts'
-import type { ConfiguredProviders, KnownModel } from './model-sources.ts'
+import { pricingAt } from './dated-prices.ts'
+import type { ConfiguredProviders, KnownModel, ModelsInput } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
 import { protocolParameters, supportedApisOf } from './supported-apis.ts'
 
 /** Resolves the model as callers see it: its served routes, and whether it is enabled. */
 export function resolveModel(
   known: KnownModel,
-  providers: ConfiguredProviders,
-  firstSeen: (slug: string) => number,
+  { providers, firstSeen, now }: Pick<ModelsInput, 'providers' | 'firstSeen' | 'now'>,
 ): Model {
   const { details } = known
   const author = details.author ?? details.slug.slice(0, details.slug.indexOf('/'))
@@ -24,7 +24,8 @@ export function resolveModel(
     created: details.released ? Date.parse(details.released) / 1000 : firstSeen(details.slug),
     contextWindow: details.context_window,
     maxOutputTokens: details.max_output_tokens,
-    pricing: details.pricing,
+    pricing: pricingAt(details, now),
+    shutdownDate: details.shutdown_date,
     inputModalities: details.input_modalities ?? ['text'],
     outputModalities: details.output_modalities ?? ['text'],
     supportedParameters: toParameters(

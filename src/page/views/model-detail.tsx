@@ -79,6 +79,7 @@ function factsOf(model: Model) {
     ['Output', model.output_modalities.join(', ')],
     ...(reasoning === null ? [] : [['Reasoning effort', effortsOf(reasoning)] as const]),
     ...(model.created > 0 ? [['Released', <Time at={model.created} format="day" />] as const] : []),
+    ...(model.shutdown_date === null ? [] : [['Served until', model.shutdown_date] as const]),
   ] as const
 }
 

@@ -19,6 +19,7 @@ export type Model = {
   readonly author: string
   readonly owned_by: string
   readonly created: number
+  readonly shutdown_date: string | null
   readonly context_window: number | null
   readonly max_output_tokens: number | null
   readonly pricing: Prices | null

@@ -69,6 +69,7 @@ describe('GET /v1/models', () => {
           id: 'alpha/one',
           object: 'model',
           created: 1767312000,
+          shutdown_date: null,
           owned_by: 'alpha',
           slug: 'alpha/one',
           display_name: 'One',
@@ -138,7 +139,7 @@ describe('GET /v1/models', () => {
     const { body } = await ask(() => models)('/v1/models')
     const validator = Compile(ModelList)
     expect([...validator.Errors(body)]).toEqual([])
-    expect(body.data.length).toBe(165)
+    expect(body.data.length).toBe(183)
   })
 
   test('lists a model that is enabled without a key, with no provider', async () => {

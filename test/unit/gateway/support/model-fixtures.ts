@@ -47,6 +47,7 @@ export function modelsWith(settings: readonly ModelDetails[] = [], fields: Parti
     providers: providersOf(provider('alpha')),
     discovered: new Map(),
     firstSeen: () => 77,
+    now: Date.UTC(2026, 10, 25),
     ...fields,
   })
 }
