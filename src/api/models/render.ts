@@ -110,23 +110,30 @@ export const AnthropicModelList = Type.Object(
 /** The page of the enabled models that the query parameters select. */
 export function renderAnthropicList({ enabled }: Models, request: Request): AnthropicModelList {
   const { limit = defaultLimit, after_id, before_id } = anthropicQuery.read(request)
-  const start = after_id === undefined ? 0 : indexOf(enabled, after_id, 'after_id') + 1
-  const end = before_id === undefined ? enabled.length : indexOf(enabled, before_id, 'before_id')
-  const range = enabled.slice(start, Math.max(start, end))
-  const page = before_id === undefined ? range.slice(0, limit) : range.slice(-limit)
+  const entries = enabled.flatMap((model) => [
+    renderAnthropicModel(model),
+    ...model.aliases.filter((alias) => listedAlias.test(alias)).map((id) => renderAnthropicModel(model, id)),
+  ])
+  const start = after_id === undefined ? 0 : indexOf(entries, after_id, 'after_id') + 1
+  const end = before_id === undefined ? entries.length : indexOf(entries, before_id, 'before_id')
+  const range = entries.slice(start, Math.max(start, end))
+  const data = before_id === undefined ? range.slice(0, limit) : range.slice(-limit)
   return {
-    data: page.map(renderAnthropicModel),
-    has_more: page.length < range.length,
-    first_id: page[0]?.slug ?? null,
-    last_id: page.at(-1)?.slug ?? null,
+    data,
+    has_more: data.length < range.length,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
   }
 }
 
-/** Renders a model in the form of Anthropic's API. */
-export function renderAnthropicModel(model: Model): AnthropicModel {
+/** Claude Code offers only models whose ids begin like this, so that other models need an alias to be in its menu. */
+const listedAlias = /^(claude|anthropic)/
+
+/** Renders a model in the form of Anthropic's API, by its slug or an alias. */
+export function renderAnthropicModel(model: Model, id: string = model.slug): AnthropicModel {
   return {
     type: 'model',
-    id: model.slug,
+    id,
     display_name: model.displayName,
     created_at: new Date(model.created * 1000).toISOString(),
     max_input_tokens: model.contextWindow ?? null,
@@ -134,8 +141,8 @@ export function renderAnthropicModel(model: Model): AnthropicModel {
   }
 }
 
-function indexOf(models: readonly Model[], id: string, param: string): number {
-  const index = models.findIndex(({ slug }) => slug === id)
+function indexOf(entries: readonly AnthropicModel[], id: string, param: string): number {
+  const index = entries.findIndex((entry) => entry.id === id)
   if (index < 0) throw badRequest(`Invalid '${param}': it is not the id of a model.`, 'invalid_value', param)
   return index
 }

@@ -40,6 +40,8 @@ export const claudeCode: ConnectTool = {
       ANTHROPIC_DEFAULT_OPUS_MODEL: model.slug,
       ANTHROPIC_DEFAULT_SONNET_MODEL: model.slug,
       ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel(model, models).slug,
+      CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+      CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
     },
     files: [],
     command: 'claude',
@@ -47,7 +49,9 @@ export const claudeCode: ConnectTool = {
       ...agentNotes('Claude Code', model, 32_000),
       'The base URL has no /v1: Claude Code appends /v1/messages.',
       'If ANTHROPIC_API_KEY is set, unset it first.',
-      'Each of the last three variables may name another model. The Haiku one does small tasks, so a cheap model saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
+      'Each of the variables with DEFAULT may name another model. The Haiku one does small tasks, so a cheap model saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
+      'The menu of models has those whose names or aliases begin with claude or anthropic: give others such an alias in weir.yaml.',
+      'CLAUDE_CODE_ATTRIBUTION_HEADER=0 leaves out a text that changes with each conversation, so that the prompt cache of an engine can be used.',
       'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 disables its own calls to Anthropic, such as telemetry.',
       'Web search runs at Anthropic only: with other models, deny it with --disallowedTools WebSearch.',
       'To keep the settings, put the variables into “env” in ~/.claude/settings.json.',
@@ -119,6 +123,7 @@ name = "Weir"
 base_url = ${quoted(baseUrl(input))}
 env_key = "${keyVariable}"
 wire_api = "responses"
+supports_websockets = false
 
 [agents]
 enabled = false

@@ -60,6 +60,18 @@ describe('the list of models in the form of Anthropic', () => {
     expect(body).toMatchObject({ has_more: true, first_id: 'a/one', last_id: 'acme/river' })
   })
 
+  test('has the aliases that Claude Code offers, after their model, and no other alias', async () => {
+    const aliases = ['claude-river', 'river', 'anthropic-river']
+    await using scenario = await startScenario([], { model: { ...first, aliases }, models })
+    const list = async (query: string) => {
+      const reply = await scenario.app.request(`/v1/models${query}`, { headers })
+      return listOf(fieldsOf(await reply.json()).data).map((model) => fieldsOf(model).id)
+    }
+    const named = ['acme/river', 'claude-river', 'anthropic-river']
+    expect<unknown>(await list('')).toEqual(['a/one', ...named, 'b/two', 'c/three'])
+    expect<unknown>(await list('?limit=1&after_id=claude-river')).toEqual(['anthropic-river'])
+  })
+
   test.each([
     ['', ['a/one', 'acme/river', 'b/two', 'c/three'], false],
     ['?limit=3', ['a/one', 'acme/river', 'b/two'], true],
