@@ -79,10 +79,11 @@ describe.skipIf(!hasPostgres)('the totals of usage in PostgreSQL', () => {
 
   test('are extended by one process at a time', async () => {
     const { url, database, id, ledger, rollUp, requests } = await open()
-    const requesting = Array.from({ length: 5000 }, (_, index) =>
-      ledger.settle({ ...requestOf(id), createdAt: createdAt + index }, { status: 200 }),
-    )
-    await Promise.all(requesting)
+    for (let index = 0; index < 5000; index += 250) {
+      const together = Array.from({ length: 250 }, (_, offset) => createdAt + index + offset)
+      const settle = (at: number) => ledger.settle({ ...requestOf(id), createdAt: at }, { status: 200 })
+      await Promise.all(together.map(settle))
+    }
     const other = createRollup(database)
     for (let added = 1; added > 0;) {
       const [one, two] = await Promise.all([rollUp(), other()])

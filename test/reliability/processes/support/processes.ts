@@ -17,8 +17,8 @@ export type SharedGateways = {
   spawn(): Promise<Serving>
 }
 
-/** A tenth of the values of `weir serve`, in milliseconds. */
-export const shortTiming = { heartbeatInterval: 200, evictAfter: 1500 }
+/** Less than the values of `weir serve`, in milliseconds; an eviction waits for a process that a busy machine delays. */
+export const shortTiming = { heartbeatInterval: 200, evictAfter: 4000 }
 
 /** The values of `weir serve` itself. */
 export const realTiming = {}
