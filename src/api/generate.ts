@@ -5,7 +5,12 @@ import type { GenerateRequest, GenerationStream } from '../gateway/generate-requ
 import { allowedModels } from '../gateway/models/allowed-models.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { PreparedGeneration } from '../gateway/models/prepare-generation.ts'
-import { type RequestContext, type RequestLabels, requestMetadata } from '../http/request-context.ts'
+import {
+  namedSession,
+  type RequestContext,
+  type RequestLabels,
+  requestMetadata,
+} from '../http/request-context.ts'
 
 /** Dependencies of every endpoint that generates. */
 export type GenerationDependencies = {
@@ -51,7 +56,7 @@ export async function startGeneration(
 export function generate(
   { model, generation }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
-  { organization, limits, admission, signal }: RequestContext,
+  { organization, limits, admission, headers, signal }: RequestContext,
   gateway: Gateway,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<GenerationStream> {
@@ -66,6 +71,8 @@ export function generate(
     model,
     generation,
     stream,
+    // Read only where there is a choice.
+    session: model.routes.length > 1 ? namedSession(headers) : undefined,
     onSettled,
     signal,
   })

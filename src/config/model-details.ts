@@ -190,6 +190,11 @@ export const ModelDetails = Type.Object(
         minItems: 1,
         description: 'The providers that serve the model, at which name. Several make failover possible.',
       }),
+      affinity: Type.Enum(['session', 'none'], {
+        description:
+          'Whether one of the weighted routes serves a whole session; `none` draws one for each request. Default: `session`.',
+        examples: ['none'],
+      }),
     }),
   },
   closed,

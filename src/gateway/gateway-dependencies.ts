@@ -8,10 +8,12 @@ import type { ModelRoute } from './models/model.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ProviderStates } from './provider-states.ts'
 import type { CircuitBreaker } from './routing/circuit-breaker.ts'
+import type { SessionRoutes } from './routing/sessions.ts'
 
 /** The dependencies of the gateway. */
 export type GatewayDependencies = {
   readonly breaker: CircuitBreaker
+  readonly sessions: SessionRoutes
   readonly billing: Billing
   readonly calls: OpenCalls
   /** The number of retries on each route. */

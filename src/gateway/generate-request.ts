@@ -35,6 +35,8 @@ export type ReservationRequest = Payer & {
 /** A request of an organization to a model. */
 export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
+  /** The session that the caller names, whose requests one route should serve. */
+  readonly session?: string | undefined
   /**
    * The slot and tokens of a call that was reserved before: nothing more is taken, and they are released at
    * its end.

@@ -11,13 +11,14 @@ import {
 } from '../domain/accounting/request-metadata.ts'
 import type { TraceContext } from './schema.ts'
 
-/** The context of a request beside its body: who sent it, its admission, and a signal that the client has left. */
+/** The context of a request beside its body: who sent it, its admission, its headers, and a signal that the client has left. */
 export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
   readonly limits: CallerLimits
   readonly admission: Admission
+  readonly headers: Headers
   readonly signal: AbortSignal
 }
 
@@ -61,4 +62,24 @@ export function requestMetadata(
 /** The schema of the Responses API does not have the property, so its value may be anything. */
 function performanceModeOf({ performance_mode: mode }: RequestLabels): string | undefined {
   return mode === 'standard' || mode === 'fast' ? mode : undefined
+}
+
+/** The headers in which clients name the session of a request; the first that is present counts. */
+const sessionHeaders = [
+  'x-session-id',
+  'x-claude-code-session-id',
+  'session_id',
+  'session-id',
+  'x-session-affinity',
+]
+
+const maxSessionLength = 256
+
+/** The session that the client names in a header, cut to the length that is stored with a background run. */
+export function namedSession(headers: Headers): string | undefined {
+  for (const name of sessionHeaders) {
+    const value = headers.get(name)
+    if (value) return value.slice(0, maxSessionLength)
+  }
+  return undefined
 }

@@ -7,6 +7,7 @@ import type { NetworkOverrides } from '../gateway/images/pinned-fetch.ts'
 import { RouteSpeeds } from '../gateway/billing/unfinished-answer.ts'
 import { createProviderStates } from '../gateway/provider-states.ts'
 import { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
+import { SessionRoutes } from '../gateway/routing/sessions.ts'
 import { gatewayStopping } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { settleWithin } from '../lib/time.ts'
@@ -178,6 +179,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
     billing: createBilling(storage.ledger, storage.readiness.ready, shared.now),
     calls: shared.calls,
     breaker,
+    sessions: new SessionRoutes(shared.clock),
     retries: settings.retries.attempts,
     states: createProviderStates(storage.providerState),
     speeds: new RouteSpeeds(),

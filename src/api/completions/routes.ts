@@ -29,7 +29,7 @@ export function textCompletionRoutes(guard: Guard, service: TextCompletionServic
     async ({ readBody, watchKey, caller, admission, request, set }) => {
       const body = await readBody(request, completionRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
-      const context = { requestId, ...caller, admission, signal: request.signal }
+      const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
         const source = await service.stream(body, context)

@@ -97,7 +97,7 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
       async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
         const requestId = String(set.headers['x-request-id'])
-        const context = { requestId, ...caller, admission, signal: request.signal }
+        const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
         if (body.background) {
           if (!body.stream) return service.queue(body, context)
           const stream = await service.queueAndStream(body, context)
@@ -118,7 +118,13 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
       async ({ readBody, caller, admission, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, { isFree: true })
         const requestId = String(set.headers['x-request-id'])
-        return service.countInputTokens(body, { requestId, ...caller, admission, signal: request.signal })
+        return service.countInputTokens(body, {
+          requestId,
+          ...caller,
+          admission,
+          headers: request.headers,
+          signal: request.signal,
+        })
       },
       { detail: countDetail },
     )

@@ -107,6 +107,7 @@ const writtenExamples: Readonly<Record<string, string>> = {
       pricing: { input: 0.5, output: 4 }
       supported_parameters: [temperature]
     aliases: [river]
+    affinity: session
     routes:
       - { provider: gpu-box, model: acme/River-7B, weight: 3 }
       - { provider: openai, model: river-7b, weight: 1, api: responses }

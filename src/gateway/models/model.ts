@@ -26,6 +26,8 @@ export type Model = {
   readonly aliases: readonly string[]
   /** The routes to configured providers, in the order of the settings. */
   readonly routes: readonly ModelRoute[]
+  /** Whether one of the weighted routes serves all requests of a session; default: `session`. */
+  readonly affinity?: 'session' | 'none'
   /** Known only from a provider's list. */
   readonly discovered?: boolean
   /** Why the model is disabled, in a sentence that says what to do; absent while it is enabled. */

@@ -38,6 +38,7 @@ export function resolveModel(
     aliases: details.aliases ?? [],
     discovered: known.discovered,
     routes,
+    affinity: details.affinity,
     ...availabilityOf(known, routes, providers),
   }
 }

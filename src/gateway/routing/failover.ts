@@ -12,6 +12,8 @@ import {
   retryDelayMs,
   shouldFailover,
 } from './retry.ts'
+import { drawRoutes } from './route-order.ts'
+import { sessionOf } from './sessions.ts'
 
 /**
  * Tries the routes of the call's model until one begins to respond; throws the combined failure of the
@@ -26,7 +28,9 @@ export async function openWithFailover(
   for (;;) {
     const route = failover.nextRoute() ?? (await failover.nextRetry())
     try {
-      return await openStream(route, call, dependencies)
+      const stream = await openStream(route, call, dependencies)
+      failover.attemptSucceeded(route)
+      return stream
     } catch (error) {
       failover.attemptFailed(route, error)
     }
@@ -41,6 +45,7 @@ class Failover {
   readonly #call: Call
   readonly #dependencies: GatewayDependencies
   readonly #organization: string
+  readonly #session: bigint | undefined
   readonly #routes: readonly ModelRoute[]
   /** In the order of the last failures. */
   readonly #failures = new Map<ModelRoute, Attempts>()
@@ -57,7 +62,8 @@ class Failover {
     this.#call = call
     this.#dependencies = dependencies
     this.#organization = metadata.organization
-    this.#routes = routeOrder(model.routes, (route) => this.#isOpen(route))
+    this.#session = sessionOf(call.request)
+    this.#routes = this.#ordered(model.routes)
     this.#allOpen = this.#areAllOpen()
     this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes
   }
@@ -95,6 +101,18 @@ class Failover {
     this.#failures.set(route, { count, error })
     // A route whose circuit is open now comes only after all others.
     if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
+  }
+
+  /** Records which route serves the session of this call. */
+  attemptSucceeded(route: ModelRoute): void {
+    if (this.#session !== undefined) this.#dependencies.sessions.served(this.#session, this.#routes, route)
+  }
+
+  #ordered(routes: readonly ModelRoute[]): readonly ModelRoute[] {
+    const isOpen = (route: ModelRoute) => this.#isOpen(route)
+    return this.#session === undefined
+      ? drawRoutes(routes, isOpen)
+      : this.#dependencies.sessions.order(this.#session, routes, isOpen)
   }
 
   #nextRemaining(): ModelRoute | undefined {
@@ -163,32 +181,4 @@ class Failover {
     const { breaker } = this.#dependencies
     return this.#routes.toSorted((a, b) => Number(breaker.isSlow(a)) - Number(breaker.isSlow(b)))
   }
-}
-
-/**
- * The routes in the order in which they are tried: as configured, or, if any has a weight, one drawn by
- * weight and the others after it in their order. Routes whose circuit is open are excluded from the draw,
- * unless all are; they come before the drawn one, where they are probed or skipped.
- */
-export function routeOrder(
-  routes: readonly ModelRoute[],
-  isOpen: (route: ModelRoute) => boolean,
-  random: () => number = Math.random,
-): readonly ModelRoute[] {
-  if (routes.length < 2 || routes.every((route) => route.weight === undefined)) return routes
-  const usable = routes.filter((route) => !isOpen(route))
-  const first = drawByWeight(usable.length > 0 ? usable : routes, random)
-  const probed = usable.length > 0 ? routes.filter((route) => weightOf(route) > 0 && isOpen(route)) : []
-  const others = routes.filter((route) => route !== first && !probed.includes(route))
-  return [...probed, first, ...others].filter((route) => route !== undefined)
-}
-
-function drawByWeight(routes: readonly ModelRoute[], random: () => number): ModelRoute | undefined {
-  let remaining = random() * routes.reduce((sum, route) => sum + weightOf(route), 0)
-  return routes.find((route) => (remaining -= weightOf(route)) < 0) ?? routes[0]
-}
-
-/** A route without a weight counts as 1 beside others that have one. */
-function weightOf({ weight = 1 }: ModelRoute): number {
-  return weight
 }

@@ -6,6 +6,7 @@ import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
 import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { SessionRoutes } from '../../../src/gateway/routing/sessions.ts'
 import { badRequest } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
@@ -42,6 +43,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     calls: createOpenCalls(),
     log: createLog(() => {}),
     breaker,
+    sessions: new SessionRoutes(),
     retries: 3,
     states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
     speeds: new RouteSpeeds(),

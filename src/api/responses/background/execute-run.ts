@@ -118,7 +118,7 @@ async function toGenerateRequest(
   parts: RunContext,
 ): Promise<GenerateRequest> {
   const { live, metadata } = run
-  const { request, conversation } = await readRun(
+  const { request, session, conversation } = await readRun(
     live.organization,
     live.id,
     parts.responses,
@@ -139,6 +139,7 @@ async function toGenerateRequest(
     model,
     generation,
     stream: true,
+    session,
     signal,
   }
 }
