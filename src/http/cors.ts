@@ -15,6 +15,7 @@ const exposedHeaders = [
   'x-ratelimit-reset-tokens',
   'x-request-id',
   'x-weir-cost',
+  'x-weir-route',
 ].join(', ')
 
 /** Seconds for which a browser caches the reply to a preflight. */

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { ModelRoute } from '../gateway/models/model.ts'
 import { timeSortedId } from '../lib/id.ts'
 import {
   type Attempt,
@@ -32,7 +33,7 @@ const privatePath = /^\/(v1|admin)(\/|$)/
 /**
  * Gives every request a `record` of its timing, and every complete reply, errors included, a `server-timing` header: the
  * time of the gateway itself, the time it waited for providers, and the failed attempts. A stream has no such header,
- * because its time is not known when it starts. The application adds the plugin with `requests`, which the record
+ * because its time is not known when it starts. A reply of a model has the route that serves it in `x-weir-route`. The application adds the plugin with `requests`, which the record
  * reports to.
  */
 export function requestTelemetry(requests?: RequestTracker) {
@@ -55,10 +56,17 @@ export function requestTelemetry(requests?: RequestTracker) {
         organization: caller?.organization.id,
         key: caller?.keyId,
       })
+      const servingRoute = record.servingRoute()
+      if (servingRoute) set.headers['x-weir-route'] = routeName(servingRoute)
       if (!(responseValue instanceof EventStreamReply)) set.headers['server-timing'] = serverTiming(record)
       // Elysia sends what this returns on a path without a route; on others, a value would skip the next step.
       return route ? undefined : (responseValue as Response)
     })
+}
+
+/** The provider, and the model at the provider. */
+function routeName({ provider, model }: ModelRoute): string {
+  return headerSafe(`${provider.name}/${model}`)
 }
 
 function statusOf(reply: unknown, status: unknown): number {
@@ -87,7 +95,7 @@ function timingEntry({ route, outcome, status, durationMs: milliseconds }: Attem
   return `, attempt;desc="${headerSafe(route.provider.name)} ${description}";dur=${milliseconds.toFixed(3)}`
 }
 
-/** The name of a provider may have any character, a header may not. */
+/** The name of a provider or a model may have any character, a header may not. */
 function headerSafe(name: string): string {
-  return name.replace(/[^\w.:-]/g, '_')
+  return name.replace(/[^\w.:/@-]/g, '_')
 }

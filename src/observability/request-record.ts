@@ -149,6 +149,12 @@ export class RequestRecord implements CallObserver {
     return this.attempts.findLast(({ outcome }) => outcome !== circuitOpen)?.route.provider.kind.name
   }
 
+  /** The route that serves the request, or has served it. */
+  servingRoute(): ModelRoute | undefined {
+    const last = this.attempts.at(-1)
+    return last?.outcome === undefined || last.outcome === 'ok' ? last?.route : undefined
+  }
+
   /** The status of the reply; if the call failed after the reply began, the status of that failure. */
   status(): number {
     if (this.rejection === undefined && this.outcome?.error !== undefined) return this.outcome.status
