@@ -11,13 +11,14 @@ import {
 } from '../domain/accounting/request-metadata.ts'
 import type { TraceContext } from './schema.ts'
 
-/** The context of a request beside its body: who sent it, its admission, its headers, and a signal that the client has left. */
+/** The context of a request beside its body: who sent it, its admission, and a signal that the client has left. */
 export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
   readonly limits: CallerLimits
   readonly admission: Admission
+  /** The headers of the request. */
   readonly headers: Headers
   readonly signal: AbortSignal
 }

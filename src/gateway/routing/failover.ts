@@ -105,7 +105,8 @@ class Failover {
 
   /** Records which route serves the session of this call. */
   attemptSucceeded(route: ModelRoute): void {
-    if (this.#session !== undefined) this.#dependencies.sessions.served(this.#session, this.#routes, route)
+    const { routes } = this.#call.request.model
+    if (this.#session !== undefined) this.#dependencies.sessions.served(this.#session, routes, route)
   }
 
   #ordered(routes: readonly ModelRoute[]): readonly ModelRoute[] {
