@@ -20,7 +20,7 @@ const Retention = group('When stored data is deleted.', {
 
 const Background = group('Responses with `background: true`.', {
   concurrency: count(
-    'Runs in progress at the same time; organizations take turns, and the last quarter is left to those without one.',
+    'Runs in progress in one process; organizations take turns, and the last quarter is left to those without one.',
     16,
   ),
   max_queued: count('Queued runs of one organization; a further one gets 429.', 100),
@@ -116,7 +116,7 @@ export const SettingsFile = Type.Object(
       {
         in_flight: Type.Optional(
           size(
-            'Bytes of all bodies, conversations and pages at once, half of it for one organization; beyond it requests get 503.',
+            'Bytes of all bodies, conversations and pages in one process, half for one organization; beyond it requests get 503.',
             '1GiB',
           ),
         ),

@@ -8,7 +8,7 @@ export const accessCodes = {
     401,
   ),
   billing_not_configured: quota(
-    'The organization has no billing, or it is prepaid and the model has no price.',
+    'The organization has no billing, or the model has no price where a balance or a budget pays.',
     'Ask the operator to set `weir orgs set NAME --billing …`, or a price for the model.',
   ),
   insufficient_balance: quota(
