@@ -40,7 +40,7 @@ export const command: Command = {
     const { settings } = loadSettings({ flags, ...context })
     if (!settings.page && flags.url === undefined)
       throw new CommandError(
-        'The page is disabled by the setting “page”. Remove it, and restart the gateway.',
+        'The page is disabled by the setting “page”. Remove it, and reload the settings (SIGHUP) or restart the gateway.',
       )
     const origin = originOf(settings, flags.url)
     if (!(await isServing(origin)))
