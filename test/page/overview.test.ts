@@ -40,6 +40,15 @@ async function startBusy(engine: Engine) {
   return paid
 }
 
+/** The labels of the facts that are wider than their place. */
+const overflowingFacts = (page: Page) =>
+  page.locator('.facts > div').evaluateAll((facts) =>
+    facts.flatMap((fact) => {
+      const value = fact.querySelector('dd')
+      return value !== null && value.scrollWidth > value.clientWidth ? [fact.textContent] : []
+    }),
+  )
+
 const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 
 describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
@@ -90,6 +99,8 @@ describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
     await problem.getByText('Check that the provider is running').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshots(page, 'provider-stopped')
+    await page.setViewportSize({ width: 360, height: 800 })
+    expect(await overflowingFacts(page)).toEqual([])
     await page.goto(`${paid.app.url}/#/overview`)
     await problem.waitFor()
     await page.goto(`${paid.app.url}/#/providers`)

@@ -16,7 +16,7 @@ export type NearEnd = {
 }
 
 /** The fields of an organization by which its end is judged. */
-type Organization = {
+export type Organization = {
   readonly id: string
   readonly name: string
   readonly billing: string

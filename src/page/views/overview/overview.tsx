@@ -9,11 +9,10 @@ import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import type { ApiKey } from '../organizations/key.ts'
-import type { Organization } from '../organizations/organization.tsx'
 import type { Project } from '../organizations/project.ts'
 import type { Provider } from '../provider-columns.tsx'
 import { ProviderProblem } from '../provider-problem.tsx'
-import { type NearEnd, nearEnds } from './near-end.ts'
+import { type NearEnd, nearEnds, type Organization } from './near-end.ts'
 import { errorRate, loadToday, type Today } from './today.ts'
 
 const providersMs = 5000
