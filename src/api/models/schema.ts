@@ -45,6 +45,11 @@ const ReasoningObject = Type.Object(
   closed,
 )
 
+const RouteObject = Type.Object(
+  { provider: Type.String(), weight: nullable(Type.Number({ minimum: 0 })) },
+  closed,
+)
+
 export type ModelObject = Static<typeof ModelObject>
 /** A model as the API returns it. */
 export const ModelObject = Type.Object(
@@ -59,7 +64,11 @@ export const ModelObject = Type.Object(
     display_name: Type.String(),
     /** Absent where no provider of the model has a key. */
     provider: Type.Optional(Type.String()),
+    /** The providers in the order in which they are tried; those with a weight share the requests by it. */
+    routes: Type.Array(RouteObject),
     author: Type.String(),
+    /** The release date, `YYYY-MM-DD`, which `created` has only where it is known. */
+    released: nullable(Type.String()),
     context_window: nullable(Type.Number()),
     /** The context window once more, by the names that some clients read. */
     context_length: nullable(Type.Number()),

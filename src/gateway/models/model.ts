@@ -11,6 +11,8 @@ export type Model = {
   readonly ownedBy: string
   /** Unix seconds: the release date, or when the model was first seen. */
   readonly created: number
+  /** The release date, `YYYY-MM-DD`; absent where it is unknown. */
+  readonly released?: string
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
   readonly pricing?: Pricing

@@ -22,6 +22,7 @@ export function resolveModel(
     author,
     ownedBy: author,
     created: details.released ? Date.parse(details.released) / 1000 : firstSeen(details.slug),
+    released: details.released,
     contextWindow: details.context_window,
     maxOutputTokens: details.max_output_tokens,
     pricing: pricingAt(details, now),

@@ -74,7 +74,9 @@ describe('GET /v1/models', () => {
           slug: 'alpha/one',
           display_name: 'One',
           provider: 'alpha',
+          routes: [{ provider: 'alpha', weight: null }],
           author: 'alpha',
+          released: '2026-01-02',
           context_window: 1000,
           context_length: 1000,
           max_model_len: 1000,
@@ -89,6 +91,28 @@ describe('GET /v1/models', () => {
         },
       ],
     })
+  })
+
+  test('lists the routes with their weights, and no release date where it is unknown', async () => {
+    const shared = [
+      { provider: 'alpha', model: 'x', weight: 3 },
+      { provider: 'gamma', model: 'secret-deployment' },
+      { provider: 'beta', model: 'x' },
+    ]
+    const providers = providersOf(provider('alpha'), provider('gamma'))
+    const models = modelsWith([{ slug: 'acme/shared', routes: shared }], { providers })
+    const { body } = await ask(() => models)('/v1/models')
+    const found = body.data.find(({ slug }) => slug === 'acme/shared')
+    expect(found).toMatchObject({
+      created: 77,
+      released: null,
+      provider: 'alpha',
+      routes: [
+        { provider: 'alpha', weight: 3 },
+        { provider: 'gamma', weight: null },
+      ],
+    })
+    expect(JSON.stringify(body)).not.toContain('secret-deployment')
   })
 
   test('shows reasoning and each kind of performance mode, and no internals', async () => {
