@@ -100,24 +100,6 @@ describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {
     await screenshot(page, 'playground-compare')
   })
 
-  test('the same request is shown as code that has the address and no key', async () => {
-    await using app = await startApp()
-    await using opened = await openPage(await browser(), app)
-    const { page } = opened
-    await page.getByLabel('System prompt').fill(`It's a "test"`)
-    await page.getByLabel('Temperature').fill('0.5')
-    await page.getByRole('button', { name: 'Code' }).click()
-    for (const language of ['curl', 'Python', 'TypeScript', 'AI SDK']) {
-      await page.getByRole('tab', { name: language }).click()
-      const code = (await page.getByRole('region', { name: language }).textContent()) ?? ''
-      expect(code).toContain(`${app.url}/v1`)
-      expect(code).toContain('WEIR_API_KEY')
-      expect(code).not.toContain('sk-weir')
-    }
-    await screenshot(page, 'playground-code')
-    expect(await accessibilityProblems(page)).toEqual([])
-  })
-
   test('the Responses API answers as well, and stores the answer if asked to', async () => {
     await using app = await startApp()
     await using opened = await openPage(await browser(), app)

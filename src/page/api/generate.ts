@@ -43,8 +43,9 @@ export type GenerationRequest = {
   readonly parameters: Parameters
 }
 
-/** A call in progress: its answer, and how to stop it. */
+/** A call in progress: its request, its answer, and how to stop it. */
 export type GenerationCall = {
+  readonly request: GenerationRequest
   readonly answer: Answer
   readonly stop: () => void
   readonly done: Promise<void>
@@ -57,7 +58,8 @@ const maxAnswerLength = 8 * 1024 * 1024
 export function generate(api: ApiClient, request: GenerationRequest): GenerationCall {
   const controller = new AbortController()
   const answer = new Answer(performance.now())
-  return { answer, stop: () => controller.abort(), done: run(api, request, answer, controller.signal) }
+  const stop = () => controller.abort()
+  return { request, answer, stop, done: run(api, request, answer, controller.signal) }
 }
 
 async function run(
@@ -88,10 +90,10 @@ async function run(
 }
 
 /** The path of an API. */
-export const pathOf: Readonly<Record<GenerationApi, string>> = {
+export const pathOf = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
-}
+} as const satisfies Readonly<Record<GenerationApi, string>>
 
 /** The body of the request in its API, with `stream`. Throws a sentence if the schema is not JSON. */
 export function requestBody(request: GenerationRequest): Readonly<Record<string, unknown>> {
@@ -148,7 +150,7 @@ export function toMessage(
 }
 
 /** The gateway says what is wrong with a number; what is no number at all is not sent. */
-function numberField(name: string, text: string): Readonly<Record<string, number>> {
+export function numberField(name: string, text: string): Readonly<Record<string, number>> {
   const value = Number(text.replace(',', '.'))
   return text.trim() === '' || Number.isNaN(value) ? {} : { [name]: value }
 }

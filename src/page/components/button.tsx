@@ -70,11 +70,17 @@ export function CopyButton(props: {
 }
 
 /** Code as it is, with a button that copies it. It can be scrolled with the keyboard. */
-export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
+export function CodeBlock(props: {
+  readonly code: string
+  readonly label: string
+  /** A shorter text that is shown instead of the code, and not copied. */
+  readonly shown?: string
+}) {
+  const { code, label, shown = code } = props
   return (
     <div class="code-block">
       <pre tabIndex={0} role="region" aria-label={label}>
-        <code>{code}</code>
+        <code>{shown}</code>
       </pre>
       <CopyButton text={code} label={`Copy ${label}`} iconOnly />
     </div>

@@ -9,11 +9,14 @@ import { useShortcut } from '../../shortcuts.tsx'
 export function Composer(props: {
   readonly busy: boolean
   readonly disabled: boolean
+  /** Receives the message as it is written; undefined while it is empty. */
+  readonly written: { current: PlaygroundMessage | undefined }
   readonly onSend: (message: PlaygroundMessage) => void
   readonly onStop: () => void
 }) {
-  const { busy } = props
+  const { busy, written } = props
   const draft = useDraft(props.onSend)
+  written.current = draft.message
   return (
     <form
       class="composer"
@@ -34,7 +37,7 @@ export function Composer(props: {
             icon="send"
             kind="primary"
             type="submit"
-            disabled={props.disabled || draft.empty}
+            disabled={props.disabled || draft.message === undefined}
           />
         )}
       </div>
@@ -76,7 +79,10 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
   const [text, setText] = useState('')
   const [images, setImages] = useState<readonly string[]>([])
   const toast = useToast()
-  const empty = text.trim() === '' && images.length === 0
+  const message: PlaygroundMessage | undefined =
+    text.trim() === '' && images.length === 0
+      ? undefined
+      : { role: 'user', text, ...(images.length > 0 && { images }) }
   const addFiles = async (files: Iterable<File>) => {
     try {
       const added = await readImages(files)
@@ -88,7 +94,7 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
   return {
     text,
     images,
-    empty,
+    message,
     setText,
     addFiles: (files: Iterable<File>) => void addFiles(files),
     removeImage: (index: number) => setImages(images.filter((_, position) => position !== index)),
@@ -99,8 +105,8 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
       void addFiles(files)
     },
     send() {
-      if (empty) return
-      onSend({ role: 'user', text, ...(images.length > 0 && { images }) })
+      if (message === undefined) return
+      onSend(message)
       setText('')
       setImages([])
     },

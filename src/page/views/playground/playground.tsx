@@ -1,23 +1,20 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type { ModelPrices } from '../../api/answer.ts'
 import type { ApiClient } from '../../api/client.ts'
-import { messageOf } from '../../api/failure.ts'
-import { defaultParameters, type GenerationRequest, type Parameters } from '../../api/generate.ts'
+import { defaultParameters, type PlaygroundMessage } from '../../api/generate.ts'
 import { loadList } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
-import { Button, CodeBlock } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import { Combobox, type ComboboxOption } from '../../components/combobox.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { Tabs } from '../../components/tabs.tsx'
 import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
+import { CodeDialog, type CodeChoice, codeChoices } from './code-dialog.tsx'
 import { Composer } from './composer.tsx'
 import { ParameterPanel } from './parameter-panel.tsx'
-import { type Snippet, snippetsOf } from './snippets.ts'
 import { TurnView } from './turn-view.tsx'
-import { history, type Turn, useConversation, useFollowEnd } from './use-conversation.ts'
+import { useConversation, useFollowEnd } from './use-conversation.ts'
 
 /** The fields of a model that the playground uses. */
 type PlaygroundModel = {
@@ -77,6 +74,7 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
   const chosen = useChosenModels(models, props.query)
   const [parameters, setParameters] = useState(defaultParameters)
   const conversation = useConversation(useApi(), chosen.all, parameters)
+  const written = useRef<PlaygroundMessage>(undefined)
   const scroll = useFollowEnd()
   useShortcut('n', 'New conversation', conversation.clear)
   const pricesOf = (id: string) => models.find((model) => model.id === id)?.pricing ?? null
@@ -84,7 +82,7 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
   return (
     <div class="playground">
       <div class="conversation">
-        <Header models={models} chosen={chosen} parameters={parameters} conversation={conversation} />
+        <Header models={models} chosen={chosen} conversation={conversation} written={written} />
         {conversation.turns.length === 0 && <Welcome />}
         {conversation.turns.map((turn) => (
           <TurnView key={turn.id} turn={turn} pricesOf={pricesOf} onChange={scroll.follow} />
@@ -92,6 +90,7 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
         <Composer
           busy={conversation.busy}
           disabled={chosen.all.includes('')}
+          written={written}
           onStop={conversation.stop}
           onSend={(message) => {
             scroll.resume()
@@ -112,19 +111,23 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
 function Header(props: {
   readonly models: readonly PlaygroundModel[]
   readonly chosen: ReturnType<typeof useChosenModels>
-  readonly parameters: Parameters
   readonly conversation: ReturnType<typeof useConversation>
+  readonly written: { readonly current: PlaygroundMessage | undefined }
 }) {
-  const { models, chosen, conversation, parameters } = props
+  const { models, chosen, conversation, written } = props
   const { first, second } = chosen
   const { turns, busy } = conversation
-  const [code, setCode] = useState(false)
+  const [code, setCode] = useState<readonly CodeChoice[]>()
   const options = useMemo(() => models.map(toOption), [models])
   const other = models.find(({ id }) => id !== first)?.id ?? first
   return (
     <>
       <ViewHeader title="Playground">
-        <Button label="Code" icon="copy" onClick={() => setCode(true)} />
+        <Button
+          label="Code"
+          icon="copy"
+          onClick={() => setCode(codeChoices(conversation, written.current))}
+        />
         {turns.length > 0 && !busy && <Button label="Retry" icon="retry" onClick={conversation.retry} />}
         {turns.length > 0 && <Button label="New" icon="plus" onClick={conversation.clear} />}
         <Button
@@ -140,9 +143,7 @@ function Header(props: {
           <Combobox label="Second model" value={second} options={options} onChange={chosen.setSecond} />
         )}
       </div>
-      {code && (
-        <SnippetsDialog request={requestOf(first, turns, parameters)} onClose={() => setCode(false)} />
-      )}
+      {code && <CodeDialog choices={code} onClose={() => setCode(undefined)} />}
     </>
   )
 }
@@ -155,43 +156,6 @@ function toOption({ id, pricing }: PlaygroundModel): ComboboxOption {
 function priceLabel(pricing: ModelPrices | null): string {
   if (pricing === null || pricing.input === null) return 'no price'
   return pricing.input === 0 && !pricing.output ? 'free' : `$${pricing.input} / $${pricing.output ?? 0}`
-}
-
-/** The conversation as a request; before it has begun, an example. */
-function requestOf(model: string, turns: readonly Turn[], parameters: Parameters): GenerationRequest {
-  const messages = history(turns, 0)
-  const example = { role: 'user', text: 'Hello from Weir' } as const
-  return { model, parameters, messages: messages.length > 0 ? messages : [example] }
-}
-
-/** Shows the request as code, to be copied. */
-function SnippetsDialog(props: { readonly request: GenerationRequest; readonly onClose: () => void }) {
-  const { snippets, problem } = trySnippets(props.request)
-  const [selected, setSelected] = useState('curl')
-  const snippet = snippets.find(({ id }) => id === selected)
-  return (
-    <Dialog title="The request as code" onClose={props.onClose}>
-      {problem !== undefined && <p>{problem}</p>}
-      {snippet !== undefined && (
-        <Tabs label="Language" tabs={snippets} selected={selected} onSelect={setSelected}>
-          <CodeBlock code={snippet.code} label={snippet.label} />
-        </Tabs>
-      )}
-      <p class="quiet">The code reads the key from the environment variable WEIR_API_KEY.</p>
-    </Dialog>
-  )
-}
-
-/** The parameters may be incomplete. */
-function trySnippets(request: GenerationRequest): {
-  readonly snippets: readonly Snippet[]
-  readonly problem?: string
-} {
-  try {
-    return { snippets: snippetsOf(request, location.origin) }
-  } catch (error) {
-    return { snippets: [], problem: messageOf(error) }
-  }
 }
 
 function Welcome() {

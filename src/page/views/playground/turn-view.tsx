@@ -14,7 +14,7 @@ export function TurnView(props: {
   readonly pricesOf: (model: string) => ModelPrices | null
   readonly onChange: () => void
 }) {
-  const { message, models, calls } = props.turn
+  const { message, calls } = props.turn
   return (
     <section class="turn">
       <div class="user-message">
@@ -24,19 +24,16 @@ export function TurnView(props: {
         ))}
         <p dir="auto">{visibleText(message.text)}</p>
       </div>
-      <div class={models.length > 1 ? 'answers side-by-side' : 'answers'}>
-        {calls.map(({ answer }, lane) => {
-          const model = models[lane] ?? ''
-          return (
-            <AnswerView
-              key={lane}
-              answer={answer}
-              model={model}
-              prices={props.pricesOf(model)}
-              onChange={props.onChange}
-            />
-          )
-        })}
+      <div class={calls.length > 1 ? 'answers side-by-side' : 'answers'}>
+        {calls.map(({ answer, request: { model } }, lane) => (
+          <AnswerView
+            key={lane}
+            answer={answer}
+            model={model}
+            prices={props.pricesOf(model)}
+            onChange={props.onChange}
+          />
+        ))}
       </div>
     </section>
   )

@@ -1,12 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/client.ts'
-import { generate, type GenerationCall, type Parameters, type PlaygroundMessage } from '../../api/generate.ts'
+import {
+  generate,
+  type GenerationCall,
+  type GenerationRequest,
+  type Parameters,
+  type PlaygroundMessage,
+} from '../../api/generate.ts'
 
 /** A message, and the answer of each model to it. */
 export type Turn = {
   readonly id: number
   readonly message: PlaygroundMessage
-  readonly models: readonly string[]
   readonly calls: readonly GenerationCall[]
 }
 
@@ -19,13 +24,15 @@ export function useConversation(api: ApiClient, models: readonly string[], param
   const stop = () => calls.current.forEach((call) => call.stop())
   useEffect(() => stop, [])
 
+  /** The requests that `send` sends. */
+  const requestsFor = (message: PlaygroundMessage, earlier = turns): readonly GenerationRequest[] =>
+    models.map((model, lane) => ({ model, messages: [...history(earlier, lane), message], parameters }))
+
   const send = (message: PlaygroundMessage, earlier: readonly Turn[] = turns) => {
-    const started = models.map((model, lane) =>
-      generate(api, { model, messages: [...history(earlier, lane), message], parameters }),
-    )
+    const started = requestsFor(message, earlier).map((request) => generate(api, request))
     calls.current = started
     setBusy(true)
-    setTurns([...earlier, { id: nextId.current++, message, models, calls: started }])
+    setTurns([...earlier, { id: nextId.current++, message, calls: started }])
     void Promise.all(started.map(({ done }) => done)).finally(() => {
       if (calls.current === started) setBusy(false)
     })
@@ -36,6 +43,7 @@ export function useConversation(api: ApiClient, models: readonly string[], param
     busy,
     send,
     stop,
+    requestsFor,
     /** Sends the last message again, with the models and parameters of now. */
     retry() {
       const last = turns.at(-1)
@@ -51,7 +59,7 @@ export function useConversation(api: ApiClient, models: readonly string[], param
 }
 
 /** The messages that the model of a lane has seen. Turns without an answer are not part of it. */
-export function history(turns: readonly Turn[], lane: number): readonly PlaygroundMessage[] {
+function history(turns: readonly Turn[], lane: number): readonly PlaygroundMessage[] {
   return turns.flatMap(({ message, calls }) => {
     const text = (calls[lane] ?? calls[0])?.answer.text ?? ''
     return text === '' ? [] : [message, { role: 'assistant' as const, text }]
