@@ -23,10 +23,17 @@ const models: readonly ModelDetails[] = [
     display_name: hostileName,
     routes: [{ provider: 'acme', model: 'oracle' }],
     pricing: { input: 1.25, output: 10, cache_read: 0.125, request: 0.000_000_001 },
+    released: '2025-11-30',
+    shutdown_date: '2027-04-01',
     context_window: 400_000,
     max_output_tokens: 128_000,
     input_modalities: ['text', 'image'],
     reasoning: { supported_efforts: ['low', 'high'], default_effort: 'high' },
+  },
+  {
+    slug: 'delta/vectors',
+    routes: [{ provider: 'acme', model: 'vectors' }],
+    supported_apis: ['embeddings'],
   },
   { slug: 'delta/closed', routes: [{ provider: 'keyless', model: 'closed' }] },
 ]
@@ -77,8 +84,17 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
     await using opened = await openView(await browser(), scenario.app, '#/models/delta/oracle')
     const { page } = opened
     await page.getByRole('heading', { name: hostileName.replace('\u202E', '[U+202E]'), level: 1 }).waitFor()
+    await page.getByText('No requests to this model.').waitFor()
     const facts = await page.locator('main').innerText()
-    for (const fact of ['400,000 tokens', '128,000 tokens', '$0.000000001', '$0.125', 'high (default)'])
+    for (const fact of [
+      '400,000 tokens',
+      '128,000 tokens',
+      '$0.000000001',
+      '$0.125',
+      'high (default)',
+      'Nov 30, 2025',
+      'Apr 1, 2027',
+    ])
       expect(facts).toContain(fact)
     expect(await page.locator('main img').count()).toBe(0)
     expect(await accessibilityProblems(page)).toEqual([])
@@ -86,6 +102,21 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
     expect(await page.getByRole('link', { name: 'Try it' }).getAttribute('href')).toBe(
       '#/playground?model=delta%2Foracle',
     )
+  })
+
+  test('a model without a known release date has none, and one for embeddings has the code of them', async () => {
+    await using opened = await openView(await browser(), scenario.app, '#/models/delta/vectors')
+    const { page } = opened
+    const code = page.getByRole('region', { name: 'Code' })
+    expect(await code.getByRole('region', { name: 'curl' }).textContent()).toContain(
+      `${scenario.app.url}/v1/embeddings`,
+    )
+    expect(await code.getByRole('tab').allTextContents()).toEqual(['curl', 'Python', 'TypeScript'])
+    const facts = await page.locator('main').innerText()
+    expect(facts).toContain('Context window')
+    expect(facts).not.toContain('Released')
+    expect(facts).not.toContain(String(new Date().getFullYear()))
+    expect(await page.getByRole('link', { name: 'Try it' }).count()).toBe(0)
   })
 
   test('the page of a disabled model says why, also after a search that finds nothing', async () => {

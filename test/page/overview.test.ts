@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import type { ApiKey } from '../../src/page/views/organizations/key.ts'
 import { nearEnds } from '../../src/page/views/overview/near-end.ts'
 import { errorRate } from '../../src/page/views/overview/today.ts'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
@@ -157,6 +158,19 @@ describe('what ends soon', () => {
     const accounts = { organizations: [unmetered], projects: [], keys: [] }
     expect(nearEnds(accounts, new Map(), 0).map(({ what }) => what)).toEqual(expected)
   })
+})
+
+test.each([
+  [{ expires_at: null, revoked_at: null }, []],
+  [{ expires_at: '1970-01-02T12:00:00Z', revoked_at: null }, ['It expires in 1 day']],
+  [{ expires_at: '1970-01-01T01:00:00Z', revoked_at: null }, ['It expires within 24 hours']],
+  [{ expires_at: '1970-01-09T00:00:00Z', revoked_at: null }, []],
+  [{ expires_at: '1969-12-31T00:00:00Z', revoked_at: null }, []],
+  [{ expires_at: '1970-01-02T12:00:00Z', revoked_at: '1969-12-31T00:00:00Z' }, []],
+])('of a key with %j, %j is near its end', (times, expected) => {
+  const key = { id: 'key_1', name: 'laptop', budget: null, ...times } as ApiKey
+  const accounts = { organizations: [], projects: [], keys: [key] }
+  expect(nearEnds(accounts, new Map(), 0).map(({ what }) => what)).toEqual(expected)
 })
 
 test.each([

@@ -121,6 +121,31 @@ describe.skipIf(!hasBrowser)(`the code of the playground${browserNeeded}`, () =>
     expect(sent[1]?.body).toMatchObject({ max_completion_tokens: 50 })
   })
 
+  test('has images in full where it is copied, and shortened where it is read', async () => {
+    await using scenario = await startScenario(streamReply())
+    await using opened = await openPlayground(scenario)
+    const { page, sent } = opened
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const buffer = Buffer.from('not really a picture'.repeat(20))
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'level.webp', mimeType: 'image/webp', buffer })
+    await page.getByRole('button', { name: 'Remove image 1' }).waitFor()
+    await page.getByRole('button', { name: 'Code' }).click()
+    await page.getByText('Images are shortened here, and copied in full.').waitFor()
+    const shown = await page.getByRole('region', { name: 'curl' }).textContent()
+    expect(shown).toContain('data:image/webp;base64,…')
+    expect(shown).not.toContain(buffer.toString('base64'))
+    await page.getByRole('button', { name: 'Copy curl' }).click()
+    await page.getByRole('status').getByText('Copied.').waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    await closeCode(page)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Output', { exact: true }).waitFor()
+    expect(JSON.stringify(sent[0]?.body)).toContain(buffer.toString('base64'))
+    if (canRun('curl')) expect<unknown>(await runSnippet('curl', copied, scenario.app.url)).toEqual(sent[0])
+  })
+
   test('is that of each of two models, and while they answer only the one that was sent', async () => {
     const settings = { providers: { echo: {} } }
     await using scenario = await startScenario(chunks([delta({ content: 'It is' })], hang), { settings })

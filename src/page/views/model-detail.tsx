@@ -1,12 +1,16 @@
 import { useResource } from '../api/resource.ts'
 import { CopyButton } from '../components/button.tsx'
-import { Badge, Facts, Foreign, Time } from '../components/facts.tsx'
+import { Badge, Facts, Foreign } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
 import { Icon } from '../components/icon.tsx'
 import { Loaded, ViewHeader } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
 import { capabilitiesOf, formatPrice, type Model, type Prices } from './model.tsx'
+import { ModelRoutes } from './model-routes.tsx'
+import { isConversational, modelSnippets } from './model-snippets.ts'
+import { ModelUsage } from './model-usage.tsx'
+import { SnippetTabs } from './playground/code-dialog.tsx'
 
 /** One model. For a disabled or unknown one, the gateway says why. */
 export function ModelDetail({ slug }: { readonly slug: string }) {
@@ -20,7 +24,7 @@ export function ModelDetail({ slug }: { readonly slug: string }) {
         back={{ href: routeHash('models'), label: 'Models' }}
       >
         <CopyButton text={slug} label="Copy the name" />
-        {model.value && (
+        {model.value && isConversational(model.value) && (
           <a class="button primary" href={routeHash('playground', [], { model: model.value.slug })}>
             <Icon name="playground" /> Try it
           </a>
@@ -56,6 +60,9 @@ function ModelFacts({ model }: { readonly model: Model }) {
           </p>
         )}
       </section>
+      <ModelUsage slug={model.slug} />
+      <ModelRoutes model={model} />
+      <ModelCode model={model} />
       <BadgeSection title="Capabilities" values={capabilitiesOf(model)} none="Text only." />
       <BadgeSection title="APIs" values={model.supported_apis} none="None." />
       <BadgeSection
@@ -64,6 +71,18 @@ function ModelFacts({ model }: { readonly model: Model }) {
         none="It is not known which parameters are supported."
       />
     </div>
+  )
+}
+
+/** A first request to the model. */
+function ModelCode({ model }: { readonly model: Model }) {
+  const snippets = modelSnippets(model, location.origin)
+  if (snippets.length === 0) return null
+  return (
+    <section class="stack" aria-labelledby="model-code">
+      <h2 id="model-code">Code</h2>
+      <SnippetTabs snippets={snippets} />
+    </section>
   )
 }
 
@@ -78,10 +97,17 @@ function factsOf(model: Model) {
     ['Input', model.input_modalities.join(', ')],
     ['Output', model.output_modalities.join(', ')],
     ...(reasoning === null ? [] : [['Reasoning effort', effortsOf(reasoning)] as const]),
-    ...(model.created > 0 ? [['Released', <Time at={model.created} format="day" />] as const] : []),
-    ...(model.shutdown_date === null ? [] : [['Served until', model.shutdown_date] as const]),
+    ...(model.released === null ? [] : [['Released', <Day date={model.released} />] as const]),
+    ...(model.shutdown_date === null ? [] : [['Served until', <Day date={model.shutdown_date} />] as const]),
   ] as const
 }
+
+/** A date has no time zone: it is the same day everywhere. */
+function Day({ date }: { readonly date: string }) {
+  return <time dateTime={date}>{dayFormat.format(new Date(date))}</time>
+}
+
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 
 function tokens(count: number | null): string {
   return count === null ? 'Unknown' : `${formatCount(count)} tokens`

@@ -16,9 +16,13 @@ export type Model = {
   readonly slug: string
   readonly display_name: string
   readonly provider?: string
+  /** In the order in which they are tried; the weights are null where they are not set. */
+  readonly routes: readonly { readonly provider: string; readonly weight: number | null }[]
   readonly author: string
   readonly owned_by: string
-  readonly created: number
+  /** A date, `YYYY-MM-DD`; null where it is unknown. */
+  readonly released: string | null
+  /** The day on which its provider stops serving it; null where none is announced. */
   readonly shutdown_date: string | null
   readonly context_window: number | null
   readonly max_output_tokens: number | null

@@ -31,7 +31,7 @@ type Problem = {
 }
 
 /** The route of a model to a provider. The numbers count from the start of the gateway. */
-type ProviderRoute = {
+export type ProviderRoute = {
   readonly model: string
   readonly enabled: boolean
   readonly upstream_model: string

@@ -1,7 +1,7 @@
 import { formatUsd, parseUsd } from '../../../lib/usd.ts'
 import { type Budget, nanosOf, usedOf } from '../../components/budget.ts'
 import { routeHash } from '../../route.ts'
-import { type ApiKey, hasEnded } from '../organizations/key.ts'
+import type { ApiKey } from '../organizations/key.ts'
 import type { Project } from '../organizations/project.ts'
 
 /** A key, a budget or a balance that ends soon, or has ended. */
@@ -95,9 +95,9 @@ function balanceEnd(subject: Subject, organization: Organization, spent: bigint)
 
 /** A key that has ended for good needs no attention. */
 function keyEnds(key: ApiKey, now: number): readonly NearEnd[] {
-  if (hasEnded(key)) return []
-  const subject = { kind: 'API key', name: key.name, href: routeHash('keys', [key.id]) } as const
   const left = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now
+  if (key.revoked_at !== null || left <= 0) return []
+  const subject = { kind: 'API key', name: key.name, href: routeHash('keys', [key.id]) } as const
   const expiry = left > weekMs ? [] : [{ ...subject, what: expiryText(left), ended: false }]
   return [...budgetEnd(subject, key.budget), ...expiry]
 }

@@ -62,13 +62,18 @@ function TodayFigures({ today }: { readonly today: Today }) {
         </Figure>
         <Figure
           label="Error rate"
-          note={`${rateBefore.text} before; without ${formatCount(requests.clientErrors)} errors of clients`}
+          note={`${rateBefore.text === '–' ? 'none' : rateBefore.text} before${clientErrorsText(requests)}`}
         >
           {rate.text} <Badge tone={rate.tone}>{rate.word}</Badge>
         </Figure>
       </dl>
     </section>
   )
+}
+
+function clientErrorsText({ clientErrors }: Today['requests']): string {
+  if (clientErrors === 0) return ''
+  return `; without ${formatCount(clientErrors)} ${clientErrors === 1 ? 'error' : 'errors'} of clients`
 }
 
 function FailingProviders() {

@@ -1,6 +1,14 @@
-import { parseUsd } from '../../../lib/usd.ts'
 import type { ApiClient } from '../../api/client.ts'
-import { decimalText } from '../../components/format.ts'
+import {
+  type Day,
+  type DayCosts,
+  type DayUsage,
+  loadWeek,
+  nanosOf,
+  resultsOf,
+  sumCosts,
+  sumUsage,
+} from '../../api/week.ts'
 
 /** The requests of a period. */
 export type Requests = { readonly all: number; readonly clientErrors: number; readonly serverErrors: number }
@@ -16,37 +24,11 @@ export type Today = {
   readonly spend: ReadonlyMap<string, bigint>
 }
 
-type Bucket<Result> = { readonly start_time: number; readonly results: readonly Result[] }
-type Page<Result> = { readonly data: readonly Bucket<Result>[] }
-
-type UsageResult = {
-  readonly num_model_requests: number
-  readonly num_client_errors: number
-  readonly num_server_errors: number
-}
-
-type CostsResult = {
-  readonly organization_id: string | null
-  readonly amount: { readonly value: number | string | null }
-  readonly num_unpriced_requests: number
-}
-
-const daySeconds = 86_400
-
 /** Loads the usage and the costs of seven days, of which the last is the one of `nowMs`. */
 export async function loadToday(client: ApiClient, nowMs: number, signal: AbortSignal): Promise<Today> {
-  const now = Math.floor(nowMs / 1000)
-  const start = now - (now % daySeconds)
-  const query = { start_time: start - 6 * daySeconds, end_time: now, bucket_width: '1d', limit: 7 }
-  const [usage, costs] = await Promise.all([
-    client.get<Page<UsageResult>>('/v1/organization/usage/completions', { query, signal }),
-    client.get<Page<CostsResult>>('/v1/organization/costs', {
-      query: { ...query, group_by: ['organization_id'] },
-      signal,
-    }),
-  ])
-  const [usageToday, usageBefore] = split(usage, start)
-  const [costsToday, costsBefore] = split(costs, start)
+  const week = await loadWeek(client, nowMs, { costsBy: ['organization_id'] }, signal)
+  const [usageToday, usageBefore] = split(week.usage, week.today)
+  const [costsToday, costsBefore] = split(week.costs, week.today)
   return {
     requests: sumRequests(usageToday),
     cost: sumCosts(costsToday),
@@ -56,39 +38,30 @@ export async function loadToday(client: ApiClient, nowMs: number, signal: AbortS
   }
 }
 
-/** The results of the buckets from this second on, and of those before. */
+/** The results of the days from this second on, and of those before. */
 function split<Result>(
-  { data }: Page<Result>,
+  days: readonly Day<Result>[],
   start: number,
 ): readonly [readonly Result[], readonly Result[]] {
-  const resultsOf = (buckets: readonly Bucket<Result>[]) => buckets.flatMap(({ results }) => results)
   return [
-    resultsOf(data.filter(({ start_time }) => start_time >= start)),
-    resultsOf(data.filter(({ start_time }) => start_time < start)),
+    resultsOf(days.filter(({ start_time }) => start_time >= start)),
+    resultsOf(days.filter(({ start_time }) => start_time < start)),
   ]
 }
 
-function sumRequests(results: readonly UsageResult[]): Requests {
-  const sum = (field: keyof UsageResult) => results.reduce((total, result) => total + result[field], 0)
+function sumRequests(results: readonly DayUsage[]): Requests {
   return {
-    all: sum('num_model_requests'),
-    clientErrors: sum('num_client_errors'),
-    serverErrors: sum('num_server_errors'),
+    all: sumUsage(results, 'num_model_requests'),
+    clientErrors: sumUsage(results, 'num_client_errors'),
+    serverErrors: sumUsage(results, 'num_server_errors'),
   }
 }
 
-const nanosOf = ({ amount }: CostsResult) => parseUsd(decimalText(amount.value ?? ''))
-
-function sumCosts(results: readonly CostsResult[]): bigint | null {
-  const known = results.map(nanosOf).filter((cost) => cost !== undefined)
-  return known.length === 0 && results.length > 0 ? null : known.reduce((sum, cost) => sum + cost, 0n)
-}
-
-function spendOf(results: readonly CostsResult[]): ReadonlyMap<string, bigint> {
+function spendOf(results: readonly DayCosts[]): ReadonlyMap<string, bigint> {
   const spend = new Map<string, bigint>()
   for (const result of results) {
     const { organization_id: id } = result
-    if (id !== null) spend.set(id, (spend.get(id) ?? 0n) + (nanosOf(result) ?? 0n))
+    if (id != null) spend.set(id, (spend.get(id) ?? 0n) + (nanosOf(result) ?? 0n))
   }
   return spend
 }

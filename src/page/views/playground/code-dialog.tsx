@@ -5,16 +5,13 @@ import { CodeBlock } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { Tabs } from '../../components/tabs.tsx'
-import { type Snippet, snippetsOf } from './snippets.ts'
+import { exampleMessage, type Snippet, snippetsOf } from './snippets.ts'
 import type { useConversation } from './use-conversation.ts'
 
 /** A request that can be shown as code. */
 export type CodeChoice = { readonly label: string; readonly request: GenerationRequest }
 
 type Conversation = Pick<ReturnType<typeof useConversation>, 'turns' | 'busy' | 'requestsFor'>
-
-/** The message of a request before one is written. */
-export const exampleMessage: PlaygroundMessage = { role: 'user', text: 'Hello from Weir' }
 
 /**
  * The requests of a conversation: the one that “Send” would send now, the last one that was sent, and that of “Retry” where

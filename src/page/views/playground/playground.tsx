@@ -10,6 +10,7 @@ import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
+import { isConversational } from '../model-snippets.ts'
 import { CodeDialog, type CodeChoice, codeChoices } from './code-dialog.tsx'
 import { Composer } from './composer.tsx'
 import { ParameterPanel } from './parameter-panel.tsx'
@@ -50,10 +51,7 @@ export function Playground({ query }: PageRoute) {
 /** The models that can take part in a conversation. */
 async function loadModels(api: ApiClient, signal: AbortSignal): Promise<readonly PlaygroundModel[]> {
   const models = await loadList<PlaygroundModel>(api, '/v1/models', signal)
-  return models.filter(
-    ({ supported_apis: apis }) =>
-      apis.length === 0 || apis.includes('chat_completions') || apis.includes('responses'),
-  )
+  return models.filter(isConversational)
 }
 
 /** The second model of a comparison is in the address, as the first one. */

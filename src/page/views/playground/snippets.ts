@@ -1,9 +1,12 @@
-import { type GenerationRequest, pathOf, requestBody } from '../../api/generate.ts'
+import { type GenerationRequest, pathOf, type PlaygroundMessage, requestBody } from '../../api/generate.ts'
 import { aiSdk } from './ai-sdk-snippet.ts'
 import { keyVariable, pythonLiteral, typescriptLiteral } from './literals.ts'
 
 /** The same request as code of a language. */
 export type Snippet = { readonly id: string; readonly label: string; readonly code: string }
+
+/** The message of a request before one is written. */
+export const exampleMessage: PlaygroundMessage = { role: 'user', text: 'Hello from Weir' }
 
 /** The body of a request, as it is sent. */
 type Body = Readonly<Record<string, unknown>>
@@ -50,12 +53,12 @@ const resources = {
   '/v1/embeddings': {
     name: 'embeddings',
     python: ['print(result.data[0].embedding)'],
-    typescript: ['console.log(result.data[0]?.embedding)'],
+    typescript: ['process.stdout.write(JSON.stringify(result.data[0]?.embedding))'],
   },
   '/v1/completions': {
     name: 'completions',
     python: ['print(result.choices[0].text)'],
-    typescript: ['console.log(result.choices[0]?.text)'],
+    typescript: ["process.stdout.write(result.choices[0]?.text ?? '')"],
   },
 } as const satisfies Readonly<Record<string, Resource>>
 

@@ -1,0 +1,111 @@
+import type { ApiClient } from '../api/client.ts'
+import { loadList } from '../api/pages.ts'
+import { useResource } from '../api/resource.ts'
+import { Foreign } from '../components/facts.tsx'
+import { Table } from '../components/table.tsx'
+import { type Column, nameColumn } from '../components/table-columns.tsx'
+import { Loaded } from '../components/view.tsx'
+import { routeHash } from '../route.ts'
+import { useSession } from '../session.tsx'
+import type { Model } from './model.tsx'
+import { type Provider, type ProviderRoute, routeColumns } from './provider-columns.tsx'
+
+/** The routes of a model, in the order in which they are tried; for the operator with their health. */
+export function ModelRoutes({ model }: { readonly model: Model }) {
+  const { admin } = useSession()
+  const { routes } = model
+  return (
+    <section class="stack" aria-label="Routes of the model">
+      <h2>Routes</h2>
+      <p class="quiet">{orderText(routes)}</p>
+      {routes.length > 0 &&
+        (admin === undefined ? (
+          <Table label="Routes" columns={columnsOf(routes)} rows={numbered(routes)} rowKey={keyOf} />
+        ) : (
+          <RoutesWithHealth model={model} admin={admin} />
+        ))}
+    </section>
+  )
+}
+
+type Route = Model['routes'][number]
+type Row = Route & { readonly position: number }
+
+const numbered = (routes: readonly Route[]): readonly Row[] =>
+  routes.map((route, index) => ({ ...route, position: index + 1 }))
+const keyOf = ({ position }: Row) => String(position)
+
+function orderText(routes: readonly Route[]): string {
+  if (routes.length === 0) return 'No provider of this model has an API key.'
+  if (routes.length === 1) return 'All requests go to this provider.'
+  const order = routes.some(({ weight }) => weight !== null)
+    ? 'The first route of a request is drawn by weight.'
+    : 'The routes are tried in this order.'
+  return `${order} If it fails before the answer begins, the next one is tried.`
+}
+
+function columnsOf(routes: readonly Route[]): readonly Column<Row>[] {
+  const weights: Column<Row> = {
+    id: 'weight',
+    header: 'Weight',
+    align: 'right',
+    render: ({ weight }) => weight ?? 1,
+  }
+  return [
+    nameColumn('provider', 'Provider', ({ provider }) => provider),
+    { id: 'position', header: 'Order', align: 'right', render: ({ position }) => position },
+    ...(routes.some(({ weight }) => weight !== null) ? [weights] : []),
+  ]
+}
+
+type HealthRow = Row & { readonly health: ProviderRoute | undefined }
+
+function RoutesWithHealth({ model, admin }: { readonly model: Model; readonly admin: ApiClient }) {
+  const providers = useResource((signal) => loadList<Provider>(admin, '/admin/providers', signal), [admin])
+  return (
+    <Loaded resource={providers} lines={3}>
+      {(value) => (
+        <Table
+          label="Routes"
+          columns={[...columnsOf(model.routes).map(linked), ...healthColumns]}
+          rows={withHealth(model, value)}
+          rowKey={keyOf}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+/** The operator can open the provider of a route. */
+function linked(column: Column<Row>): Column<HealthRow> {
+  if (column.id !== 'provider') return column
+  return {
+    ...column,
+    render: ({ provider }) => (
+      <a href={routeHash('providers', [provider])}>
+        <Foreign text={provider} />
+      </a>
+    ),
+  }
+}
+
+/** What the view of the provider has of a route beyond this is a click away. */
+const shownColumns = ['upstream', 'circuit', 'requests', 'failures', 'error']
+
+const healthColumns: readonly Column<HealthRow>[] = routeColumns
+  .filter(({ id }) => shownColumns.includes(id))
+  .map(({ id, header, align, render }) => ({
+    id,
+    header,
+    ...(align && { align }),
+    render: ({ health }: HealthRow) => (health === undefined ? '–' : render(health)),
+  }))
+
+/** A model may have several routes to a provider: they are in the same order in both lists. */
+function withHealth(model: Model, providers: readonly Provider[]): readonly HealthRow[] {
+  return numbered(model.routes).map((row, index, rows) => {
+    const earlier = rows.slice(0, index).filter(({ provider }) => provider === row.provider).length
+    const own = providers.find(({ id }) => id === row.provider)?.routes ?? []
+    return { ...row, health: own.filter((route) => route.model === model.slug)[earlier] }
+  })
+}
