@@ -29,13 +29,14 @@ const groupings = {
   api: 'api',
   organization_id: 'organization',
   organization: 'organization',
+  error: 'error',
 } as const satisfies Readonly<Record<string, UsageDimension>>
 
 const lists = {
   'group_by[]': list(
     'The properties to group the results by: ' +
-      '`model`, `api_key_id`, `user_id`, `tag`, `provider`, `api` or `organization_id`. ' +
-      'Only one of `user_id` and `tag` is possible; a request with several tags counts in several results.',
+      '`model`, `api_key_id`, `user_id`, `tag`, `provider`, `api`, `organization_id` or `error`. ' +
+      'Only one of `user_id`, `tag` and `error` is possible; a request with several tags counts in several results.',
   ),
   'models[]': list('Only requests to these models. The slugs of models, such as `openai/gpt-5-mini`.'),
   'api_key_ids[]': list('Only requests with these API keys. The IDs of API keys.'),
@@ -96,8 +97,8 @@ export function defineReportQuery(limits: BucketLimits) {
 
 function readFilters(request: Request): Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> {
   const groupBy = [...new Set(readList(request, 'group_by').map(dimensionOf))]
-  if (groupBy.includes('user') && groupBy.includes('tag'))
-    throw invalid('group_by', 'user_id and tag cannot be combined')
+  if (groupBy.filter((dimension) => ['user', 'tag', 'error'].includes(dimension)).length > 1)
+    throw invalid('group_by', 'only one of user_id, tag and error is possible')
   return {
     groupBy,
     models: presentList(readList(request, 'models')),

@@ -76,5 +76,6 @@ function renderValues(values: UsageBucketGroup['values']) {
     provider: values.provider ?? null,
     api: values.api ?? null,
     tag: values.tag ?? null,
+    error: values.error ?? null,
   }
 }

@@ -18,6 +18,9 @@ const groupFields = {
   provider: orNull('The name of the provider.'),
   api: orNull('The API of the requests, such as `chat` or `responses`.'),
   tag: orNull('One of the `tags` of the requests.'),
+  error: orNull(
+    'The error code of the requests that failed, or `status_` and the status of those without one.',
+  ),
 }
 
 const timing = (description: string) =>

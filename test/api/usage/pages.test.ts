@@ -127,6 +127,7 @@ test.each([
   ['a group that does not exist', { group_by: 'colour' }, 'group_by'],
   ['projects, which do not exist', { 'group_by[]': 'project_id' }, 'group_by'],
   ['two labels at once', { group_by: ['tag', 'user_id'] }, 'group_by'],
+  ['errors of users', { 'group_by[]': ['user', 'error'] }, 'group_by'],
   ['an unknown width', { bucket_width: '1w' }, 'bucket_width'],
   ['no buckets', { limit: 0 }, 'limit'],
   ['too many days', { limit: 32 }, 'limit'],

@@ -50,6 +50,7 @@ test('the usage of today has the requests, tokens and latencies of the organizat
       provider: null,
       api: null,
       tag: null,
+      error: null,
     },
   ])
   expect(resultsOf(await readReport(paid.app, usagePath, {}, globex))).toMatchObject([
@@ -86,6 +87,29 @@ test.each([
     ).toEqual(rest)
   },
 )
+
+test('a report by error has the codes of the requests that failed, and null for the others', async () => {
+  await using scenario = await startReports()
+  const { paid } = scenario
+  await chatTimes(paid, 3)
+  await paid.app.chat({ ...chatRequest, model: 'acme/unknown' })
+  paid.acme.respondWith(json({ error: { message: 'Broken.' } }, { status: 500 }))
+  const failed = await paid.app.chat(chatRequest)
+  const { error } = (await failed.json()) as { readonly error: { readonly code: string } }
+  await paid.billing.waitForUsage(5)
+  await paid.billing.rows('UPDATE usage SET error = NULL, status = 404 WHERE model IS NULL')
+  const grouped = { group_by: ['error', 'model'] }
+  const rows = (results: readonly Readonly<Record<string, unknown>>[]) =>
+    results.map((result) => [result.error, result.model, result.num_model_requests])
+  const expected = [
+    [null, 'acme/river', 3],
+    [error.code, 'acme/river', 1],
+    ['status_404', null, 1],
+  ].toSorted()
+  expect(error.code).toBeString()
+  for (const path of [usagePath, costsPath])
+    expect(rows(resultsOf(await readReport(paid.app, path, grouped))).toSorted()).toEqual(expected)
+})
 
 test('the filters of a report are combined with the groups', async () => {
   await using scenario = await startReports()
