@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { formatUsd } from '../../src/lib/usd.ts'
-import { type BillingScenario, startBillingScenario } from '../support/billing-scenario.ts'
-import { jsonReply } from '../support/chat-fixtures.ts'
-import { fillUsage } from '../support/usage-rows.ts'
+import type { BillingScenario } from '../support/billing-scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
+import { adminKey, idOf, startUsage } from './support/usage.ts'
 
 const browser = sharedTab()
-const adminKey = 'admin-secret-0123456789'
 const day = 86_400_000
 
 /** One gateway with 20,000 requests for the tests that do not change it. */
@@ -19,20 +17,6 @@ beforeAll(async () => {
   paid = await startUsage(20_000)
 })
 afterAll(() => paid[Symbol.asyncDispose]())
-
-/** A gateway with so many requests in 30 days; two of three are of the organization of the key. */
-async function startUsage(rows: number): Promise<BillingScenario> {
-  const paid = await startBillingScenario(jsonReply(), { environment: { WEIR_ADMIN_KEY: adminKey } })
-  await paid.billing.fund('globex', '1')
-  const ids = await Promise.all(['default', 'globex', 'default'].map((name) => idOf(paid, name)))
-  const now = Date.now()
-  if (rows > 0) await fillUsage(paid.billing, { rows, from: now - 30 * day, to: now, organizations: ids })
-  return paid
-}
-
-async function idOf({ billing }: BillingScenario, name: string): Promise<string> {
-  return String((await billing.values('SELECT id FROM organizations WHERE name = ?', name))[0]?.[0])
-}
 
 /** What the database has of an organization since a time, beside the page. */
 async function sumsSince(paid: BillingScenario, since: number) {
@@ -108,7 +92,7 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     expect(watch.requests.filter((url) => url.includes('page=page_')).length).toBeGreaterThan(0)
     await page.getByText('Show as table').first().focus()
     await page.keyboard.press('Enter')
-    const table = page.getByRole('region', { name: 'Requests' })
+    const table = page.getByRole('region', { name: 'Cost' })
     await table.waitFor()
     expect(await table.locator('table').getAttribute('aria-rowcount')).toBe('170')
     expect(await accessibilityProblems(page)).toEqual([])

@@ -23,6 +23,7 @@ export function formatDuration(milliseconds: number): string {
 const timeFormats = {
   short: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }),
   day: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }),
+  utcDay: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }),
 } as const
 
 /** The precision of a time. */

@@ -8,9 +8,10 @@ import { useToast } from '../../components/toast.tsx'
 import { EmptyLine, Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
+import { RangeButtons } from '../usage/period-fields.tsx'
+import { type RangeName, ranges } from '../usage/period.ts'
 import { grandTotal, loadReport } from '../usage/report.ts'
 import { UsageReport } from '../usage/usage.tsx'
-import { RangeButtons, type RangeName, ranges } from '../usage/usage-query.tsx'
 import { LimitsSection } from './limits-section.tsx'
 import { type Organization, organizationPath, OrganizationState } from './organization.tsx'
 import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
@@ -87,7 +88,7 @@ function Account(props: { readonly organization: Organization; readonly onChange
 function OrganizationUsage({ id }: { readonly id: string }) {
   const admin = useAdminApi()
   const [range, setRange] = useState<RangeName>('7d')
-  const shown = { range, by: 'none', model: undefined, key: undefined, everyone: true } as const
+  const shown = { period: range, by: [], model: undefined, key: undefined, everyone: true }
   const client = useMemo(() => usageOf(admin, id), [admin, id])
   const report = useResource((signal) => loadReport(client, shown, Date.now(), signal), [client, range])
   return (

@@ -1,15 +1,21 @@
-import type { Series } from '../../components/chart.tsx'
 import { visibleText } from '../../components/format.ts'
-import type { Bucket, Figures, Report, Timing, UsageResult } from './report.ts'
+import type { Series } from '../../components/plot.ts'
+import {
+  type Bucket,
+  type Figures,
+  groupKey,
+  type Report,
+  type Timing,
+  type UsageResult,
+  valuesOf,
+} from './report.ts'
+import type { Grouping } from './usage-query.tsx'
 
-/** The label of requests that have no value of the grouping. */
-export const noValueLabel = '(none)'
-
-/** The content of a chart. */
+/** The content of a chart. Bars are parts of a sum. */
 export type ChartData = {
   readonly title: string
   readonly unit: 'count' | 'usd' | 'duration'
-  readonly kind?: 'bars'
+  readonly kind: 'bars' | 'line'
   readonly series: readonly Series[]
 }
 
@@ -20,20 +26,34 @@ export function timesOf({ total }: Report): readonly number[] {
 
 /** The charts of a report. Without groups, a chart shows the parts of its figure. */
 export function chartsOf(report: Report): readonly ChartData[] {
-  return report.by === 'none' ? chartsOfTotal(report.total) : chartsOfGroups(report)
+  return report.by.length === 0 ? chartsOfTotal(report.total) : chartsOfGroups(report)
+}
+
+/** The value of a grouping for people. */
+export function valueText(name: Grouping, value: string | null): string {
+  if (value !== null) return visibleText(value)
+  return name === 'error' ? '(no error)' : '(none)'
 }
 
 type Line = readonly [label: string, valueOf: (result: UsageResult) => number | null]
-type LineChart = Pick<ChartData, 'title' | 'unit'> & {
+type Parts = Omit<ChartData, 'series'> & {
   readonly lines: readonly Line[]
   /** The value of a bucket without requests. */
   readonly empty: number | null
 }
 
-const lineCharts: readonly LineChart[] = [
+const parts: readonly Parts[] = [
+  {
+    title: 'Requests',
+    unit: 'count',
+    kind: 'bars',
+    empty: 0,
+    lines: [['Requests', (one) => one.num_model_requests]],
+  },
   {
     title: 'Tokens',
     unit: 'count',
+    kind: 'bars',
     empty: 0,
     lines: [
       ['Input', (one) => one.input_tokens],
@@ -43,6 +63,7 @@ const lineCharts: readonly LineChart[] = [
   {
     title: 'Errors',
     unit: 'count',
+    kind: 'bars',
     empty: 0,
     lines: [
       ['4xx', (one) => one.num_client_errors],
@@ -50,10 +71,17 @@ const lineCharts: readonly LineChart[] = [
       ['Other', (one) => one.num_failed_requests - one.num_client_errors - one.num_server_errors],
     ],
   },
-  { title: 'Latency', unit: 'duration', empty: null, lines: percentiles((one) => one.latency_ms) },
+  {
+    title: 'Latency',
+    unit: 'duration',
+    kind: 'line',
+    empty: null,
+    lines: percentiles((one) => one.latency_ms),
+  },
   {
     title: 'Time to first token',
     unit: 'duration',
+    kind: 'line',
     empty: null,
     lines: percentiles((one) => one.first_token_ms),
   },
@@ -73,100 +101,112 @@ function chartsOfTotal({ usage, costs }: Figures): readonly ChartData[] {
   })
   const usd = costs.map(({ results: [result] }) => Number(result?.amount.value ?? 0))
   return [
-    {
-      title: 'Requests',
-      unit: 'count',
-      kind: 'bars',
-      series: [series(0, ['Requests', (one) => one.num_model_requests])],
-    },
-    { title: 'Cost', unit: 'usd', kind: 'bars', series: [{ label: 'USD', values: usd }] },
-    ...lineCharts.map(({ title, unit, lines, empty }) => ({
+    { title: 'Cost', unit: 'usd', kind: 'bars', series: [{ label: 'Cost', values: usd }] },
+    ...parts.map(({ title, unit, kind, lines, empty }) => ({
       title,
       unit,
+      kind,
       series: lines.map((line) => series(empty, line)),
     })),
   ]
 }
 
 function chartsOfGroups({ by, groups: { usage, costs } }: Report): readonly ChartData[] {
-  const nameOf = (result: object) => labelOf(result, by)
-  const shown = largestGroups(usage, nameOf)
-  const counted = (valueOf: (result: UsageResult) => number) => sumsByGroup(usage, shown, nameOf, valueOf)
+  const shown = largestGroups(usage, by)
+  const keyOf: KeyOf = (result) => groupKey(result, by)
+  const counted = (valueOf: (result: UsageResult) => number) => sumsByGroup(usage, shown, keyOf, valueOf)
   const median = (valueOf: (result: UsageResult) => number | null) =>
-    valuesByGroup(usage, shown, nameOf, valueOf)
-  const usd = sumsByGroup(costs, shown, nameOf, (one) => Number(one.amount.value ?? 0))
+    valuesByGroup(usage, shown, keyOf, valueOf)
+  const usd = sumsByGroup(costs, shown, keyOf, (one) => Number(one.amount.value ?? 0))
+  const requests = counted((one) => one.num_model_requests)
+  const tokens = counted((one) => one.input_tokens + one.output_tokens)
+  const errors = counted((one) => one.num_failed_requests)
+  const latency = median((one) => one.latency_ms?.p50 ?? null)
+  const firstToken = median((one) => one.first_token_ms?.p50 ?? null)
   return [
-    { title: 'Requests', unit: 'count', series: counted((one) => one.num_model_requests) },
-    { title: 'Cost', unit: 'usd', series: usd },
-    {
-      title: 'Tokens',
-      unit: 'count',
-      series: counted((one) => one.input_tokens + one.output_tokens),
-    },
-    { title: 'Errors', unit: 'count', series: counted((one) => one.num_failed_requests) },
-    { title: 'Median latency', unit: 'duration', series: median((one) => one.latency_ms?.p50 ?? null) },
-    {
-      title: 'Median time to first token',
-      unit: 'duration',
-      series: median((one) => one.first_token_ms?.p50 ?? null),
-    },
+    { title: 'Cost', unit: 'usd', kind: 'bars', series: usd },
+    { title: 'Requests', unit: 'count', kind: 'bars', series: requests },
+    { title: 'Tokens', unit: 'count', kind: 'bars', series: tokens },
+    { title: 'Errors', unit: 'count', kind: 'bars', series: errors },
+    { title: 'Median latency', unit: 'duration', kind: 'line', series: latency },
+    { title: 'Median time to first token', unit: 'duration', kind: 'line', series: firstToken },
   ]
 }
 
-function labelOf(result: object, by: string): string {
-  const value = (result as Readonly<Record<string, unknown>>)[by]
-  return typeof value === 'string' ? visibleText(value) : noValueLabel
-}
+type KeyOf = (result: Parameters<typeof groupKey>[0]) => string
 
-/** More groups than this are shown as one line. */
+/** More groups than this are shown as one. */
 const maxGroups = 5
 const othersLabel = '(others)'
 
-/** The groups with most requests: each chart shows them in this order, so that a group has one color. */
+/** Where requests are grouped by error, as many of these are the ones with most errors. */
+const maxFailing = 3
+
+type Size = { readonly label: string; readonly requests: number; readonly failed: number }
+
+/** The labels of the groups with most requests, by their keys. Each chart has the same ones, so that a group has one color. */
 function largestGroups(
   buckets: readonly Bucket<UsageResult>[],
-  nameOf: (result: UsageResult) => string,
-): ReadonlySet<string> {
-  const requests = new Map<string, number>()
+  by: readonly Grouping[],
+): ReadonlyMap<string, string> {
+  const groups = new Map<string, Size>()
   for (const result of buckets.flatMap(({ results }) => results)) {
-    const name = nameOf(result)
-    requests.set(name, (requests.get(name) ?? 0) + result.num_model_requests)
+    const key = groupKey(result, by)
+    const { requests, failed, label } = groups.get(key) ?? {
+      label: labelOf(result, by),
+      requests: 0,
+      failed: 0,
+    }
+    groups.set(key, {
+      label,
+      requests: requests + result.num_model_requests,
+      failed: failed + result.num_failed_requests,
+    })
   }
-  const largest = [...requests].toSorted(([, one], [, other]) => other - one).slice(0, maxGroups)
-  return new Set(largest.map(([name]) => name))
+  const sorted = (field: 'requests' | 'failed') =>
+    [...groups].toSorted(([, one], [, other]) => other[field] - one[field])
+  const largest = sorted('requests')
+  const failing = by.includes('error') ? sorted('failed').slice(0, maxFailing) : []
+  const keys = new Set([...new Set([...failing, ...largest].map(([key]) => key))].slice(0, maxGroups))
+  return new Map(largest.filter(([key]) => keys.has(key)).map(([key, { label }]) => [key, label]))
 }
 
-/** A line for each of these groups, and one for the sum of the others. */
-function sumsByGroup<Result>(
+function labelOf(result: UsageResult, by: readonly Grouping[]): string {
+  return valuesOf(result, by)
+    .map((value, index) => valueText(by[index] ?? 'model', value))
+    .join(' · ')
+}
+
+/** A row of bars for each of these groups, and one for the sum of the others. */
+function sumsByGroup<Result extends object>(
   buckets: readonly Bucket<Result>[],
-  shown: ReadonlySet<string>,
-  nameOf: (result: Result) => string,
+  shown: ReadonlyMap<string, string>,
+  keyOf: (result: Result) => string,
   valueOf: (result: Result) => number,
 ): readonly Series[] {
-  const rows = new Map([...shown, othersLabel].map((name) => [name, buckets.map(() => 0)]))
+  const others = buckets.map(() => 0)
+  const rows = new Map([...shown.keys()].map((key) => [key, buckets.map(() => 0)]))
   for (const [index, { results }] of buckets.entries()) {
     for (const result of results) {
-      const name = nameOf(result)
-      const row = rows.get(shown.has(name) ? name : othersLabel) ?? []
+      const row = rows.get(keyOf(result)) ?? others
       row[index] = (row[index] ?? 0) + valueOf(result)
     }
   }
-  return [...rows]
-    .filter(([name, values]) => name !== othersLabel || values.some((value) => value > 0))
-    .map(([label, values]) => ({ label, values }))
+  const series = [...rows].map(([key, values]) => ({ label: shown.get(key) ?? '', values }))
+  return others.some((value) => value > 0) ? [...series, { label: othersLabel, values: others }] : series
 }
 
 /** A line for each of these groups: percentiles of the others have no sum. */
 function valuesByGroup(
   buckets: readonly Bucket<UsageResult>[],
-  shown: ReadonlySet<string>,
-  nameOf: (result: UsageResult) => string,
+  shown: ReadonlyMap<string, string>,
+  keyOf: KeyOf,
   valueOf: (result: UsageResult) => number | null,
 ): readonly Series[] {
-  return [...shown].map((label) => ({
+  return [...shown].map(([key, label]) => ({
     label,
     values: buckets.map(({ results }) => {
-      const result = results.find((one) => nameOf(one) === label)
+      const result = results.find((one) => keyOf(one) === key)
       return result === undefined ? null : valueOf(result)
     }),
   }))

@@ -2,7 +2,8 @@ import { parseUsd } from '../../../lib/usd.ts'
 import type { ApiClient, Query } from '../../api/client.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import { decimalText } from '../../components/format.ts'
-import { type Grouping, ranges, type UsageQuery } from './usage-query.tsx'
+import { type Span, spanOf } from './period.ts'
+import type { Grouping, UsageQuery } from './usage-query.tsx'
 
 /** Percentiles, in milliseconds. */
 export type Timing = { readonly p50: number; readonly p95: number }
@@ -14,6 +15,7 @@ type Labels = Readonly<Partial<Record<Grouping, string | null>>>
 export type UsageResult = Labels & {
   readonly input_tokens: number
   readonly input_cached_tokens: number
+  readonly input_cache_write_tokens: number
   readonly output_tokens: number
   readonly output_reasoning_tokens: number
   readonly num_model_requests: number
@@ -24,8 +26,10 @@ export type UsageResult = Labels & {
   readonly first_token_ms: Timing | null
 }
 
-type CostsResult = Labels & {
+/** The cost of a bucket, or of one group in it. */
+export type CostsResult = Labels & {
   readonly amount: { readonly value: number | string | null }
+  readonly num_model_requests: number
   readonly num_unpriced_requests: number
 }
 
@@ -45,41 +49,58 @@ export type Figures = {
 }
 
 /** The figures by group, and those of all requests: with several tags, a request is in several groups. */
-export type Report = { readonly by: Grouping; readonly groups: Figures; readonly total: Figures }
+export type Report = {
+  readonly by: readonly Grouping[]
+  readonly groups: Figures
+  readonly total: Figures
+  /** Of a bucket, in seconds. */
+  readonly step: number
+}
 
-/** Loads the report until `nowMs`, milliseconds since 1970, with every page of it. */
+/** Loads the report of a period at `nowMs`, milliseconds since 1970, with every page of it. */
 export async function loadReport(
   client: ApiClient,
-  { range, by, model, key }: UsageQuery,
+  { period, by, model, key }: UsageQuery,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Report> {
-  const now = Math.floor(nowMs / 1000)
-  const { seconds, width, limit } = ranges[range]
+  const { start, end, width } = spanOf(period, Math.floor(nowMs / 1000))
   const query = {
-    start_time: now - seconds,
-    end_time: now,
+    start_time: start,
+    end_time: end,
     bucket_width: width,
-    limit,
     models: model === undefined ? [] : [model],
     api_key_ids: key === undefined ? [] : [key],
   }
-  const total = loadFigures(client, query, signal)
-  const groups = by === 'none' ? total : loadFigures(client, { ...query, group_by: [by] }, signal)
-  const [loadedTotal, loadedGroups] = await Promise.all([total, groups])
-  return { by, groups: loadedGroups, total: loadedTotal }
+  const load = (group_by: readonly Grouping[]) => loadFigures(client, { ...query, group_by }, width, signal)
+  // Other groups than tags add up to the total.
+  const [groups, total] = await Promise.all([load(by), by.includes('tag') ? load([]) : undefined])
+  return { by, groups, total: total ?? groups, step: widths[width].seconds }
 }
 
-async function loadFigures(client: ApiClient, query: Query, signal: AbortSignal): Promise<Figures> {
+/** The length of a bucket, and the most buckets of a page. */
+const widths = {
+  '1m': { seconds: 60, usage: 1440, costs: 1440 },
+  '1h': { seconds: 3600, usage: 168, costs: 168 },
+  '1d': { seconds: 86_400, usage: 31, costs: 180 },
+} as const
+
+async function loadFigures(
+  client: ApiClient,
+  query: Query,
+  width: Span['width'],
+  signal: AbortSignal,
+): Promise<Figures> {
+  const { usage: limit, costs: costsLimit } = widths[width]
   const [usage, costs] = await Promise.all([
-    loadBuckets<UsageResult>(client, '/v1/organization/usage/completions', query, signal),
-    loadBuckets<CostsResult>(client, '/v1/organization/costs', query, signal),
+    loadBuckets<UsageResult>(client, '/v1/organization/usage/completions', { ...query, limit }, signal),
+    loadBuckets<CostsResult>(client, '/v1/organization/costs', { ...query, limit: costsLimit }, signal),
   ])
   return { usage, costs }
 }
 
-/** A report of this page has two pages at most. */
-const maxPages = 10
+/** More than those of the longest period. */
+const maxPages = 120
 
 async function loadBuckets<Result>(
   client: ApiClient,
@@ -95,13 +116,13 @@ async function loadBuckets<Result>(
     if (next_page === null) return buckets
     page = next_page
   }
-  throw new ApiFailure('The report has too many pages.')
+  throw new ApiFailure('The report has too many days. Choose a shorter period.')
 }
 
 /** The sums of a group over all buckets. */
 export type Totals = {
-  /** Null for requests without one. */
-  readonly value: string | null
+  /** Of each grouping; null for requests without one. */
+  readonly values: readonly (string | null)[]
   readonly requests: number
   readonly failed: number
   readonly inputTokens: number
@@ -114,7 +135,7 @@ export type Totals = {
 }
 
 const nothing: Totals = {
-  value: null,
+  values: [],
   requests: 0,
   failed: 0,
   inputTokens: 0,
@@ -125,14 +146,24 @@ const nothing: Totals = {
   unpriced: 0,
 }
 
+/** The values of a result, in the order of the groupings. */
+export function valuesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
+  return by.map((name) => result[name] ?? null)
+}
+
+/** A text that only results of the same group have. */
+export function groupKey(result: Labels, by: readonly Grouping[]): string {
+  return JSON.stringify(valuesOf(result, by))
+}
+
 /** Adds the buckets up, by group; a single sum where they are not grouped. */
-export function totalsOf({ usage, costs }: Figures, by: Grouping): readonly Totals[] {
-  const sums = new Map<string | null, Totals>()
-  const of = (value: string | null) => sums.get(value) ?? { ...nothing, value }
+export function totalsOf({ usage, costs }: Figures, by: readonly Grouping[]): readonly Totals[] {
+  const sums = new Map<string, Totals>()
+  const of = (result: Labels) =>
+    sums.get(groupKey(result, by)) ?? { ...nothing, values: valuesOf(result, by) }
   for (const result of usage.flatMap(({ results }) => results)) {
-    const value = result[by] ?? null
-    const sum = of(value)
-    sums.set(value, {
+    const sum = of(result)
+    sums.set(groupKey(result, by), {
       ...sum,
       requests: sum.requests + result.num_model_requests,
       failed: sum.failed + result.num_failed_requests,
@@ -143,10 +174,9 @@ export function totalsOf({ usage, costs }: Figures, by: Grouping): readonly Tota
     })
   }
   for (const result of costs.flatMap(({ results }) => results)) {
-    const value = result[by] ?? null
-    const sum = of(value)
+    const sum = of(result)
     const cost = parseUsd(decimalText(result.amount.value ?? ''))
-    sums.set(value, {
+    sums.set(groupKey(result, by), {
       ...sum,
       cost: cost === undefined ? sum.cost : (sum.cost ?? 0n) + cost,
       unpriced: sum.unpriced + result.num_unpriced_requests,
@@ -157,5 +187,5 @@ export function totalsOf({ usage, costs }: Figures, by: Grouping): readonly Tota
 
 /** The sum of everything. */
 export function grandTotal(figures: Figures): Totals {
-  return totalsOf(figures, 'none')[0] ?? nothing
+  return totalsOf(figures, [])[0] ?? nothing
 }

@@ -1,60 +1,48 @@
-import { Button, FilterChip } from '../../components/button.tsx'
+import { FilterChip } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { replaceQuery } from '../../route.ts'
+import { DayFields, RangeButtons } from './period-fields.tsx'
+import { type Period, type RangeName, ranges, readDays } from './period.ts'
 
 /** The query of the view, as in the address. */
 export type UsageQuery = {
-  readonly range: RangeName
-  readonly by: Grouping
+  readonly period: Period
+  readonly by: readonly Grouping[]
   readonly model: string | undefined
   readonly key: string | undefined
   /** The usage of all organizations, with the admin key. */
   readonly everyone: boolean
 }
 
-/** A period that ends now, and the buckets that it is shown in. */
-type Range = {
-  readonly label: string
-  /** After “in the last”. */
-  readonly past: string
-  readonly seconds: number
-  readonly width: '1m' | '1h' | '1d'
-  /** The buckets of a page. Those that the period only touches are shown too. */
-  readonly limit: number
-}
-
-/** The periods by their name in the address. */
-export const ranges = {
-  '1h': { label: '1 hour', past: 'hour', seconds: 3600, width: '1m', limit: 61 },
-  '24h': { label: '24 hours', past: '24 hours', seconds: 86_400, width: '1h', limit: 25 },
-  '7d': { label: '7 days', past: '7 days', seconds: 7 * 86_400, width: '1h', limit: 168 },
-  '30d': { label: '30 days', past: '30 days', seconds: 30 * 86_400, width: '1d', limit: 31 },
-} as const satisfies Readonly<Record<string, Range>>
-
-/** The name of a range in the address. */
-export type RangeName = keyof typeof ranges
-
 /** A property to group usage by: its name in the API, and for people. */
 export const groupings = {
-  none: 'Nothing',
   model: 'Model',
   api_key_id: 'API key',
   provider: 'Provider',
   tag: 'Tag',
   user_id: 'User',
   api: 'API',
+  error: 'Error',
   organization_id: 'Organization',
 } as const
 
 /** The name of a grouping in the API and in the address. */
 export type Grouping = keyof typeof groupings
 
-/** Reads the query of the address: a day by model, unless it names another range or grouping. */
+/** The most groupings of a report. */
+const maxGroupings = 3
+/** A report has one of these at most. */
+const labels: readonly Grouping[] = ['tag', 'user_id', 'error']
+
+/** Reads the query of the address: a day by model, unless it names another period or other groupings. */
 export function readQuery(query: URLSearchParams, everyone: boolean): UsageQuery {
-  const by = nameIn(groupings, query.get('by')) ?? 'model'
+  const names = (query.get('by') ?? 'model').split(',')
   return {
-    range: nameIn(ranges, query.get('range')) ?? '24h',
-    by: by === 'organization_id' && !everyone ? 'none' : by,
+    period: readDays(query.get('from'), query.get('to')) ?? nameIn(ranges, query.get('range')) ?? '24h',
+    by: possible(
+      names.flatMap((name) => nameIn(groupings, name) ?? []),
+      everyone,
+    ),
     model: query.get('model') || undefined,
     key: query.get('key') || undefined,
     everyone,
@@ -65,28 +53,46 @@ function nameIn<Table extends object>(table: Table, name: string | null): keyof 
   return name !== null && Object.hasOwn(table, name) ? (name as keyof Table) : undefined
 }
 
-/** The query of the address that shows this usage. */
-export function queryOf({ range, by, model, key, everyone }: UsageQuery) {
-  return { range, by, model, key, scope: everyone ? 'all' : undefined }
+/** The groupings that are possible together, in their order. */
+function possible(names: readonly Grouping[], everyone: boolean): readonly Grouping[] {
+  const by: Grouping[] = []
+  for (const name of names) if (canAdd(name, by, everyone)) by.push(name)
+  return by.slice(0, maxGroupings)
 }
 
-/** The range, the grouping and the filters, which are kept in the address. */
-export function UsageControls(props: { readonly shown: UsageQuery; readonly canSwitch: boolean }) {
-  const { shown, canSwitch } = props
+function canAdd(name: Grouping, by: readonly Grouping[], everyone: boolean): boolean {
+  if (by.includes(name) || (name === 'organization_id' && !everyone)) return false
+  return !labels.includes(name) || !by.some((other) => labels.includes(other))
+}
+
+/** The query of the address that shows this usage. */
+export function queryOf({ period, by, model, key, everyone }: UsageQuery) {
+  const days = typeof period === 'string' ? { range: period } : { from: period.first, to: period.last }
+  return { ...days, by: by.join() || 'none', model, key, scope: everyone ? 'all' : undefined }
+}
+
+/** The period, the groupings and the filters, which are kept in the address. */
+export function UsageControls(props: {
+  readonly shown: UsageQuery
+  readonly canSwitch: boolean
+  /** Unix seconds. */
+  readonly now: number
+}) {
+  const { shown, canSwitch, now } = props
+  const { period, by, everyone } = shown
   const change = (changed: Partial<UsageQuery>) => replaceQuery(queryOf({ ...shown, ...changed }))
   return (
     <div class="usage-controls">
-      <RangeButtons selected={shown.range} onSelect={(range) => change({ range })} />
-      <SelectField
-        label="Group by"
-        value={shown.by}
-        options={groupingOptions(shown.everyone)}
-        onChange={(by) => change({ by })}
+      <RangeButtons
+        selected={typeof period === 'string' ? period : undefined}
+        onSelect={(range: RangeName) => change({ period: range })}
       />
+      <DayFields period={period} now={now} onSelect={(days) => change({ period: days })} />
+      <GroupingFields by={by} everyone={everyone} onChange={(names) => change({ by: names })} />
       {canSwitch && (
         <SelectField
           label="Usage of"
-          value={shown.everyone ? 'all' : 'own'}
+          value={everyone ? 'all' : 'own'}
           options={scopes}
           onChange={(scope) => change({ everyone: scope === 'all' })}
         />
@@ -101,29 +107,34 @@ export function UsageControls(props: { readonly shown: UsageQuery; readonly canS
   )
 }
 
-/** The choice of a range. */
-export function RangeButtons(props: {
-  readonly selected: RangeName
-  readonly onSelect: (range: RangeName) => void
-}) {
-  return (
-    <div class="segmented" role="group" aria-label="Range">
-      {(Object.keys(ranges) as RangeName[]).map((name) => (
-        <Button
-          key={name}
-          label={ranges[name].label}
-          pressed={name === props.selected}
-          onClick={() => props.onSelect(name)}
-        />
-      ))}
-    </div>
-  )
-}
+const fieldLabels = ['Group by', 'Then by', 'And by']
 
-function groupingOptions(everyone: boolean) {
-  return Object.entries(groupings)
-    .filter(([name]) => everyone || name !== 'organization_id')
-    .map(([name, label]) => ({ value: name as Grouping, label }))
+/** A field for each grouping, and one for the next. */
+function GroupingFields(props: {
+  readonly by: readonly Grouping[]
+  readonly everyone: boolean
+  readonly onChange: (by: readonly Grouping[]) => void
+}) {
+  const { by, everyone, onChange } = props
+  const count = Math.min(by.length + 1, maxGroupings)
+  return fieldLabels.slice(0, count).map((label, index) => {
+    const others = by.toSpliced(index, 1)
+    const names = (Object.keys(groupings) as Grouping[]).filter((name) => canAdd(name, others, everyone))
+    return (
+      <SelectField
+        key={label}
+        label={label}
+        value={by[index] ?? 'none'}
+        options={[
+          { value: 'none', label: 'Nothing' },
+          ...names.map((value) => ({ value, label: groupings[value] })),
+        ]}
+        onChange={(name: Grouping | 'none') =>
+          onChange(by.toSpliced(index, 1, ...(name === 'none' ? [] : [name])))
+        }
+      />
+    )
+  })
 }
 
 const scopes = [

@@ -1,0 +1,80 @@
+import { useMemo } from 'preact/hooks'
+import { formatUsd } from '../../../lib/usd.ts'
+import { Money } from '../../components/facts.tsx'
+import { Table } from '../../components/table.tsx'
+import { type Column, countColumn } from '../../components/table-columns.tsx'
+import { routeHash } from '../../route.ts'
+import { valueText } from './chart-series.ts'
+import { type Report, type Totals, totalsOf } from './report.ts'
+import { type Grouping, groupings, queryOf, type UsageQuery } from './usage-query.tsx'
+
+/** The exact sums of each group. A model or a key leads to its own usage. */
+export function GroupTable({ report, shown }: { readonly report: Report; readonly shown: UsageQuery }) {
+  const { by, groups } = report
+  const rows = useMemo(() => totalsOf(groups, by), [report])
+  const columns = useMemo(() => [...by.map(valueColumn), ...sumColumns], [by])
+  const hasPlace = by.includes('model') || by.includes('api_key_id')
+  return (
+    <section class="stack" aria-labelledby="groups">
+      <h2 id="groups">By {namesOf(by)}</h2>
+      {by.includes('tag') && <p class="quiet">A request with several tags counts in each of them.</p>}
+      <Table
+        key={by.join()}
+        label={`Usage by ${namesOf(by)}`}
+        columns={columns}
+        rows={rows}
+        rowKey={({ values }) => JSON.stringify(values)}
+        initialSort={{ column: by.includes('error') ? 'failed' : 'cost', direction: 'descending' }}
+        {...(hasPlace && { rowHref: ({ values }: Totals) => placeOf(values, shown) })}
+      />
+    </section>
+  )
+}
+
+function namesOf(by: readonly Grouping[]): string {
+  const names = by.map((name) => groupings[name].replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()))
+  return new Intl.ListFormat('en').format(names)
+}
+
+/** The usage of the model and of the key of a row, by the other groupings. */
+function placeOf(values: Totals['values'], shown: UsageQuery): string {
+  const { by } = shown
+  const valueOf = (name: Grouping) => values[by.indexOf(name)] ?? undefined
+  const others = by.filter((name) => name !== 'model' && name !== 'api_key_id')
+  const next = ['api_key_id', 'model', 'provider'].find((name) => !by.some((one) => one === name)) as Grouping
+  const place = {
+    ...shown,
+    model: valueOf('model') ?? shown.model,
+    key: valueOf('api_key_id') ?? shown.key,
+    by: others.length > 0 ? others : [next],
+  }
+  return routeHash('usage', [], queryOf(place))
+}
+
+function valueColumn(name: Grouping, index: number): Column<Totals> {
+  const valueOf = ({ values }: Totals) => values[index] ?? null
+  return {
+    id: name,
+    header: groupings[name],
+    render: (row) => (
+      <bdi class={valueOf(row) === null ? 'quiet' : undefined}>{valueText(name, valueOf(row))}</bdi>
+    ),
+    sortValue: valueOf,
+  }
+}
+
+const sumColumns: readonly Column<Totals>[] = [
+  {
+    id: 'cost',
+    header: 'Cost',
+    align: 'right',
+    render: ({ cost }) => (cost === null ? '–' : <Money usd={formatUsd(cost)} />),
+    sortValue: ({ cost }) => cost,
+  },
+  countColumn('requests', 'Requests', ({ requests }) => requests),
+  countColumn('failed', 'Failed', ({ failed }) => failed),
+  countColumn('input', 'Input', ({ inputTokens }) => inputTokens),
+  countColumn('cached', 'Cached', ({ cachedTokens }) => cachedTokens),
+  countColumn('output', 'Output', ({ outputTokens }) => outputTokens),
+  countColumn('reasoning', 'Reasoning', ({ reasoningTokens }) => reasoningTokens),
+]
