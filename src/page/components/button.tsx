@@ -69,6 +69,23 @@ export function CopyButton(props: {
   return <Button label={label} icon="copy" iconOnly={iconOnly} onClick={() => void copy()} />
 }
 
+/** Saves a text, which is made at the click, as a file. */
+export function DownloadButton(props: {
+  readonly label: string
+  readonly file: () => { readonly name: string; readonly text: string; readonly type: string }
+}) {
+  const download = () => {
+    const { name, text, type } = props.file()
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([text], { type }))
+    link.download = name
+    link.click()
+    // The download has begun with the click, and has the data.
+    URL.revokeObjectURL(link.href)
+  }
+  return <Button label={props.label} icon="download" onClick={download} />
+}
+
 /** Code as it is, with a button that copies it. It can be scrolled with the keyboard. */
 export function CodeBlock(props: {
   readonly code: string

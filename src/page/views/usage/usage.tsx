@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { formatUsd } from '../../../lib/usd.ts'
 import type { ApiClient } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
-import { Button } from '../../components/button.tsx'
+import { Button, DownloadButton } from '../../components/button.tsx'
 import { bucketTime, Chart } from '../../components/chart.tsx'
 import { Figure, Money } from '../../components/facts.tsx'
 import { formatCount, formatDuration, formatShort } from '../../components/format.ts'
@@ -11,6 +11,7 @@ import { type PageRoute, routeHash } from '../../route.ts'
 import { useSession } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
 import { type ChartData, chartsOf, timesOf } from './chart-series.ts'
+import { csvName, csvOf } from './csv.ts'
 import { GroupTable } from './group-table.tsx'
 import { periodText } from './period.ts'
 import { grandTotal, loadReport, type Report, type Totals } from './report.ts'
@@ -32,6 +33,7 @@ export function Usage({ query }: PageRoute) {
   return (
     <>
       <ViewHeader title="Usage">
+        <CsvButton report={report.loading ? undefined : report.value} />
         <Button label="Refresh" icon="retry" shortcut="r" disabled={report.loading} onClick={refresh} />
       </ViewHeader>
       <div class="stack" aria-busy={report.loading}>
@@ -42,6 +44,14 @@ export function Usage({ query }: PageRoute) {
       </div>
     </>
   )
+}
+
+/** Disabled while there are no figures. */
+function CsvButton({ report }: { readonly report: Report | undefined }) {
+  if (report === undefined || grandTotal(report.total).requests === 0)
+    return <Button label="Download CSV" icon="download" disabled />
+  const file = () => ({ name: csvName(report), text: csvOf(report), type: 'text/csv;charset=utf-8' })
+  return <DownloadButton label="Download CSV" file={file} />
 }
 
 /** Whose usage is shown: that of the organization of the key, or with the admin key that of all. */
