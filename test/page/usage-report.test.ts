@@ -21,7 +21,10 @@ const [yesterday, first, last] = [1, 20, 11].map((ago) =>
 /** A hostile name, which a spreadsheet would calculate. */
 const formula = '=HYPERLINK("http://x","y")'
 
-/** A gateway with 3,000 requests for all tests: one of eight is to a model with a hostile name. */
+/**
+ * A gateway with 3,000 requests for all tests: one of eight is to a model with a hostile name. Only reports by error show it
+ * for certain: these read the requests, others the totals, which may be of before.
+ */
 let paid: BillingScenario
 beforeAll(async () => {
   paid = await startUsage(3000)
