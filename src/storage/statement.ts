@@ -24,6 +24,8 @@ export type Dialect = {
   readonly isErasable: SQL
   /** The order in which API keys were created. */
   readonly keyOrder: SQL<number>
+  /** An id in the collation of the columns that refer to it, whose indexes PostgreSQL does not use otherwise. */
+  asReference(id: SQLWrapper): SQL
   /** The UTF-8 bytes of a text. */
   bytesOf(text: SQLWrapper): SQL
   /** Whether the expression is one of the values of a list. */

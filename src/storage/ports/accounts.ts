@@ -16,6 +16,12 @@ export type OrganizationAccount = Organization & {
 /** The fields to change; absent fields stay. */
 export type OrganizationChange = AllowanceChange & Partial<Pick<Organization, 'name' | 'billing'>>
 
+/** The organizations of a page: all of them, or those that match each of these filters. */
+export type OrganizationPageQuery = SearchQuery & {
+  /** Milliseconds since 1970. Only those whose budget is nearly used then, or whose prepaid balance is low: see `lib/near-end.ts`. */
+  readonly nearEndAt?: number | undefined
+}
+
 /** The organizations of a gateway. Each function rejects with a message for the operator. */
 export type Organizations = {
   create(name: string): Promise<OrganizationAccount>
@@ -23,7 +29,7 @@ export type Organizations = {
   /** Whether there is more than one. */
   areSeveral(): Promise<boolean>
   /** One page by the time of creation; undefined if there is no item with the id `after`. */
-  page(query: SearchQuery): Promise<ListedPage<OrganizationAccount> | undefined>
+  page(query: OrganizationPageQuery): Promise<ListedPage<OrganizationAccount> | undefined>
   /** Finds an organization by its id or by its name; resolves with undefined if there is none. */
   find(reference: string): Promise<OrganizationAccount | undefined>
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
@@ -61,6 +67,8 @@ export type ProjectChange = AllowanceChange & { readonly name?: string }
 export type ProjectPageQuery = PageQuery & {
   readonly organizationId?: string | undefined
   readonly deleted: boolean
+  /** Milliseconds since 1970. Only those whose budget is nearly used then. */
+  readonly nearEndAt?: number | undefined
 }
 
 /** The projects of a gateway; names are unique within an organization. Each function rejects with a message for the operator. */
@@ -139,6 +147,8 @@ export type KeyPageQuery = SearchQuery & {
   readonly unrevoked?: boolean
   /** Milliseconds since 1970. Only those that are neither revoked nor expired then. */
   readonly usableAt?: number | undefined
+  /** Milliseconds since 1970. Only those that can be used then, and expire soon or have nearly used their budget. */
+  readonly nearEndAt?: number | undefined
 }
 
 /** Keys that other keys create. */

@@ -25,6 +25,7 @@ const dialect: Dialect = {
   isErasable: sql`not exists (select from ${response_erasures}
     where ${response_erasures.response_id} = ${responses.id} and ${response_erasures.not_before} > ${sql.raw(serverTime)})`,
   keyOrder: sql`api_keys.position`,
+  asReference: (id) => sql`${id} collate "default"`,
   bytesOf: (text) => sql`convert_to(${text}, 'UTF8')`,
   isOneOf: (expression, list) => sql`${expression} = any(${list})`,
   rowsOf: (list, name) =>

@@ -6,6 +6,7 @@ import { api_keys, organizations, projects } from '../schema/organizations.ts'
 import { containsText, nullable, type RowOf, select } from '../sql.ts'
 import { execute, type Parameters, type Script, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
+import { keysNearEnd } from './near-end.ts'
 import { exists } from './organizations.ts'
 
 /** Returns all keys in the order of their creation. */
@@ -17,15 +18,18 @@ const selectAll = statement((_, { keyOrder }) => selectKeys(sql`order by ${keyOr
 
 /** Returns one page by the time of creation: keys are never deleted. Undefined if none that matches has the id `after`. */
 export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefined> {
-  const { after, order, limit } = query
+  const { after, order, limit, nearEndAt } = query
   const [last] = after === undefined ? [{ position: undefined }] : yield* positionOf(after, query)
   if (last === undefined) return undefined
   const { position } = last
   const follows = order === 'asc' ? sql`>` : sql`<`
-  const rows = yield* execute(({ keyOrder }) => {
+  const nearEnd = nearEndAt === undefined ? undefined : yield* keysNearEnd(nearEndAt)
+  const rows = yield* execute((dialect) => {
+    const { keyOrder } = dialect
     const conditions = [
       ...(position === undefined ? [] : [sql`${keyOrder} ${follows} ${position}`]),
       ...filtersOf(query),
+      ...(nearEnd === undefined ? [] : [nearEnd(dialect)]),
     ]
     const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
     return selectKeys(sql`${where} order by ${keyOrder} ${sql.raw(order)} limit ${limit + 1}`)
@@ -33,7 +37,7 @@ export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> |
   return toListedPage(rows.map(toKeyRecord), query)
 }
 
-/** A key that was revoked since the previous page still is a cursor. */
+/** A key that was revoked since the previous page, or is not near its end any more, still is a cursor. */
 function positionOf(id: string, query: KeyPageQuery): Script<readonly { readonly position: number }[]> {
   return execute(({ keyOrder }) => {
     const conditions = [

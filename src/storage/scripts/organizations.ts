@@ -1,4 +1,4 @@
-import { isNull, type SQL, sql } from 'drizzle-orm'
+import { and, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import type { Nanos } from '../../lib/usd.ts'
@@ -14,7 +14,7 @@ import {
   type OrganizationAccount,
   type OrganizationChange,
   type Organizations,
-  type SearchQuery,
+  type OrganizationPageQuery,
   toListedPage,
 } from '../ports/accounts.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
@@ -26,6 +26,7 @@ import {
   changedAllowance,
   toAllowance,
 } from './allowance.ts'
+import { organizationsNearEnd } from './near-end.ts'
 import { createOrganizationDeletions } from './organization-deletion.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
@@ -33,7 +34,7 @@ import { execute, type Parameters, type Script, type ScriptRunner, statement } f
 export function createOrganizations(runner: ScriptRunner, now: () => number = Date.now): Organizations {
   const { read, transact } = runner
   const deletions = createOrganizationDeletions(runner)
-  const page = (query: SearchQuery) => read(() => pageOfOrganizations(query))
+  const page = (query: OrganizationPageQuery) => read(() => pageOfOrganizations(query))
   return {
     create: (name) => transact(() => createOrganization(name, now())),
     list: () => read(listOrganizations),
@@ -116,14 +117,17 @@ function* listOrganizations(): Script<readonly OrganizationAccount[]> {
 const selectAll = statement(() => selectAccounts(sql`where ${exists} order by ${organizations.id}`))
 
 /** Returns one page by the time of creation; undefined if there is no organization with the id `after`. */
-function* pageOfOrganizations(query: SearchQuery): Script<ListedPage<OrganizationAccount> | undefined> {
-  const { after, order, limit, search } = query
+function* pageOfOrganizations(
+  query: OrganizationPageQuery,
+): Script<ListedPage<OrganizationAccount> | undefined> {
+  const { after, order, limit, search, nearEndAt } = query
   if (after !== undefined && (yield* findById({ id: after })).length === 0) return undefined
   const { follows, start } = pages[order]
-  const found = search === undefined ? sql`` : sql`and ${containsText(searched, search)}`
-  const rows = yield* execute(() =>
+  const found = search === undefined ? undefined : containsText(searched, search)
+  const nearEnd = nearEndAt === undefined ? undefined : yield* organizationsNearEnd(nearEndAt)
+  const rows = yield* execute((dialect) =>
     selectAccounts(
-      sql`where ${exists} and ${organizations.id} ${follows} ${after ?? start} ${found}
+      sql`where ${organizations.id} ${follows} ${after ?? start} and ${and(exists, found, nearEnd?.(dialect))}
         order by ${organizations.id} ${sql.raw(order)} limit ${limit + 1}`,
     ),
   )

@@ -21,6 +21,7 @@ import {
   changedAllowance,
   toAllowance,
 } from './allowance.ts'
+import { projectsNearEnd } from './near-end.ts'
 import { accountNamed, exists } from './organizations.ts'
 
 /** The projects of a database. `now` returns milliseconds since 1970. */
@@ -88,15 +89,17 @@ function* listProjects(organization: string | undefined): Script<readonly Projec
 }
 
 function* pageOfProjects(query: ProjectPageQuery): Script<ListedPage<ProjectRecord> | undefined> {
-  const { after, order, limit, organizationId, deleted } = query
+  const { after, order, limit, organizationId, deleted, nearEndAt } = query
   const last = after === undefined ? undefined : yield* findProject(after)
   if (after !== undefined && !isOf(last, organizationId)) return undefined
   const follows = order === 'asc' ? sql`>` : sql`<`
-  const rows = yield* execute(() => {
+  const nearEnd = nearEndAt === undefined ? undefined : yield* projectsNearEnd(nearEndAt)
+  const rows = yield* execute((dialect) => {
     const conditions = [
       ...(organizationId === undefined ? [] : [eq(projects.organization_id, organizationId)]),
       ...(deleted ? [] : [isNull(projects.deleted_at)]),
       ...(after === undefined ? [] : [sql`${projects.id} ${follows} ${after}`]),
+      ...(nearEnd === undefined ? [] : [nearEnd(dialect)]),
     ]
     const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
     return selectProjects(sql`${where} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)

@@ -25,6 +25,7 @@ const dialect: Dialect = {
   skipLocked: sql``,
   isErasable: sql`true`,
   keyOrder: sql`api_keys.rowid`,
+  asReference: (id) => sql`${id}`,
   // A range of a text would end at a null character.
   bytesOf: (text) => sql`cast(${text} as blob)`,
   isOneOf: (expression, list) => sql`${expression} in (select value from json_each(${list}))`,

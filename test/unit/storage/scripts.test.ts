@@ -24,6 +24,7 @@ const dialect: Dialect = {
   skipLocked: sql``,
   isErasable: sql`true`,
   keyOrder: sql`rowid`,
+  asReference: (id) => sql`${id}`,
   bytesOf: (text) => sql`${text}`,
   isOneOf: (expression, list) => sql`${expression} in ${list}`,
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,
