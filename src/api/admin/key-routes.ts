@@ -11,6 +11,7 @@ import type { KeyChange, KeyRecord } from '../../storage/ports/accounts.ts'
 import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
 import { heldDescription } from './held-budgets.ts'
 import { ApiKeyList, ApiKeyObject, CreatedApiKey, keyRotation, keyUpdate, newKey } from './key-schema.ts'
+import { nearEndParameter, nearEndTime } from './near-end.ts'
 import { type KeyService, renderNewKey } from './keys.ts'
 
 const path = '/admin/keys'
@@ -26,6 +27,9 @@ const listQuery = defineQuery({
     stringEnum(['true', 'false'], {
       description: 'Whether only keys that are neither revoked nor expired are listed.',
     }),
+  ),
+  near_end: nearEndParameter(
+    'keys that can be used and expire within 7 days or have used 80 % of their budget',
   ),
   search: searchParameter('keys'),
 })
@@ -171,9 +175,9 @@ async function toObject(service: KeyService, record: Promise<KeyRecord>) {
 }
 
 async function listPage(service: KeyService, request: Request): Promise<Response> {
-  const { usable, ...query } = listQuery.read(request)
+  const { usable, near_end, ...query } = listQuery.read(request)
   const usableAt = usable === 'true' ? Date.now() : undefined
-  const found = await service.page({ ...query, usableAt }, toPage(query))
+  const found = await service.page({ ...query, usableAt, nearEndAt: nearEndTime(near_end) }, toPage(query))
   if (found === undefined) throw invalidCursor('an API key of this list')
   return jsonText(renderSlice({ ...found, items: await service.render(found.items) }))
 }

@@ -24,7 +24,7 @@ type KeyServiceDependencies = ChangeDependencies & { readonly managed: ManagedSt
 export type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
 
 /** The keys of a list: `organization` is an id or a name, `project` is an id. */
-type KeyFilter = Pick<KeyPageQuery, 'search' | 'usableAt'> & {
+type KeyFilter = Pick<KeyPageQuery, 'search' | 'usableAt' | 'nearEndAt'> & {
   readonly organization?: string | undefined
   readonly project?: string | undefined
 }
@@ -37,10 +37,10 @@ export function createKeyService(parts: KeyServiceDependencies) {
   const change = createChanges(parts, adminChange)
   return {
     ...createKeyEnds(keys, change),
-    async page({ organization, project, search, usableAt }: KeyFilter, query: PageQuery) {
+    async page({ organization, project, search, usableAt, nearEndAt }: KeyFilter, query: PageQuery) {
       const owner = organization && (await findOrganization(organizations, organization))
       const organizationId = owner ? owner.id : undefined
-      return keys.page({ ...query, organizationId, projectId: project, search, usableAt })
+      return keys.page({ ...query, organizationId, projectId: project, search, usableAt, nearEndAt })
     },
     render: (records: readonly KeyRecord[]) => renderKeys(budgets, records),
     find: (id: string) => findKey(keys, id),

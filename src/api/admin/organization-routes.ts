@@ -7,6 +7,7 @@ import { defineQuery } from '../../http/query.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'
 import { adminErrors, type AdminGuard, changeErrors, type ChangeReader } from './admin-guard.ts'
 import { heldDescription } from './held-budgets.ts'
+import { nearEndParameter, nearEndTime } from './near-end.ts'
 import type { OrganizationService } from './organizations.ts'
 import {
   DeletedOrganization,
@@ -22,6 +23,9 @@ const itemPath = `${path}/:organization` as const
 const pathParameters = { organization: 'The ID or the name of an organization.' }
 const listQuery = defineQuery({
   ...pageParameters('organization', 'asc'),
+  near_end: nearEndParameter(
+    'organizations that have used 80 % of their budget, or have at most 1 USD of a prepaid balance',
+  ),
   search: searchParameter('organizations'),
 })
 const described = { tag: 'Admin', reply: OrganizationObject } as const
@@ -175,8 +179,8 @@ async function toObject(service: OrganizationService, account: Promise<Organizat
 }
 
 async function listPage(service: OrganizationService, request: Request): Promise<Response> {
-  const { search, ...query } = listQuery.read(request)
-  const page = await service.page({ ...toPage(query), search })
+  const { search, near_end, ...query } = listQuery.read(request)
+  const page = await service.page({ ...toPage(query), search, nearEndAt: nearEndTime(near_end) })
   if (page === undefined) throw invalidCursor('an organization')
   return jsonText(renderSlice({ ...page, items: await service.render(page.items) }))
 }

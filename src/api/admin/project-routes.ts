@@ -9,6 +9,7 @@ import { stringEnum } from '../../http/schema.ts'
 import type { ProjectRecord } from '../../storage/ports/accounts.ts'
 import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
 import { heldDescription } from './held-budgets.ts'
+import { nearEndParameter, nearEndTime } from './near-end.ts'
 import { DeletedProject, newProject, ProjectList, ProjectObject, projectUpdate } from './project-schema.ts'
 import type { ProjectService } from './projects.ts'
 
@@ -22,6 +23,7 @@ const listQuery = defineQuery({
   include_deleted: Type.Optional(
     stringEnum(['true', 'false'], { description: 'Whether deleted projects are listed, too.' }),
   ),
+  near_end: nearEndParameter('projects that exist and have used 80 % of their budget'),
 })
 const described = {
   tag: 'Admin',
@@ -135,8 +137,9 @@ async function toObject(service: ProjectService, project: Promise<ProjectRecord>
 }
 
 async function listPage(service: ProjectService, request: Request): Promise<Response> {
-  const { organization, include_deleted, ...page } = listQuery.read(request)
-  const found = await service.page({ organization, deleted: include_deleted === 'true' }, toPage(page))
+  const { organization, include_deleted, near_end, ...page } = listQuery.read(request)
+  const filter = { organization, deleted: include_deleted === 'true', nearEndAt: nearEndTime(near_end) }
+  const found = await service.page(filter, toPage(page))
   if (found === undefined) throw invalidCursor('a project of this list')
   return jsonText(renderSlice({ ...found, items: await service.render(found.items) }))
 }

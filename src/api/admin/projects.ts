@@ -7,6 +7,7 @@ import type {
   PageQuery,
   ProjectChange,
   ProjectInput,
+  ProjectPageQuery,
   ProjectRecord,
   Projects,
 } from '../../storage/ports/accounts.ts'
@@ -18,7 +19,9 @@ import { adminChange, findOrganization } from './organizations.ts'
 type ProjectServiceDependencies = ChangeDependencies & { readonly managed: ManagedStores }
 
 /** The projects of a list; `organization` is an id or a name. */
-type ProjectFilter = { readonly organization?: string | undefined; readonly deleted: boolean }
+type ProjectFilter = Pick<ProjectPageQuery, 'deleted' | 'nearEndAt'> & {
+  readonly organization?: string | undefined
+}
 
 /** The changes that the operator makes to projects. See `MakeChange`. */
 export type ProjectService = ReturnType<typeof createProjectService>
@@ -27,9 +30,9 @@ export function createProjectService(parts: ProjectServiceDependencies) {
   const { organizations, projects, budgets } = parts.managed
   const change = createChanges(parts, adminChange)
   return {
-    async page({ organization, deleted }: ProjectFilter, query: PageQuery) {
+    async page({ organization, ...filter }: ProjectFilter, query: PageQuery) {
       const owner = organization && (await findOrganization(organizations, organization))
-      return projects.page({ ...query, deleted, organizationId: owner ? owner.id : undefined })
+      return projects.page({ ...query, ...filter, organizationId: owner ? owner.id : undefined })
     },
     render: (records: readonly ProjectRecord[]) => renderProjects(budgets, records),
     find: (id: string) => findProject(projects, id),

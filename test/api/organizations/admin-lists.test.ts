@@ -51,3 +51,30 @@ test('keys are searched by name or ID, and those that have ended are left out wi
   // A key that has ended since the previous page is its end all the same.
   expect(await namesOf(app, `keys?usable=true&after=${ids[0]}`)).toEqual(['ci three', 'laptop'])
 })
+
+test('near_end=true lists what ends soon and can be used, page by page', async () => {
+  await using paid = await startAdmin(undefined, { balance: '1.01' })
+  const { app } = paid
+  const create = async (path: string, body: object) =>
+    String((await requestAdmin(app, 'POST', path, { body })).body.id)
+  const organization = 'acme'
+  await create('organizations', { name: organization, billing: 'unmetered' })
+  await create('organizations', { name: 'empty', billing: 'prepaid' })
+  const soon = { organization, expires_in: '2d' }
+  const last = await create('keys', { ...soon, name: 'soon' })
+  await create('keys', { organization, name: 'exhausted', budget_usd: '0' })
+  await create('keys', { ...soon, name: 'disabled', enabled: false })
+  await create('keys', { organization, name: 'in a month', expires_in: '30d', budget_usd: '5' })
+  await create('projects', { organization, name: 'research', budget_usd: '0', budget_period: 'day' })
+  await create('projects', { organization, name: 'sales', budget_usd: '5' })
+  expect(await namesOf(app, 'organizations?near_end=true')).toEqual(['empty'])
+  expect(await namesOf(app, `projects?near_end=true&organization=${organization}`)).toEqual(['research'])
+  expect(await namesOf(app, 'keys?near_end=true')).toEqual(['soon', 'exhausted'])
+  expect(await list(app, 'keys?near_end=true&limit=1')).toMatchObject({ has_more: true, last_id: last })
+  expect(await namesOf(app, `keys?near_end=true&limit=1&after=${last}`)).toEqual(['exhausted'])
+  expect(await namesOf(app, 'keys?near_end=true&search=soon&order=desc')).toEqual(['soon'])
+  for (const path of ['organizations', 'projects', 'keys']) {
+    expect((await namesOf(app, `${path}?near_end=false`)).length).toBeGreaterThan(1)
+    expect((await requestAdmin(app, 'GET', `${path}?near_end=soon`)).status).toBe(400)
+  }
+})
