@@ -4,6 +4,7 @@ import type { ApiKey } from '../../src/page/views/organizations/key.ts'
 import { nearEnds } from '../../src/page/views/overview/near-end.ts'
 import { errorRate } from '../../src/page/views/overview/today.ts'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
+import type { BillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { type Engine, restartEngine, startEngine } from '../support/engine.ts'
 import { chatRequest } from '../support/scenario.ts'
@@ -51,6 +52,15 @@ const overflowingFacts = (page: Page) =>
   )
 
 const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+/** Adds so many organizations and keys, of which some have exhausted their budgets. */
+async function addMany({ rows }: BillingScenario['billing']) {
+  const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)'
+  await rows(`${numbers} INSERT INTO organizations (id, name, created_at, budget)
+    SELECT 'org_' || i, 'many ' || i, 1, CASE WHEN i = 7 THEN 0 END FROM n`)
+  await rows(`${numbers} INSERT INTO api_keys (public_id, organization_id, name, secret_hash, last4, created_at, budget)
+    SELECT 'many' || i, 'org_' || i, 'key ' || i, '', '', 1, CASE WHEN i > 850 THEN 0 END FROM n`)
+}
 
 describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
   test('is the first view of an operator: figures of today, what fails, and what ends soon', async () => {
@@ -118,11 +128,39 @@ describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
     await page.getByRole('row', { name: /box/ }).getByText('ok', { exact: true }).waitFor()
     expect(await problem.count()).toBe(0)
   })
+
+  test('of many organizations and keys loads one page of what is near its end, and says that there is more', async () => {
+    await using paid = await startAdmin(jsonReply(), { balance: '5' })
+    await addMany(paid.billing)
+    await using opened = await openAdmin(await browser(), paid.app, '#/providers')
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Providers', level: 1 }).waitFor()
+    const paths: string[] = []
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.startsWith('/v1/')) paths.push(pathname)
+      else if (pathname.startsWith('/admin/') && pathname !== '/admin/providers')
+        paths.push(pathname + search)
+    })
+    await page.goto(`${paid.app.url}/#/overview`)
+    const ends = page.getByRole('region', { name: /^Near their end/ }).first()
+    await ends.getByText('And more').waitFor()
+    await page
+      .getByRole('region', { name: /^Today/ })
+      .getByText('no requests')
+      .waitFor()
+    expect(await ends.getByRole('row', { name: /many 7/ }).innerText()).toContain('The budget is exhausted')
+    // The header, the organization and a page of keys.
+    expect(await ends.getByRole('row').count()).toBe(102)
+    const lists = ['organizations', 'projects', 'keys']
+    const nearEndLists = lists.map((list) => `/admin/${list}?limit=100&order=desc&near_end=true`)
+    const reports = ['/v1/organization/usage/completions', '/v1/organization/costs']
+    expect(paths.toSorted()).toEqual([...nearEndLists, ...reports].toSorted())
+  })
 })
 
 describe('what ends soon', () => {
   const organization = {
-    id: 'org_1',
     name: 'mill',
     billing: 'prepaid',
     reserved_usd: '1.00',
@@ -130,14 +168,12 @@ describe('what ends soon', () => {
   }
 
   test.each([
-    ['100.00', '7.00', []],
-    ['5.00', '14.00', ['$4.00 of the balance is left']],
-    ['2.00', '0.00', ['$1.00 of the balance is left']],
-    ['1.00', '0.00', ['The balance is exhausted']],
-  ])('with a balance of %s, after %s in a week, is %j', (balance_usd, spent, expected) => {
-    const spend = new Map([['org_1', BigInt(Number(spent) * 1e9)]])
+    ['2.01', []],
+    ['2.00', ['$1.00 of the balance is left']],
+    ['1.00', ['The balance is exhausted']],
+  ])('with a balance of %s, is %j', (balance_usd, expected) => {
     const accounts = { organizations: [{ ...organization, balance_usd }], projects: [], keys: [] }
-    expect(nearEnds(accounts, spend, 0).map(({ what }) => what)).toEqual(expected)
+    expect(nearEnds(accounts, 0).map(({ what }) => what)).toEqual(expected)
   })
 
   test.each([
@@ -156,21 +192,22 @@ describe('what ends soon', () => {
     }
     const unmetered = { ...organization, billing: 'unmetered', balance_usd: '0.00', budget }
     const accounts = { organizations: [unmetered], projects: [], keys: [] }
-    expect(nearEnds(accounts, new Map(), 0).map(({ what }) => what)).toEqual(expected)
+    expect(nearEnds(accounts, 0).map(({ what }) => what)).toEqual(expected)
   })
 })
 
 test.each([
-  [{ expires_at: null, revoked_at: null }, []],
-  [{ expires_at: '1970-01-02T12:00:00Z', revoked_at: null }, ['It expires in 1 day']],
-  [{ expires_at: '1970-01-01T01:00:00Z', revoked_at: null }, ['It expires within 24 hours']],
-  [{ expires_at: '1970-01-09T00:00:00Z', revoked_at: null }, []],
-  [{ expires_at: '1969-12-31T00:00:00Z', revoked_at: null }, []],
-  [{ expires_at: '1970-01-02T12:00:00Z', revoked_at: '1969-12-31T00:00:00Z' }, []],
-])('of a key with %j, %j is near its end', (times, expected) => {
-  const key = { id: 'key_1', name: 'laptop', budget: null, ...times } as ApiKey
+  [null, []],
+  ['1970-01-08T00:00:01Z', []],
+  ['1970-01-08T00:00:00Z', ['It expires in 7 days']],
+  ['1970-01-02T12:00:00Z', ['It expires in 1 day']],
+  ['1970-01-01T01:00:00Z', ['It expires within 24 hours']],
+  // By the clock of the browser, which is ahead of that of the server.
+  ['1969-12-31T23:59:00Z', ['It expires within 24 hours']],
+])('of a key that expires at %s, %j is near its end', (expires_at, expected) => {
+  const key = { id: 'key_1', name: 'laptop', budget: null, expires_at } as ApiKey
   const accounts = { organizations: [], projects: [], keys: [key] }
-  expect(nearEnds(accounts, new Map(), 0).map(({ what }) => what)).toEqual(expected)
+  expect(nearEnds(accounts, 0).map(({ what }) => what)).toEqual(expected)
 })
 
 test.each([

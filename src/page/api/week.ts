@@ -1,8 +1,8 @@
 import { parseUsd } from '../../lib/usd.ts'
 import { decimalText } from '../components/format.ts'
-import type { ApiClient, Query } from './client.ts'
+import type { ApiClient } from './client.ts'
 
-/** The usage of a day, or of one group in it. */
+/** The usage of a day. */
 export type DayUsage = {
   readonly num_model_requests: number
   readonly num_failed_requests: number
@@ -12,9 +12,8 @@ export type DayUsage = {
   readonly output_tokens: number
 }
 
-/** The costs of a day, or of one group in it. */
+/** The costs of a day. */
 export type DayCosts = {
-  readonly organization_id?: string | null
   readonly amount: { readonly value: number | string | null }
   readonly num_unpriced_requests: number
 }
@@ -32,19 +31,16 @@ export type Week = {
 
 const daySeconds = 86_400
 
-/** What of the usage to load, and the groups of its costs. */
-type WeekFilter = { readonly models?: readonly string[]; readonly costsBy?: readonly string[] }
-
 /** Loads the usage and the costs of seven days of UTC, of which the last is the one of `nowMs`. */
 export async function loadWeek(
   client: ApiClient,
   nowMs: number,
-  { models, costsBy }: WeekFilter,
+  { models }: { readonly models?: readonly string[] },
   signal: AbortSignal,
 ): Promise<Week> {
   const now = Math.floor(nowMs / 1000)
   const today = now - (now % daySeconds)
-  const load = <Result>(path: string, query: Query) =>
+  const load = <Result>(path: string) =>
     client.get<{ readonly data: readonly Day<Result>[] }>(path, {
       query: {
         start_time: today - 6 * daySeconds,
@@ -52,13 +48,12 @@ export async function loadWeek(
         bucket_width: '1d',
         limit: 7,
         models,
-        ...query,
       },
       signal,
     })
   const [usage, costs] = await Promise.all([
-    load<DayUsage>('/v1/organization/usage/completions', {}),
-    load<DayCosts>('/v1/organization/costs', { group_by: costsBy }),
+    load<DayUsage>('/v1/organization/usage/completions'),
+    load<DayCosts>('/v1/organization/costs'),
   ])
   return { usage: usage.data, costs: costs.data, today }
 }
@@ -69,7 +64,7 @@ export function resultsOf<Result>(days: readonly Day<Result>[]): readonly Result
 }
 
 /** The cost of a result in nano-dollars; undefined where it is unknown. */
-export function nanosOf({ amount }: DayCosts): bigint | undefined {
+function nanosOf({ amount }: DayCosts): bigint | undefined {
   return parseUsd(decimalText(amount.value ?? ''))
 }
 

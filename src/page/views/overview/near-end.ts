@@ -1,4 +1,7 @@
+import { expirySoonMs, lowBalance, nearlyUsedPercent } from '../../../lib/near-end.ts'
 import { formatUsd, parseUsd } from '../../../lib/usd.ts'
+import type { ApiClient } from '../../api/client.ts'
+import { type ListPage, newestFirst } from '../../api/pages.ts'
 import { type Budget, nanosOf, usedOf } from '../../components/budget.ts'
 import { routeHash } from '../../route.ts'
 import type { ApiKey } from '../organizations/key.ts'
@@ -16,8 +19,7 @@ export type NearEnd = {
 }
 
 /** The fields of an organization by which its end is judged. */
-export type Organization = {
-  readonly id: string
+type Organization = {
   readonly name: string
   readonly billing: string
   readonly balance_usd: string
@@ -25,39 +27,41 @@ export type Organization = {
   readonly budget: Budget | null
 }
 
-/** What an operator owns that may end. */
+/** What an operator owns that is near its end. */
 export type Accounts = {
   readonly organizations: readonly Organization[]
   readonly projects: readonly Project[]
   readonly keys: readonly ApiKey[]
 }
 
-/** A budget of which this much is used is near its end, in percent. */
-const nearlyUsed = 80n
-/** A balance that lasts for this many days at the mean of the last week is low. */
-const lastingDays = 3n
-/** Likewise one of at most a dollar, in nano-dollars. */
-const lowBalance = 1_000_000_000n
-const dayMs = 86_400_000
-const weekMs = 7 * dayMs
+/** Loads a page of each list, the newest first. */
+export async function loadAccounts(
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<Accounts & { readonly hasMore: boolean }> {
+  const load = <Item>(path: string) =>
+    client.get<ListPage<Item>>(path, { query: { ...newestFirst(undefined), near_end: 'true' }, signal })
+  const pages = await Promise.all([
+    load<Organization>('/admin/organizations'),
+    load<Project>('/admin/projects'),
+    load<ApiKey>('/admin/keys'),
+  ])
+  const [organizations, projects, keys] = pages
+  return {
+    organizations: organizations.data,
+    projects: projects.data,
+    keys: keys.data,
+    hasMore: pages.some(({ has_more }) => has_more),
+  }
+}
 
-/**
- * Returns the budgets from 80 % used, the low balances of prepaid organizations, and the keys that expire within a week;
- * what has ended comes first. `spend` has the nano-dollars that each organization spent in the last seven days, by its ID.
- */
-export function nearEnds(
-  { organizations, projects, keys }: Accounts,
-  spend: ReadonlyMap<string, bigint>,
-  now: number,
-): readonly NearEnd[] {
+/** Returns why these accounts are near their end at this time, in milliseconds since 1970; what has ended comes first. */
+export function nearEnds({ organizations, projects, keys }: Accounts, now: number): readonly NearEnd[] {
   const found = [
     ...organizations.flatMap((organization) => {
       const href = routeHash('organizations', [organization.name])
       const subject = { kind: 'Organization', name: organization.name, href } as const
-      return [
-        ...budgetEnd(subject, organization.budget),
-        ...balanceEnd(subject, organization, spend.get(organization.id) ?? 0n),
-      ]
+      return [...budgetEnd(subject, organization.budget), ...balanceEnd(subject, organization)]
     }),
     ...projects.flatMap(({ id, name, organization, budget }) =>
       organization === null
@@ -77,7 +81,7 @@ type Subject = Pick<NearEnd, 'kind' | 'name' | 'href'>
 function budgetEnd(subject: Subject, budget: Budget | null): readonly NearEnd[] {
   if (budget === null) return []
   const [used, limit] = [usedOf(budget), nanosOf(budget.limit_usd)]
-  if (used * 100n < limit * nearlyUsed) return []
+  if (used * 100n < limit * nearlyUsedPercent) return []
   const ended = used >= limit
   const percent = limit === 0n ? 100n : (used * 100n) / limit
   return [
@@ -85,25 +89,25 @@ function budgetEnd(subject: Subject, budget: Budget | null): readonly NearEnd[] 
   ]
 }
 
-function balanceEnd(subject: Subject, organization: Organization, spent: bigint): readonly NearEnd[] {
+function balanceEnd(subject: Subject, organization: Organization): readonly NearEnd[] {
   if (organization.billing !== 'prepaid') return []
   const available = (parseUsd(organization.balance_usd) ?? 0n) - (parseUsd(organization.reserved_usd) ?? 0n)
-  if (available > lowBalance && available * 7n > spent * lastingDays) return []
+  if (available > lowBalance) return []
   if (available <= 0n) return [{ ...subject, what: 'The balance is exhausted', ended: true }]
   return [{ ...subject, what: `$${formatUsd(available)} of the balance is left`, ended: false }]
 }
 
-/** A key that has ended for good needs no attention. */
 function keyEnds(key: ApiKey, now: number): readonly NearEnd[] {
-  const left = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now
-  if (key.revoked_at !== null || left <= 0) return []
   const subject = { kind: 'API key', name: key.name, href: routeHash('keys', [key.id]) } as const
-  const expiry = left > weekMs ? [] : [{ ...subject, what: expiryText(left), ended: false }]
+  const left = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now
+  const expiry = left > expirySoonMs ? [] : [{ ...subject, what: expiryText(left), ended: false }]
   return [...budgetEnd(subject, key.budget), ...expiry]
 }
 
+const dayMs = 86_400_000
+
 function expiryText(left: number): string {
   const days = Math.floor(left / dayMs)
-  if (days === 0) return 'It expires within 24 hours'
+  if (days < 1) return 'It expires within 24 hours'
   return `It expires in ${days} ${days === 1 ? 'day' : 'days'}`
 }

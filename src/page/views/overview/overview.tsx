@@ -1,5 +1,5 @@
 import { formatUsd } from '../../../lib/usd.ts'
-import { loadAll, loadList } from '../../api/pages.ts'
+import { loadList } from '../../api/pages.ts'
 import { useRefreshed, useResource } from '../../api/resource.ts'
 import { Badge, Figure, Foreign, Money } from '../../components/facts.tsx'
 import { formatCount } from '../../components/format.ts'
@@ -8,11 +8,9 @@ import type { Column } from '../../components/table-columns.tsx'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import type { ApiKey } from '../organizations/key.ts'
-import type { Project } from '../organizations/project.ts'
 import type { Provider } from '../provider-columns.tsx'
 import { ProviderProblem } from '../provider-problem.tsx'
-import { type NearEnd, nearEnds, type Organization } from './near-end.ts'
+import { loadAccounts, type NearEnd, nearEnds } from './near-end.ts'
 import { errorRate, loadToday, type Today } from './today.ts'
 
 const providersMs = 5000
@@ -32,7 +30,7 @@ export function Overview() {
           {(value) => <TodayFigures today={value} />}
         </Loaded>
         <FailingProviders />
-        {today.value && <NearEnds spend={today.value.spend} />}
+        <NearEnds />
       </div>
     </>
   )
@@ -108,19 +106,9 @@ function FailingProviders() {
   )
 }
 
-function NearEnds({ spend }: { readonly spend: Today['spend'] }) {
+function NearEnds() {
   const admin = useAdminApi()
-  const accounts = useResource(
-    async (signal) => {
-      const [organizations, projects, keys] = await Promise.all([
-        loadAll<Organization>(admin, '/admin/organizations', signal),
-        loadAll<Project>(admin, '/admin/projects', signal),
-        loadAll<ApiKey>(admin, '/admin/keys', signal),
-      ])
-      return { organizations, projects, keys }
-    },
-    [admin],
-  )
+  const accounts = useResource((signal) => loadAccounts(admin, signal), [admin])
   return (
     <section class="stack" aria-labelledby="overview-ends">
       <h2 id="overview-ends">
@@ -129,14 +117,17 @@ function NearEnds({ spend }: { readonly spend: Today['spend'] }) {
       </h2>
       <Loaded resource={accounts} lines={4}>
         {(value) => (
-          <Table
-            label="Near their end"
-            columns={nearEndColumns}
-            rows={nearEnds(value, spend, Date.now())}
-            rowKey={({ href, what }) => `${href} ${what}`}
-            rowHref={({ href }) => href}
-            empty={<p class="quiet">No budget, balance or key.</p>}
-          />
+          <>
+            <Table
+              label="Near their end"
+              columns={nearEndColumns}
+              rows={nearEnds(value, Date.now())}
+              rowKey={({ href, what }) => `${href} ${what}`}
+              rowHref={({ href }) => href}
+              empty={<p class="quiet">No budget, balance or key.</p>}
+            />
+            {value.hasMore && <p class="quiet">And more: of each kind, only the newest are listed.</p>}
+          </>
         )}
       </Loaded>
     </section>

@@ -1,14 +1,5 @@
 import type { ApiClient } from '../../api/client.ts'
-import {
-  type Day,
-  type DayCosts,
-  type DayUsage,
-  loadWeek,
-  nanosOf,
-  resultsOf,
-  sumCosts,
-  sumUsage,
-} from '../../api/week.ts'
+import { type Day, type DayUsage, loadWeek, resultsOf, sumCosts, sumUsage } from '../../api/week.ts'
 
 /** The requests of a period. */
 export type Requests = { readonly all: number; readonly clientErrors: number; readonly serverErrors: number }
@@ -20,13 +11,11 @@ export type Today = {
   readonly unpriced: number
   /** The six days before. */
   readonly before: { readonly requests: Requests; readonly cost: bigint | null }
-  /** Of all seven days, by the ID of the organization. */
-  readonly spend: ReadonlyMap<string, bigint>
 }
 
 /** Loads the usage and the costs of seven days, of which the last is the one of `nowMs`. */
 export async function loadToday(client: ApiClient, nowMs: number, signal: AbortSignal): Promise<Today> {
-  const week = await loadWeek(client, nowMs, { costsBy: ['organization_id'] }, signal)
+  const week = await loadWeek(client, nowMs, {}, signal)
   const [usageToday, usageBefore] = split(week.usage, week.today)
   const [costsToday, costsBefore] = split(week.costs, week.today)
   return {
@@ -34,7 +23,6 @@ export async function loadToday(client: ApiClient, nowMs: number, signal: AbortS
     cost: sumCosts(costsToday),
     unpriced: costsToday.reduce((sum, { num_unpriced_requests: count }) => sum + count, 0),
     before: { requests: sumRequests(usageBefore), cost: sumCosts(costsBefore) },
-    spend: spendOf([...costsToday, ...costsBefore]),
   }
 }
 
@@ -55,15 +43,6 @@ function sumRequests(results: readonly DayUsage[]): Requests {
     clientErrors: sumUsage(results, 'num_client_errors'),
     serverErrors: sumUsage(results, 'num_server_errors'),
   }
-}
-
-function spendOf(results: readonly DayCosts[]): ReadonlyMap<string, bigint> {
-  const spend = new Map<string, bigint>()
-  for (const result of results) {
-    const { organization_id: id } = result
-    if (id != null) spend.set(id, (spend.get(id) ?? 0n) + (nanosOf(result) ?? 0n))
-  }
-  return spend
 }
 
 /** How good a rate of errors is, in a color and in a word. Only errors of the gateway and its providers count. */
