@@ -119,6 +119,10 @@ const FastMode = Type.Union(
   },
 )
 
+/** Kinds of failure after which a request may go on to another route. */
+export type FailureKind = (typeof failureKinds)[number]
+const failureKinds = ['unavailable', 'rate_limited', 'timeout', 'context_length'] as const
+
 /** A configured provider of a model, and the name of the model there. */
 export type Route = Static<typeof Route>
 const Route = Type.Object(
@@ -134,6 +138,15 @@ const Route = Type.Object(
       api: Type.Enum(['responses'], {
         description: 'Uses the Responses API of the provider for this model.',
       }),
+      on: Type.Array(Type.Enum([...failureKinds]), {
+        description:
+          'The failures of this route after which the next one is tried. `context_length`: the prompt is longer than this route accepts, and another one has a larger `context_window`.',
+        examples: [['unavailable', 'timeout', 'context_length']],
+      }),
+      context_window: count(
+        'Tokens of prompt and output together on this route, if not those of the model.',
+        32_768,
+      ),
     }),
   },
   { ...closed, examples: [{ provider: 'openai', model: 'gpt-5' }] },

@@ -109,7 +109,11 @@ const writtenExamples: Readonly<Record<string, string>> = {
     aliases: [river]
     affinity: session
     routes:
-      - { provider: gpu-box, model: acme/River-7B, weight: 3 }
+      - provider: gpu-box
+        model: acme/River-7B
+        weight: 3
+        context_window: 32768
+        on: [unavailable, rate_limited, timeout, context_length]
       - { provider: openai, model: river-7b, weight: 1, api: responses }
   - slug: acme/river-7b-fast
     variant_of: acme/river-7b

@@ -112,8 +112,9 @@ const infoReasons = reasons({
 const observability =
   'Weir has no callbacks; it has metrics at /metrics, a log line for each request, and OpenTelemetry traces.'
 const caching = 'Weir does not cache responses.'
-const otherErrors =
-  'Weir tries the next route when a provider fails, and not because of the size or the content of a prompt.'
+const longPrompts =
+  'Add the larger model as a route with its context_window, and context_length to “on” of the route before it.'
+const otherErrors = 'Weir sends what a content filter has rejected to no other route.'
 const ownDatabase =
   'Weir has its own database in its data folder; weir import litellm --keys imports keys and teams.'
 const strategyReason =
@@ -128,7 +129,8 @@ const litellmReasons = reasons({
   [observability]: `
     callbacks success_callback failure_callback service_callback service_callbacks audit_log_callbacks`,
   [caching]: 'cache cache_params',
-  [otherErrors]: 'context_window_fallbacks content_policy_fallbacks',
+  [longPrompts]: 'context_window_fallbacks',
+  [otherErrors]: 'content_policy_fallbacks',
   'Use log in weir.yaml.': 'set_verbose',
   'The log of weir serve is JSON where it is not a terminal.': 'json_logs',
   'Weir has no guardrails.': 'guardrails',
@@ -143,7 +145,8 @@ const routerFields = names(`
 const routerReasons = reasons({
   'Weir needs no Redis.': 'redis_host redis_port redis_password redis_url',
   [caching]: 'cache_responses',
-  [otherErrors]: 'context_window_fallbacks content_policy_fallbacks enable_pre_call_checks',
+  [longPrompts]: 'context_window_fallbacks enable_pre_call_checks',
+  [otherErrors]: 'content_policy_fallbacks',
   'Weir has one number of retries for all errors: retries.attempts.': 'retry_policy model_group_retry_policy',
   'Weir counts the failures of a route, whatever they are: breaker.failures.': 'allowed_fails_policy',
   'Weir always keeps requests away from a route that fails, if the model has another one.':

@@ -1,4 +1,4 @@
-import type { FastMode, Pricing, ReasoningDetails } from '../../config/model-details.ts'
+import type { FailureKind, FastMode, Pricing, ReasoningDetails } from '../../config/model-details.ts'
 import type { ModelApi, Parameter } from '../../domain/generation/parameters.ts'
 import type { Provider } from '../../providers/provider.ts'
 
@@ -13,6 +13,7 @@ export type Model = {
   readonly created: number
   /** The release date, `YYYY-MM-DD`; absent where it is unknown. */
   readonly released?: string
+  /** The largest of its routes: the cost of every prompt is bounded by it. */
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
   readonly pricing?: Pricing
@@ -38,7 +39,15 @@ export type Model = {
   readonly keyMissing?: string
 }
 
-export type ModelRoute = { readonly provider: Provider; readonly model: string; readonly weight?: number }
+export type ModelRoute = {
+  readonly provider: Provider
+  readonly model: string
+  readonly weight?: number
+  /** The failures after which the next route is tried; absent: the usual ones. */
+  readonly on?: readonly FailureKind[]
+  /** The context window of this route, where it has one of its own. */
+  readonly contextWindow?: number
+}
 
 /** Identifies a route, also after its model was loaded again. */
 export function routeKey({ provider, model }: ModelRoute): string {

@@ -23,7 +23,7 @@ export function resolveModel(
     ownedBy: author,
     created: details.released ? Date.parse(details.released) / 1000 : firstSeen(details.slug),
     released: details.released,
-    contextWindow: details.context_window,
+    contextWindow: largestWindow(details, routes),
     maxOutputTokens: details.max_output_tokens,
     pricing: pricingAt(details, now),
     shutdownDate: details.shutdown_date,
@@ -45,10 +45,20 @@ export function resolveModel(
 }
 
 function servedRoutes(routes: readonly Route[], { configured }: ConfiguredProviders): ModelRoute[] {
-  return routes.flatMap(({ provider: name, model, weight, api }) => {
+  return routes.flatMap(({ provider: name, api, context_window: contextWindow, ...route }) => {
     const provider = configured.get(name)
-    return provider ? [{ provider: api ? viaResponsesApi(provider) : provider, model, weight }] : []
+    return provider ? [{ ...route, provider: api ? viaResponsesApi(provider) : provider, contextWindow }] : []
   })
+}
+
+/** Undefined where the window of any route is unknown. */
+function largestWindow(
+  { context_window: own }: KnownModel['details'],
+  routes: readonly ModelRoute[],
+): number | undefined {
+  const windows = routes.map(({ contextWindow }) => contextWindow ?? own)
+  const known = windows.filter((window) => window !== undefined)
+  return known.length < windows.length || known.length === 0 ? own : Math.max(...known, own ?? 0)
 }
 
 /** The same provider through its Responses API. */

@@ -3,14 +3,16 @@ import type { Call } from '../call.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
 import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
+import { mayBeLarger, routesForPrompt } from './context-window.ts'
 import { openStream } from './open-stream.ts'
 import {
   combinedFailure,
+  failureKind,
   isFinal,
   isRetryable,
   isRouteFailure,
+  mayLeave,
   retryDelayMs,
-  shouldFailover,
 } from './retry.ts'
 import { drawRoutes } from './route-order.ts'
 import { sessionOf } from './sessions.ts'
@@ -46,7 +48,7 @@ class Failover {
   readonly #dependencies: GatewayDependencies
   readonly #organization: string
   readonly #session: bigint | undefined
-  readonly #routes: readonly ModelRoute[]
+  #routes: readonly ModelRoute[]
   /** In the order of the last failures. */
   readonly #failures = new Map<ModelRoute, Attempts>()
   /** The routes of this round that are neither tried nor skipped yet. */
@@ -63,7 +65,7 @@ class Failover {
     this.#dependencies = dependencies
     this.#organization = metadata.organization
     this.#session = sessionOf(call.request)
-    this.#routes = this.#ordered(model.routes)
+    this.#routes = this.#ordered(routesForPrompt(model, call.generation))
     this.#allOpen = this.#areAllOpen()
     this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes
   }
@@ -87,7 +89,8 @@ class Failover {
   }
 
   /**
-   * Records that the route has failed for this call; rethrows an error that another route would not change.
+   * Records that the route has failed for this call; rethrows an error that another route would not change, or after which
+   * the route is not left.
    */
   attemptFailed(route: ModelRoute, error: unknown): void {
     const { observer, abortSource, meter } = this.#call
@@ -95,12 +98,24 @@ class Failover {
     if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
     if (abortSource.aborted) throw abortSource.reason
     meter.attemptFailed()
-    if (!shouldFailover(error)) throw error
+    const kind = failureKind(error)
+    if (kind === 'context_length' && mayLeave(route, kind)) return this.#tryLarger(route, error)
+    if (kind === undefined || kind === 'context_length') throw error
     const count = this.#attemptsOf(route) + 1
     this.#failures.delete(route)
     this.#failures.set(route, { count, error })
     // A route whose circuit is open now comes only after all others.
     if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
+    else if (!mayLeave(route, kind)) throw error
+  }
+
+  /** Leaves only routes that may hold a longer prompt than this one; throws its error if there is none. */
+  #tryLarger(route: ModelRoute, error: unknown): void {
+    const isLarger = (other: ModelRoute) => other !== route && mayBeLarger(other, route)
+    this.#routes = this.#routes.filter(isLarger)
+    this.#remaining = this.#remaining.filter(isLarger)
+    this.#skipped = this.#skipped.filter(isLarger)
+    if (this.#routes.every((other) => this.#failures.has(other))) throw error
   }
 
   /** Records which route serves the session of this call. */
@@ -117,11 +132,13 @@ class Failover {
   }
 
   #nextRemaining(): ModelRoute | undefined {
+    const { breaker } = this.#dependencies
     for (;;) {
       const route = this.#remaining[0]
       if (route === undefined) return undefined
       this.#remaining = this.#remaining.slice(1)
-      if (this.#allOpen || this.#dependencies.breaker.allowsRequest(route, this.#organization)) return route
+      if (this.#allOpen || !this.#isOpen(route) || breaker.allowsRequest(route, this.#organization))
+        return route
       this.#call.observer?.routeSkipped(route)
       this.#skipped = [...this.#skipped, route]
     }
@@ -169,8 +186,11 @@ class Failover {
     return this.#failures.get(route)?.count ?? 0
   }
 
+  /** Whether the circuit of the route is open, after failures for which it may be left. */
   #isOpen(route: ModelRoute): boolean {
-    return this.#dependencies.breaker.isOpen(route, this.#organization)
+    const { breaker } = this.#dependencies
+    if (!breaker.isOpen(route, this.#organization)) return false
+    return mayLeave(route, breaker.isSlow(route) ? 'timeout' : 'unavailable')
   }
 
   #areAllOpen(): boolean {

@@ -1,4 +1,6 @@
+import type { FailureKind } from '../../config/model-details.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
+import type { ModelRoute } from '../models/model.ts'
 import { ConnectionFailure } from '../streams/upstream-error.ts'
 
 /** Whether the same route may succeed on a retry. */
@@ -10,10 +12,24 @@ export function isRetryable(error: unknown): boolean {
 
 const retryableCodes = ['upstream_unavailable', 'upstream_rate_limited']
 
-/** Whether another route may succeed: not if the error is the caller's or the gateway's own. */
-export function shouldFailover(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 502
+/**
+ * The kind of the failure; undefined for an error that another route would not change, because it is the caller's or the
+ * gateway's own. What one provider's content filter has rejected is never sent to another one.
+ */
+export function failureKind(error: unknown): FailureKind | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  if (error.code === 'context_length_exceeded') return 'context_length'
+  if (error.status !== 502) return undefined
+  if (error.code === 'upstream_rate_limited') return 'rate_limited'
+  return error.code === 'upstream_timeout' ? 'timeout' : 'unavailable'
 }
+
+/** Whether the next route is tried after such a failure of the route. */
+export function mayLeave({ on = defaultKinds }: ModelRoute, kind: FailureKind): boolean {
+  return on.includes(kind)
+}
+
+const defaultKinds: readonly FailureKind[] = ['unavailable', 'rate_limited', 'timeout']
 
 /** Whether the failure shows that the route itself is unhealthy. */
 export function isRouteFailure(error: unknown): boolean {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import type { FailureKind } from '../../../src/config/model-details.ts'
 import {
+  failureKind,
   isRetryable,
   isRouteFailure,
+  mayLeave,
   retryDelayMs,
-  shouldFailover,
 } from '../../../src/gateway/routing/retry.ts'
 import { parseRetryAfter } from '../../../src/gateway/streams/upstream-request.ts'
 import {
@@ -14,37 +16,64 @@ import {
   serviceUnavailable,
 } from '../../../src/lib/errors/errors.ts'
 import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../../src/lib/errors/upstream-errors.ts'
+import { provider } from './support/model-fixtures.ts'
 
-type Verdict = { readonly again: boolean; readonly others: boolean; readonly blamed: boolean }
+type Verdict = { readonly again: boolean; readonly kind: FailureKind | undefined; readonly blamed: boolean }
 
 const verdicts: readonly (readonly [name: string, error: unknown, verdict: Verdict])[] = [
-  ['unavailable', upstreamFailed('upstream_unavailable', 'x'), { again: true, others: true, blamed: true }],
-  ['timeout', upstreamFailed('upstream_timeout', 'x'), { again: false, others: true, blamed: true }],
-  ['rate', upstreamFailed('upstream_rate_limited', 'x'), { again: true, others: true, blamed: false }],
+  [
+    'unavailable',
+    upstreamFailed('upstream_unavailable', 'x'),
+    { again: true, kind: 'unavailable', blamed: true },
+  ],
+  ['timeout', upstreamFailed('upstream_timeout', 'x'), { again: false, kind: 'timeout', blamed: true }],
+  [
+    'rate',
+    upstreamFailed('upstream_rate_limited', 'x'),
+    { again: true, kind: 'rate_limited', blamed: false },
+  ],
   [
     'rate, 2 s',
     upstreamFailed('upstream_rate_limited', 'x', 2),
-    { again: true, others: true, blamed: false },
+    { again: true, kind: 'rate_limited', blamed: false },
   ],
   [
     'rate, 2.1 s',
     upstreamFailed('upstream_rate_limited', 'x', 2.1),
-    { again: false, others: true, blamed: false },
+    { again: false, kind: 'rate_limited', blamed: false },
   ],
   [
     'unavailable, 2.1 s',
     upstreamFailed('upstream_unavailable', 'x', 2.1),
-    { again: false, others: true, blamed: true },
+    { again: false, kind: 'unavailable', blamed: true },
   ],
-  ['key', upstreamBroken('provider_key_rejected', 'x'), { again: false, others: true, blamed: false }],
-  ['quota', upstreamBroken('provider_quota_exhausted', 'x'), { again: false, others: true, blamed: false }],
-  ['model', upstreamBroken('upstream_model_not_found', 'x'), { again: false, others: true, blamed: false }],
-  ['rejected', upstreamRejected('x', 'upstream_rejected'), { again: false, others: false, blamed: false }],
-  ['bad request', badRequest('x', null, null), { again: false, others: false, blamed: false }],
-  ['own outage', serviceUnavailable('x'), { again: false, others: false, blamed: false }],
-  ['own fault', internalError('x'), { again: false, others: false, blamed: false }],
-  ['client disconnected', clientGone(), { again: false, others: false, blamed: false }],
-  ['foreign error', new Error('x'), { again: false, others: false, blamed: false }],
+  ['key', upstreamBroken('provider_key_rejected', 'x'), { again: false, kind: 'unavailable', blamed: false }],
+  [
+    'quota',
+    upstreamBroken('provider_quota_exhausted', 'x'),
+    { again: false, kind: 'unavailable', blamed: false },
+  ],
+  [
+    'model',
+    upstreamBroken('upstream_model_not_found', 'x'),
+    { again: false, kind: 'unavailable', blamed: false },
+  ],
+  ['rejected', upstreamRejected('x', 'upstream_rejected'), { again: false, kind: undefined, blamed: false }],
+  [
+    'context',
+    upstreamRejected('x', 'context_length_exceeded'),
+    { again: false, kind: 'context_length', blamed: false },
+  ],
+  [
+    'content filter',
+    upstreamRejected('x', 'content_filter'),
+    { again: false, kind: undefined, blamed: false },
+  ],
+  ['bad request', badRequest('x', null, null), { again: false, kind: undefined, blamed: false }],
+  ['own outage', serviceUnavailable('x'), { again: false, kind: undefined, blamed: false }],
+  ['own fault', internalError('x'), { again: false, kind: undefined, blamed: false }],
+  ['client disconnected', clientGone(), { again: false, kind: undefined, blamed: false }],
+  ['foreign error', new Error('x'), { again: false, kind: undefined, blamed: false }],
 ]
 
 test.each([...verdicts])(
@@ -52,9 +81,20 @@ test.each([...verdicts])(
   (_, error, verdict) => {
     expect({
       again: isRetryable(error),
-      others: shouldFailover(error),
+      kind: failureKind(error),
       blamed: isRouteFailure(error),
     }).toEqual(verdict)
+  },
+)
+
+const route = { provider: provider('alpha'), model: 'one' }
+
+test.each(['unavailable', 'rate_limited', 'timeout', 'context_length'] as const)(
+  'a route is left for the kinds of its setting, by default for all but a long prompt: %s',
+  (kind) => {
+    expect(mayLeave(route, kind)).toBe(kind !== 'context_length')
+    expect(mayLeave({ ...route, on: [kind] }, kind)).toBe(true)
+    expect(mayLeave({ ...route, on: [] }, kind)).toBe(false)
   },
 )
 

@@ -47,7 +47,7 @@ test.each([
   ['litellm_settings: { cache: true }', 'litellm_settings.cache: Weir does not cache'],
   [
     'litellm_settings: { context_window_fallbacks: [] }',
-    'litellm_settings.context_window_fallbacks: Weir tries',
+    'litellm_settings.context_window_fallbacks: Add the larger model',
   ],
   ['router_settings: { routing_strategy: least-busy }', 'router_settings.routing_strategy: Weir distributes'],
   ['router_settings: { redis_host: h }', 'router_settings.redis_host: Weir needs no Redis.'],
