@@ -7,6 +7,7 @@ import type { Models } from '../gateway/models/models.ts'
 import type { PreparedGeneration } from '../gateway/models/prepare-generation.ts'
 import {
   namedSession,
+  firstTokenTimeoutOf,
   type RequestContext,
   type RequestLabels,
   requestMetadata,
@@ -52,7 +53,7 @@ export async function startGeneration(
   return { prepared, stream, warnings: joinWarnings(prepared.warnings, stream.warnings) }
 }
 
-/** Sends a prepared request to the gateway. */
+/** Sends a prepared request to the gateway. Rejects with the 400 of an invalid header. */
 export function generate(
   { model, generation }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
@@ -63,19 +64,25 @@ export function generate(
   const { stream } = metadata
   const { billing } = organization
   const { budgets } = limits
-  return gateway.generate({
-    metadata,
-    billing,
-    budgets,
-    admission,
-    model,
-    generation,
-    stream,
-    // Read only where there is a choice.
-    session: model.routes.length > 1 ? namedSession(headers) : undefined,
-    onSettled,
-    signal,
-  })
+  try {
+    return gateway.generate({
+      metadata,
+      billing,
+      budgets,
+      admission,
+      model,
+      generation,
+      stream,
+      // Read only where there is a choice.
+      session: model.routes.length > 1 ? namedSession(headers) : undefined,
+      firstTokenTimeoutMs: firstTokenTimeoutOf(headers),
+      onSettled,
+      signal,
+    })
+  } catch (error) {
+    // An async function would have a promise of its own.
+    return Promise.reject(error)
+  }
 }
 
 /** Records a request whose body is valid, but that is rejected before the gateway is called. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { modelApis } from '../domain/generation/parameters.ts'
 import { efforts } from '../domain/generation/request.ts'
-import { closed, count, flag, optional, text } from './setting-types.ts'
+import { closed, count, duration, flag, group, optional, text } from './setting-types.ts'
 
 /** An amount in USD. */
 const price = (description: string) => Type.Number({ minimum: 0, description, examples: [0.25] })
@@ -198,6 +198,12 @@ export const ModelDetails = Type.Object(
       aliases: Type.Array(Type.String({ minLength: 1 }), {
         description: 'Other names of the model in requests.',
         examples: [['fast']],
+      }),
+      timeouts: group('How long a request waits for a route of this model.', {
+        first_token: duration(
+          'Until the first token of a stream; then the next route is tried. At most 24h.',
+          '10s',
+        ),
       }),
       routes: Type.Array(Route, {
         minItems: 1,

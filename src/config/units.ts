@@ -6,6 +6,9 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
+/** In milliseconds: a timer cannot be set further ahead than 24 days, and a day is more than any call takes. */
+export const maxTimeoutMs = 86_400_000
+
 /** Parses `30s`, `5m`, `24h` or `1.5d`; returns milliseconds, or undefined if it is not a duration above 0. */
 export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []

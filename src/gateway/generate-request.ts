@@ -37,6 +37,8 @@ export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
   /** The session that the caller names, whose requests one route should serve. */
   readonly session?: string | undefined
+  /** Milliseconds until a route must have sent the first token of a stream, as the caller wants it. */
+  readonly firstTokenTimeoutMs?: number | undefined
   /**
    * The slot and tokens of a call that was reserved before: nothing more is taken, and they are released at
    * its end.

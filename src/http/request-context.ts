@@ -1,5 +1,7 @@
 import type { CallerLimits } from '../gateway/access/caller-limits.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
+import { parseDuration } from '../config/units.ts'
+import { badRequest } from '../lib/errors/errors.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Json } from '../lib/json/json.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
@@ -83,4 +85,18 @@ export function namedSession(headers: Headers): string | undefined {
     if (value) return value.slice(0, maxSessionLength)
   }
   return undefined
+}
+
+const firstTokenHeader = 'x-weir-first-token-timeout'
+/** In milliseconds. */
+const firstTokenBounds = { min: 100, max: 600_000 }
+
+/** The milliseconds of `x-weir-first-token-timeout`; undefined without it. Throws the 400 of a value out of its bounds. */
+export function firstTokenTimeoutOf(headers: Headers): number | undefined {
+  const text = headers.get(firstTokenHeader)
+  if (text === null) return undefined
+  const milliseconds = parseDuration(text.trim()) ?? 0
+  if (milliseconds >= firstTokenBounds.min && milliseconds <= firstTokenBounds.max) return milliseconds
+  const message = `Invalid '${firstTokenHeader}': must be a duration from 100ms to 10m, such as 5s.`
+  throw badRequest(message, 'invalid_value', firstTokenHeader)
 }

@@ -108,6 +108,7 @@ const writtenExamples: Readonly<Record<string, string>> = {
       supported_parameters: [temperature]
     aliases: [river]
     affinity: session
+    timeouts: { first_token: 10s }
     routes:
       - provider: gpu-box
         model: acme/River-7B

@@ -30,6 +30,11 @@ export type GenerationEvent =
   /** The provider has failed; no event follows. */
   | { readonly type: 'failure'; readonly error: ProviderError }
 
+/** Whether the event is a part of the answer, and not only about it. */
+export function isOutput({ type }: GenerationEvent): boolean {
+  return type !== 'usage' && type !== 'tier' && type !== 'text-begin'
+}
+
 /** The service tier that served a response; null for one that our API does not know. */
 export type ServedTier = 'default' | 'priority' | null
 

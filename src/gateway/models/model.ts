@@ -31,6 +31,8 @@ export type Model = {
   readonly routes: readonly ModelRoute[]
   /** Whether one of the weighted routes serves all requests of a session; default: `session`. */
   readonly affinity?: 'session' | 'none'
+  /** Milliseconds until a route must have sent the first token of a stream; absent: any time. */
+  readonly firstTokenTimeoutMs?: number
   /** Known only from a provider's list. */
   readonly discovered?: boolean
   /** Why the model is disabled, in a sentence that says what to do; absent while it is enabled. */

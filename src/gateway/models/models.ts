@@ -1,4 +1,5 @@
 import type { SettingsProblem } from '../../config/problem.ts'
+import { maxTimeoutMs, parseDuration } from '../../config/units.ts'
 import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
 import { hasResponsesApi } from '../../providers/kinds/responses.ts'
 import { nextPriceChange } from './dated-prices.ts'
@@ -132,6 +133,7 @@ function modelProblems(
     return [
       ...routeProblems(described, providers),
       ...parameterProblems(described),
+      ...timeoutProblems(described),
       ...aliasProblems(described, names),
       ...variantProblems(described, slugs),
     ]
@@ -161,6 +163,11 @@ function parameterProblems({ details, path }: DescribedModel): SettingsProblem[]
     const message = `“${parameter}” is not a known parameter. Known parameters: ${parameters.join(', ')}.`
     return [{ path: `${path}.supported_parameters[${index}]`, message }]
   })
+}
+
+function timeoutProblems({ details, path }: DescribedModel): SettingsProblem[] {
+  const isTooLong = (parseDuration(details.timeouts?.first_token ?? '') ?? 0) > maxTimeoutMs
+  return isTooLong ? [{ path: `${path}.timeouts.first_token`, message: 'must be at most 24h.' }] : []
 }
 
 function aliasProblems(

@@ -1,4 +1,5 @@
 import type { Route } from '../../config/model-details.ts'
+import { parseDuration } from '../../config/units.ts'
 import { toParameters } from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -40,6 +41,7 @@ export function resolveModel(
     discovered: known.discovered,
     routes,
     affinity: details.affinity,
+    firstTokenTimeoutMs: parseDuration(details.timeouts?.first_token ?? ''),
     ...availabilityOf(known, routes, providers),
   }
 }

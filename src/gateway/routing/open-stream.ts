@@ -1,12 +1,14 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { fromGenerator, type OpenableStream } from '../../lib/push-stream.ts'
+import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Call } from '../call.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
-import type { GenerationStream } from '../generate-request.ts'
+import type { GenerateRequest, GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { kindFor } from '../models/serving-routes.ts'
 import { withStatesOf } from '../provider-states.ts'
+import type { FirstTokenTimeout } from '../streams/deadlines.ts'
 import { MeteredStream } from '../streams/metered-stream.ts'
 import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
@@ -18,26 +20,24 @@ export async function openStream(
   call: Call,
   dependencies: GatewayDependencies,
 ): Promise<GenerationStream> {
-  const { model, metadata, stream } = call.request
+  const { metadata, stream } = call.request
   const { provider } = route
   call.meter.routeChosen(route, dependencies.speeds.of(route))
   call.observer?.attemptStarted(route)
   const inlined = needsInlineImages(provider) ? await call.inlineImages() : call.generation
   const generation = withStatesOf(provider.name, inlined)
   const warnings = [...call.warnings]
-  const firstEventTimeout = stream ? new FirstEventTimeout(dependencies.firstEventTimeoutMs) : undefined
+  const firstToken = stream ? firstTokenTimeout(call.request) : undefined
+  // A caller who has the stream already could not be served by another route.
+  const handsOver = stream && firstToken === undefined
+  const firstEventTimeout = handsOver ? new FirstEventTimeout(dependencies.firstEventTimeoutMs) : undefined
   call.meter.requestSent(generation)
-  const target = {
-    model: route.model,
-    stream,
-    maxOutputTokens: model.maxOutputTokens,
-    efforts: model.reasoning?.supported_efforts,
-  }
   const upstream = sendUpstream({
     provider,
-    target,
+    target: targetOf(route, call.request),
     generation,
     signal: call.abortSource,
+    firstToken,
     acquireMemory: call.acquireMemory,
     stopwatch: call.observer?.upstreamStopwatch,
     warn: (warning) => void warnings.push(warning),
@@ -50,6 +50,21 @@ export async function openStream(
   reportToBreaker(first, route, metadata.organization, dependencies.breaker)
   await (firstEventTimeout ? firstEventTimeout.waitFor(first) : first)
   return new MeteredStream(call, dependencies.states, { provider: provider.name, warnings, first, upstream })
+}
+
+function targetOf(route: ModelRoute, { model, stream }: GenerateRequest): Target {
+  return {
+    model: route.model,
+    stream,
+    maxOutputTokens: model.maxOutputTokens,
+    efforts: model.reasoning?.supported_efforts,
+  }
+}
+
+/** The timeout of the caller for the first token, else that of the model. */
+function firstTokenTimeout({ firstTokenTimeoutMs, model }: GenerateRequest): FirstTokenTimeout | undefined {
+  const timeoutMs = firstTokenTimeoutMs ?? model.firstTokenTimeoutMs
+  return timeoutMs === undefined ? undefined : { timeoutMs, byCaller: firstTokenTimeoutMs !== undefined }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../config/model-details.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import type { ModelRoute } from '../models/model.ts'
-import { ConnectionFailure } from '../streams/upstream-error.ts'
+import { CallerTimeout, ConnectionFailure } from '../streams/upstream-error.ts'
 
 /** Whether the same route may succeed on a retry. */
 export function isRetryable(error: unknown): boolean {
@@ -33,7 +33,8 @@ const defaultKinds: readonly FailureKind[] = ['unavailable', 'rate_limited', 'ti
 
 /** Whether the failure shows that the route itself is unhealthy. */
 export function isRouteFailure(error: unknown): boolean {
-  return error instanceof ApiError && ['upstream_unavailable', 'upstream_timeout'].includes(error.code ?? '')
+  if (!(error instanceof ApiError) || error.cause instanceof CallerTimeout) return false
+  return error.code === 'upstream_unavailable' || error.code === 'upstream_timeout'
 }
 
 /** Whether no connection could be made, which nothing in the request can cause. */

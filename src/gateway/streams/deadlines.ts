@@ -1,11 +1,14 @@
 import { isReachable } from '../../lib/reachable.ts'
 import { Watchdog } from '../../lib/time.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { connectionTimedOut, responseTimedOut } from './upstream-error.ts'
+import { connectionTimedOut, firstTokenTimedOut, responseTimedOut } from './upstream-error.ts'
+
+/** How long the first token of a stream is awaited, and whether the caller has set that for this request. */
+export type FirstTokenTimeout = { readonly timeoutMs: number; readonly byCaller: boolean }
 
 /**
- * The deadlines of one response: until the host accepts the connection, until the first event, and then
- * between chunks. When one passes, the call is aborted with the 502 that names it.
+ * The deadlines of one response: until the host accepts the connection, until the first event, until the first token where
+ * that has a timeout, and then between chunks. When one passes, the call is aborted with the 502 that names it.
  */
 export class Deadlines {
   readonly #provider: Provider
@@ -15,12 +18,27 @@ export class Deadlines {
   #hasResponse = false
   #hasEvents = false
   #waiting = true
+  #firstToken: Timer | undefined
 
-  constructor(provider: Provider, abort: AbortController) {
+  constructor(provider: Provider, abort: AbortController, firstToken?: FirstTokenTimeout) {
     const { connect, firstByte } = provider.timeouts
     this.#provider = provider
     this.#abort = abort
     this.#watchdog = new Watchdog(Math.min(connect / 2, firstByte), () => this.#expired())
+    if (firstToken === undefined) return
+    const expired = () => abort.abort(firstTokenTimedOut(provider.name, firstToken.byCaller))
+    this.#firstToken = setTimeout(expired, firstToken.timeoutMs)
+  }
+
+  /** Whether the timeout of the first token runs. */
+  awaitsToken(): boolean {
+    return this.#firstToken !== undefined
+  }
+
+  /** The first token was received. */
+  tokenReceived(): void {
+    clearTimeout(this.#firstToken)
+    this.#firstToken = undefined
   }
 
   /** The status and headers were received. */
@@ -44,6 +62,7 @@ export class Deadlines {
   }
 
   stop(): void {
+    this.tokenReceived()
     this.#watchdog.stop()
   }
 

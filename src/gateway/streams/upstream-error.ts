@@ -65,6 +65,12 @@ export function responseTimedOut(provider: string, reason: string): ApiError {
   return upstreamFailed('upstream_timeout', timeoutMessage(provider, reason))
 }
 
+/** 502: the provider has sent no token of its stream in time; `byCaller`: in the time that the caller has set. */
+export function firstTokenTimedOut(provider: string, byCaller: boolean): ApiError {
+  const message = timeoutMessage(provider, 'it sent no token in time')
+  return upstreamFailed('upstream_timeout', message, undefined, byCaller ? new CallerTimeout() : undefined)
+}
+
 /** The reason why reading a response failed. */
 export function readFailure(error: unknown): ProviderError {
   if (error instanceof TooLongError) return tooLarge
@@ -81,6 +87,11 @@ export function codeOf(error: unknown): string | undefined {
 /** The cause of an upstream error from before the request was sent: nothing in a request can provoke it. */
 export class ConnectionFailure extends Error {
   override readonly name = 'ConnectionFailure'
+}
+
+/** The cause of a timeout that the caller has set, which says nothing about the route. */
+export class CallerTimeout extends Error {
+  override readonly name = 'CallerTimeout'
 }
 
 function failedMessage(provider: string, reason: string): string {

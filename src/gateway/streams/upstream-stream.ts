@@ -1,5 +1,5 @@
 import { AnswerLimits, ExcessiveAnswerError } from '../../domain/generation/answer.ts'
-import type { GenerationEvent, ProviderError } from '../../domain/generation/events.ts'
+import { type GenerationEvent, isOutput, type ProviderError } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { type AbortLike, abortReason } from '../../lib/abort.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
@@ -10,7 +10,7 @@ import { nextTurn, type Stopwatch } from '../../lib/time.ts'
 import type { Protocol, Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { minLargeBody } from '../rate-limits/large-bodies.ts'
-import { Deadlines } from './deadlines.ts'
+import { Deadlines, type FirstTokenTimeout } from './deadlines.ts'
 import { type BodyChunk, upstreamBody, type UpstreamBody } from './upstream-body.ts'
 import { readFailure, toApiError, upstreamUnavailable } from './upstream-error.ts'
 import { withoutAttribution } from './attribution.ts'
@@ -34,7 +34,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     this.#request = request
     this.#kind = kind
     this.#stopwatch = request.stopwatch
-    this.#deadlines = new Deadlines(request.provider, this.#abort)
+    this.#deadlines = new Deadlines(request.provider, this.#abort, request.firstToken)
     if (request.signal.aborted) this.#onAbort()
     else request.signal.addEventListener('abort', this.#onAbort)
   }
@@ -51,14 +51,25 @@ export class UpstreamStream implements OpenableStream<Batch> {
       this.#request.onAccepted?.()
       const body = (this.#body = upstreamBody(response, this.#request, this.#kind.protocol))
       if (this.#closed) body.close()
-      while (this.#hasMore(body)) {
-        const batch = this.#parseChunk(body, await this.#readChunk(body))
-        if (batch.length > 0) return batch
-      }
-      return undefined
+      return await this.#readFirst(body)
     } catch (error) {
       return this.#rethrow(error)
     }
+  }
+
+  /** The first events; where the first token has a timeout, up to the first token. */
+  async #readFirst(body: UpstreamBody): Promise<Batch | undefined> {
+    let before: Batch | undefined
+    while (this.#hasMore(body)) {
+      const batch = this.#parseChunk(body, await this.#readChunk(body))
+      if (batch.length === 0) continue
+      if (!this.#deadlines.awaitsToken()) return batch
+      before = [...(before ?? []), ...batch]
+      if (!batch.some(isOutput)) continue
+      this.#deadlines.tokenReceived()
+      break
+    }
+    return before
   }
 
   /** One loop from the socket to the consumer. */
@@ -222,6 +233,8 @@ export type UpstreamRequest = {
   readonly target: Target
   readonly generation: Generation
   readonly signal: AbortLike
+  /** Until the first token of a stream; absent: as long as the other deadlines allow. */
+  readonly firstToken?: FirstTokenTimeout | undefined
   readonly stopwatch?: Stopwatch | undefined
   readonly warn: (message: string) => void
   /** Called when the provider has accepted the request, possibly before any event. */

@@ -1,6 +1,6 @@
 import { problemPath, type SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { parseDuration } from '../../config/units.ts'
+import { maxTimeoutMs, parseDuration } from '../../config/units.ts'
 import { nameSet } from '../../lib/text.ts'
 import { hasResponsesApi } from '../kinds/responses.ts'
 import type { Kind, KindSetting } from '../provider.ts'
@@ -11,9 +11,6 @@ const kindSettings: ReadonlySet<string> = new Set<KindSetting>([
   'location',
   'credentials',
 ])
-
-/** A timer cannot be set further ahead than 24 days; a day is more than any call takes. */
-const maxTimeoutMs = 86_400_000
 
 /** The problems of the settings of an entry that its kind does not support. */
 export function settingProblems(entry: ProviderSettings, kind: Kind, path: string): SettingsProblem[] {

@@ -111,6 +111,7 @@ describe('a model entry of the settings', () => {
       'nobody',
     ],
     [{ slug: 'acme/x', routes, supported_parameters: ['heat'] }, 'models[0].supported_parameters[0]', 'heat'],
+    [{ slug: 'acme/x', routes, timeouts: { first_token: '25h' } }, 'models[0].timeouts.first_token', '24h'],
     [{ slug: 'acme/x', routes, aliases: ['alpha/one'] }, 'models[0].aliases[0]', 'alpha/one'],
     [{ slug: 'acme/x', routes, variant_of: 'acme/none' }, 'models[0].variant_of', 'acme/none'],
     [{ slug: 'acme/x', routes, fast: variant }, 'models[0].fast.target_slug', 'acme/none'],
