@@ -18,8 +18,12 @@ export type PushStream<Item> = {
 /** Receives one item of a stream; a returned promise is awaited before the next item. */
 export type OnItem<Item> = (item: Item) => Promise<unknown> | void
 
-/** A stream whose first item can be awaited separately; `each` then passes the others. */
-export type OpenableStream<Item> = PushStream<Item> & { first(): Promise<Item | undefined> }
+/** A stream whose first item can be awaited separately; `forEach` then passes the others. */
+export type OpenableStream<Item> = PushStream<Item> & {
+  first(): Promise<Item | undefined>
+  /** Whether another item or a failure may follow the first item. */
+  hasMore(): boolean
+}
 
 /** Creates a stream from a generator. */
 export function fromGenerator<Item>(generator: AsyncGenerator<Item, void>): OpenableStream<Item> {
@@ -28,6 +32,7 @@ export function fromGenerator<Item>(generator: AsyncGenerator<Item, void>): Open
       const { value } = await generator.next()
       return value ?? undefined
     },
+    hasMore: () => true,
     async forEach(onItem) {
       for await (const item of generator) await onItem(item)
     },

@@ -1,8 +1,10 @@
 import { wait } from '../../lib/time.ts'
+import type { FailureKind } from '../../config/model-details.ts'
 import type { Call } from '../call.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
 import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
+import { BrokenAnswer } from './complete-answer.ts'
 import { mayBeLarger, routesForPrompt } from './context-window.ts'
 import { openStream } from './open-stream.ts'
 import {
@@ -34,7 +36,8 @@ export async function openWithFailover(
       failover.attemptSucceeded(route)
       return stream
     } catch (error) {
-      failover.attemptFailed(route, error)
+      if (error instanceof BrokenAnswer) failover.answerBroken(route, error.error)
+      else failover.attemptFailed(route, error)
     }
   }
 }
@@ -58,6 +61,8 @@ class Failover {
   #allOpen: boolean
   /** The route that is retried before the others are tried. */
   #retryRoute: ModelRoute | undefined
+  /** Whether an answer has broken off. */
+  #restarted = false
 
   constructor(call: Call, dependencies: GatewayDependencies) {
     const { metadata, model } = call.request
@@ -93,29 +98,53 @@ class Failover {
    * the route is not left.
    */
   attemptFailed(route: ModelRoute, error: unknown): void {
+    const kind = this.#kindOf(route, error)
+    if (kind === 'context_length') {
+      if (!mayLeave(route, kind)) throw error
+      return this.#keepRoutes((other) => other !== route && mayBeLarger(other, route), error)
+    }
+    this.#record(route, error)
+    // A route whose circuit is open now comes only after all others.
+    if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
+    else if (!mayLeave(route, kind)) throw error
+  }
+
+  /**
+   * Records that the answer of the route broke off before the caller saw anything of it. It starts again on another route,
+   * once, because each time has its cost; otherwise this rethrows the error.
+   */
+  answerBroken(route: ModelRoute, error: unknown): void {
+    const kind = this.#kindOf(route, error)
+    if (this.#restarted || !mayLeave(route, kind)) throw error
+    this.#restarted = true
+    this.#record(route, error)
+    this.#keepRoutes((other) => other !== route, error)
+  }
+
+  /** The kind of the failure of this attempt; throws an error that another route would not change. */
+  #kindOf(route: ModelRoute, error: unknown): FailureKind {
     const { observer, abortSource, meter } = this.#call
     observer?.attemptFailed(error)
     if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
     if (abortSource.aborted) throw abortSource.reason
     meter.attemptFailed()
     const kind = failureKind(error)
-    if (kind === 'context_length' && mayLeave(route, kind)) return this.#tryLarger(route, error)
-    if (kind === undefined || kind === 'context_length') throw error
+    if (kind === undefined) throw error
+    return kind
+  }
+
+  #record(route: ModelRoute, error: unknown): void {
     const count = this.#attemptsOf(route) + 1
     this.#failures.delete(route)
     this.#failures.set(route, { count, error })
-    // A route whose circuit is open now comes only after all others.
-    if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
-    else if (!mayLeave(route, kind)) throw error
   }
 
-  /** Leaves only routes that may hold a longer prompt than this one; throws its error if there is none. */
-  #tryLarger(route: ModelRoute, error: unknown): void {
-    const isLarger = (other: ModelRoute) => other !== route && mayBeLarger(other, route)
-    this.#routes = this.#routes.filter(isLarger)
-    this.#remaining = this.#remaining.filter(isLarger)
-    this.#skipped = this.#skipped.filter(isLarger)
-    if (this.#routes.every((other) => this.#failures.has(other))) throw error
+  /** Goes on with these routes only; throws the error if each of them has failed. */
+  #keepRoutes(isKept: (route: ModelRoute) => boolean, error: unknown): void {
+    this.#routes = this.#routes.filter(isKept)
+    this.#remaining = this.#remaining.filter(isKept)
+    this.#skipped = this.#skipped.filter(isKept)
+    if (this.#routes.every((route) => this.#failures.has(route))) throw error
   }
 
   /** Records which route serves the session of this call. */

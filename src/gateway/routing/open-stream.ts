@@ -12,9 +12,13 @@ import type { FirstTokenTimeout } from '../streams/deadlines.ts'
 import { MeteredStream } from '../streams/metered-stream.ts'
 import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
+import { completeAnswer } from './complete-answer.ts'
 import { isClientError, isRouteFailure, isTimeout, isUnreachable } from './retry.ts'
 
-/** Sends the call to the route once; resolves when its response begins, or rejects with its failure. */
+/**
+ * Sends the call to the route once; resolves when its response begins, or is complete if it is not streamed. Rejects with
+ * its failure.
+ */
 export async function openStream(
   route: ModelRoute,
   call: Call,
@@ -49,7 +53,10 @@ export async function openStream(
   const first = upstream.first()
   reportToBreaker(first, route, metadata.organization, dependencies.breaker)
   await (firstEventTimeout ? firstEventTimeout.waitFor(first) : first)
-  return new MeteredStream(call, dependencies.states, { provider: provider.name, warnings, first, upstream })
+  const complete =
+    !stream && upstream.hasMore() ? await completeAnswer(first, upstream, provider.name) : undefined
+  const opened = { provider: provider.name, warnings, first: complete ?? first, upstream }
+  return new MeteredStream(call, dependencies.states, opened)
 }
 
 function targetOf(route: ModelRoute, { model, stream }: GenerateRequest): Target {

@@ -12,12 +12,12 @@ type Batch = readonly GenerationEvent[]
 
 /** A response that a provider has begun. */
 type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
-  readonly first: Promise<Batch | undefined>
+  readonly first: Batch | Promise<Batch | undefined>
   readonly upstream: PushStream<Batch>
 }
 
 /** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
-const maxOutputCharacters = 16 * 1024 * 1024
+export const maxOutputCharacters = 16 * 1024 * 1024
 /** As JSON: the log probabilities of each token can take a hundred times the room of its text. */
 const maxLogprobsCharacters = 32 * 1024 * 1024
 
@@ -31,7 +31,7 @@ export class MeteredStream implements GenerationStream {
   readonly #call: Call
   readonly #states: ProviderStates
   /** The first batch until it is delivered. */
-  #first: Promise<Batch | undefined> | undefined
+  #first: OpenedStream['first'] | undefined
   readonly #upstream: PushStream<Batch>
   #closed = false
   #logprobsLength = 0

@@ -39,6 +39,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     else request.signal.addEventListener('abort', this.#onAbort)
   }
 
+  /** Where the first token has a timeout, the events up to the first token. */
   async first(): Promise<Batch | undefined> {
     const payload = this.#renderBody()
     try {
@@ -51,25 +52,24 @@ export class UpstreamStream implements OpenableStream<Batch> {
       this.#request.onAccepted?.()
       const body = (this.#body = upstreamBody(response, this.#request, this.#kind.protocol))
       if (this.#closed) body.close()
-      return await this.#readFirst(body)
+      let before: Batch | undefined
+      while (this.#hasMore(body)) {
+        const batch = this.#parseChunk(body, await this.#readChunk(body))
+        if (batch.length === 0) continue
+        if (!this.#deadlines.awaitsToken()) return batch
+        before = [...(before ?? []), ...batch]
+        if (!batch.some(isOutput)) continue
+        this.#deadlines.tokenReceived()
+        break
+      }
+      return before
     } catch (error) {
       return this.#rethrow(error)
     }
   }
 
-  /** The first events; where the first token has a timeout, up to the first token. */
-  async #readFirst(body: UpstreamBody): Promise<Batch | undefined> {
-    let before: Batch | undefined
-    while (this.#hasMore(body)) {
-      const batch = this.#parseChunk(body, await this.#readChunk(body))
-      if (batch.length === 0) continue
-      if (!this.#deadlines.awaitsToken()) return batch
-      before = [...(before ?? []), ...batch]
-      if (!batch.some(isOutput)) continue
-      this.#deadlines.tokenReceived()
-      break
-    }
-    return before
+  hasMore(): boolean {
+    return !this.#closed && (this.#failure !== undefined || this.#body?.finished() === false)
   }
 
   /** One loop from the socket to the consumer. */
