@@ -32,6 +32,16 @@ export type ReservationRequest = Payer & {
   readonly generation: Generation
 }
 
+/** Lets the answer to a request start again on another route when it breaks off. */
+export type Restart = {
+  /** Whether no client has seen anything of the answer. */
+  isPossible(): boolean
+  /** What was received of the answer is void: another one follows, or none. */
+  discard(): void
+  /** Another route begins to answer. */
+  begin(provider: string, warnings: readonly string[]): void
+}
+
 /** A request of an organization to a model. */
 export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
@@ -49,6 +59,8 @@ export type GenerateRequest = ReservationRequest & {
    * the writes of the transaction that settles the call.
    */
   readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
+  /** Where the caller reads the events before its clients do; absent: no answer of which an event was read starts again. */
+  readonly restart?: Restart
   /** Aborted when the caller leaves. */
   readonly signal: AbortLike
 }

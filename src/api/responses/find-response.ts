@@ -38,11 +38,11 @@ async function newestState(
   { responses }: ResponseStores,
   acquireMemory?: AcquireMemory,
 ): Promise<ResponseState> {
-  if (!live.ending) return live.state
+  if (!live.ending) return live.show()
   const { organization, id } = live
   // Without the database, its end is not stored.
   const stored = await responses.find(organization, id, acquireMemory).catch(ignoreUnavailable)
-  if (stored === undefined || isUnfinished(stored)) return live.state
+  if (stored === undefined || isUnfinished(stored)) return live.show()
   return readStored(`response ${id}`, () => stateOf(stored))
 }
 

@@ -107,7 +107,7 @@ function renderOne(
 ): readonly Rendered[] {
   const { id } = stored
   try {
-    const newest = isUnfinished(stored) ? live.find(organization, id)?.state : undefined
+    const newest = isUnfinished(stored) ? live.find(organization, id)?.show() : undefined
     const state = newest ?? readStored(`response ${id}`, () => stateOf(stored))
     return [{ id, json: JSON.stringify(renderResponse(state, options)) }]
   } catch (error) {

@@ -31,7 +31,7 @@ export class Meter {
   readonly #request: MeteredRequest
   readonly #now: () => number
   readonly #startedAt: number
-  readonly #unfinished: UnfinishedAnswer
+  #unfinished: UnfinishedAnswer
   /** The generation as it was sent, with the provider states of earlier turns. */
   #sent: Generation
   #attempt: 'none' | 'sent' | 'accepted' = 'none'
@@ -81,6 +81,20 @@ export class Meter {
   attemptFailed(): void {
     if (this.#attempt === 'sent') this.#attempt = 'none'
     this.#unfinished.attemptFailed()
+  }
+
+  /** The answer so far is void, and another one follows: what it has used is not counted. */
+  restart(): void {
+    this.#attempt = 'none'
+    this.#unfinished = new UnfinishedAnswer(this.#request, this.#now)
+    this.#firstToken = undefined
+    this.#reported = undefined
+    this.#tier = undefined
+    this.#finished = false
+    this.#endedChoices = 0
+    this.#usageIsFinal = false
+    this.#textLength = 0
+    this.#reasoningLength = 0
   }
 
   add(batch: readonly GenerationEvent[]): void {

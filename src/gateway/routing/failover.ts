@@ -4,6 +4,7 @@ import type { Call } from '../call.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
 import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
+import type { CallRoutes, MeteredStream } from '../streams/metered-stream.ts'
 import { BrokenAnswer } from './complete-answer.ts'
 import { mayBeLarger, routesForPrompt } from './context-window.ts'
 import { openStream } from './open-stream.ts'
@@ -24,29 +25,15 @@ import { sessionOf } from './sessions.ts'
  * routes. A route whose circuit is open is skipped while another one may respond, but never if all circuits
  * are open.
  */
-export async function openWithFailover(
-  call: Call,
-  dependencies: GatewayDependencies,
-): Promise<GenerationStream> {
-  const failover = new Failover(call, dependencies)
-  for (;;) {
-    const route = failover.nextRoute() ?? (await failover.nextRetry())
-    try {
-      const stream = await openStream(route, call, dependencies)
-      failover.attemptSucceeded(route)
-      return stream
-    } catch (error) {
-      if (error instanceof BrokenAnswer) failover.answerBroken(route, error.error)
-      else failover.attemptFailed(route, error)
-    }
-  }
+export function openWithFailover(call: Call, dependencies: GatewayDependencies): Promise<GenerationStream> {
+  return new Failover(call, dependencies).open()
 }
 
 /** The failed attempts on a route for this call. */
 type Attempts = { readonly count: number; readonly error: unknown }
 
 /** Decides which route a call tries next. */
-class Failover {
+class Failover implements CallRoutes {
   readonly #call: Call
   readonly #dependencies: GatewayDependencies
   readonly #organization: string
@@ -61,7 +48,8 @@ class Failover {
   #allOpen: boolean
   /** The route that is retried before the others are tried. */
   #retryRoute: ModelRoute | undefined
-  /** Whether an answer has broken off. */
+  #openRoute: ModelRoute | undefined
+  /** Whether the answer has started again. */
   #restarted = false
 
   constructor(call: Call, dependencies: GatewayDependencies) {
@@ -75,15 +63,44 @@ class Failover {
     this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes
   }
 
+  async open(): Promise<MeteredStream> {
+    for (;;) {
+      const route = this.#nextRoute() ?? (await this.#nextRetry())
+      this.#openRoute = route
+      try {
+        const stream = await openStream(route, this.#call, this.#dependencies, this)
+        this.#attemptSucceeded(route)
+        return stream
+      } catch (error) {
+        if (error instanceof BrokenAnswer) this.answerBroken(error.error)
+        else this.#attemptFailed(route, error)
+      }
+    }
+  }
+
+  /**
+   * The caller has seen nothing of the answer that broke off: it starts again on another route, but once, because each time
+   * has its cost.
+   */
+  answerBroken(error: unknown): void {
+    const route = this.#openRoute
+    if (route === undefined) throw error
+    const kind = this.#kindOf(route, error)
+    if (this.#restarted || !mayLeave(route, kind)) throw error
+    this.#restarted = true
+    this.#record(route, error)
+    this.#keepRoutes((other) => other !== route, error)
+  }
+
   /** The route that can be tried at once, if there is one. */
-  nextRoute(): ModelRoute | undefined {
+  #nextRoute(): ModelRoute | undefined {
     return this.#retryRoute === undefined
       ? (this.#nextRemaining() ?? this.#nextSkipped() ?? this.#untried())
       : undefined
   }
 
   /** Waits, and returns the route to retry; throws the combined failure if no route is worth a retry. */
-  async nextRetry(): Promise<ModelRoute> {
+  async #nextRetry(): Promise<ModelRoute> {
     const [route, ...others] = this.#retryCandidates()
     if (route === undefined) throw combinedFailure([...this.#failures.values()].map(({ error }) => error))
     await this.#pause([route, ...others])
@@ -97,7 +114,7 @@ class Failover {
    * Records that the route has failed for this call; rethrows an error that another route would not change, or after which
    * the route is not left.
    */
-  attemptFailed(route: ModelRoute, error: unknown): void {
+  #attemptFailed(route: ModelRoute, error: unknown): void {
     const kind = this.#kindOf(route, error)
     if (kind === 'context_length') {
       if (!mayLeave(route, kind)) throw error
@@ -107,18 +124,6 @@ class Failover {
     // A route whose circuit is open now comes only after all others.
     if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
     else if (!mayLeave(route, kind)) throw error
-  }
-
-  /**
-   * Records that the answer of the route broke off before the caller saw anything of it. It starts again on another route,
-   * once, because each time has its cost; otherwise this rethrows the error.
-   */
-  answerBroken(route: ModelRoute, error: unknown): void {
-    const kind = this.#kindOf(route, error)
-    if (this.#restarted || !mayLeave(route, kind)) throw error
-    this.#restarted = true
-    this.#record(route, error)
-    this.#keepRoutes((other) => other !== route, error)
   }
 
   /** The kind of the failure of this attempt; throws an error that another route would not change. */
@@ -148,7 +153,7 @@ class Failover {
   }
 
   /** Records which route serves the session of this call. */
-  attemptSucceeded(route: ModelRoute): void {
+  #attemptSucceeded(route: ModelRoute): void {
     const { routes } = this.#call.request.model
     if (this.#session !== undefined) this.#dependencies.sessions.served(this.#session, routes, route)
   }

@@ -4,12 +4,12 @@ import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Call } from '../call.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
-import type { GenerateRequest, GenerationStream } from '../generate-request.ts'
+import type { GenerateRequest } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { kindFor } from '../models/serving-routes.ts'
 import { withStatesOf } from '../provider-states.ts'
 import type { FirstTokenTimeout } from '../streams/deadlines.ts'
-import { MeteredStream } from '../streams/metered-stream.ts'
+import { type CallRoutes, MeteredStream } from '../streams/metered-stream.ts'
 import { type UpstreamRequest, UpstreamStream } from '../streams/upstream-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { completeAnswer } from './complete-answer.ts'
@@ -23,7 +23,8 @@ export async function openStream(
   route: ModelRoute,
   call: Call,
   dependencies: GatewayDependencies,
-): Promise<GenerationStream> {
+  routes: CallRoutes,
+): Promise<MeteredStream> {
   const { metadata, stream } = call.request
   const { provider } = route
   call.meter.routeChosen(route, dependencies.speeds.of(route))
@@ -56,7 +57,7 @@ export async function openStream(
   const complete =
     !stream && upstream.hasMore() ? await completeAnswer(first, upstream, provider.name) : undefined
   const opened = { provider: provider.name, warnings, first: complete ?? first, upstream }
-  return new MeteredStream(call, dependencies.states, opened)
+  return new MeteredStream(call, dependencies.states, opened, routes)
 }
 
 function targetOf(route: ModelRoute, { model, stream }: GenerateRequest): Target {

@@ -16,6 +16,14 @@ type OpenedStream = Pick<GenerationStream, 'provider' | 'warnings'> & {
   readonly upstream: PushStream<Batch>
 }
 
+/** The routes of a call, of which one has been opened. */
+export type CallRoutes = {
+  /** The answer of the open route broke off. Throws the error if the call cannot start again on another one. */
+  answerBroken(error: unknown): void
+  /** Opens the next route; rejects with the failure of the call. */
+  open(): Promise<MeteredStream>
+}
+
 /** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
 export const maxOutputCharacters = 16 * 1024 * 1024
 /** As JSON: the log probabilities of each token can take a hundred times the room of its text. */
@@ -26,23 +34,25 @@ const maxLogprobsCharacters = 32 * 1024 * 1024
  * the call is settled: what a response promises is on disk. Closing it cancels the call.
  */
 export class MeteredStream implements GenerationStream {
-  readonly provider: string
-  readonly warnings: readonly string[]
+  provider: string
+  warnings: readonly string[]
   readonly #call: Call
   readonly #states: ProviderStates
   /** The first batch until it is delivered. */
   #first: OpenedStream['first'] | undefined
-  readonly #upstream: PushStream<Batch>
+  #upstream: PushStream<Batch>
+  readonly #routes: CallRoutes
   #closed = false
   #logprobsLength = 0
 
-  constructor(call: Call, states: ProviderStates, opened: OpenedStream) {
+  constructor(call: Call, states: ProviderStates, opened: OpenedStream, routes: CallRoutes) {
     this.provider = opened.provider
     this.warnings = opened.warnings
     this.#call = call
     this.#states = states
     this.#first = opened.first
     this.#upstream = opened.upstream
+    this.#routes = routes
   }
 
   async forEach(onBatch: OnItem<Batch>): Promise<void> {
@@ -62,6 +72,7 @@ export class MeteredStream implements GenerationStream {
       if (cancelReason && !this.#closed) throw cancelReason
     } catch (error) {
       this.#upstream.close()
+      if (this.#discards(error)) return await this.#startAgain(onBatch)
       await this.#call.settle(this.#call.cancelReason() ?? error)
       throw error
     }
@@ -94,6 +105,38 @@ export class MeteredStream implements GenerationStream {
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
     if (pending) meter.readerPaused()
     return pending
+  }
+
+  /** Whether the answer, which broke off with this error, starts again; then what was received of it is void. */
+  #discards(error: unknown): boolean {
+    const { request, meter, abortSource } = this.#call
+    const { restart } = request
+    const isOver = this.#closed || abortSource.aborted || this.#call.cancelReason() || this.#call.isSettled()
+    if (isOver || !restart?.isPossible()) return false
+    try {
+      this.#routes.answerBroken(error)
+    } catch {
+      return false
+    }
+    restart.discard()
+    meter.restart()
+    this.#logprobsLength = 0
+    return true
+  }
+
+  async #startAgain(onBatch: OnItem<Batch>): Promise<void> {
+    try {
+      const next = await this.#routes.open()
+      this.provider = next.provider
+      this.warnings = next.warnings
+      this.#first = next.#first
+      this.#upstream = next.#upstream
+      this.#call.request.restart?.begin(next.provider, next.warnings)
+    } catch (error) {
+      await this.#call.settle(this.#call.cancelReason() ?? error)
+      throw error
+    }
+    return this.forEach(onBatch)
   }
 
   /** Reads on without delivering, until the usage has come. */

@@ -17,7 +17,13 @@ const outageIntervalMs = 1000
  * How much of the log is stored beyond that of the row itself: `pieces` is the position of the next one. A piece is sent
  * again unchanged if it may have been stored, because others may have read it.
  */
-type Progress = { events: number; pieces: number; storedAt: number; unconfirmed: Piece | undefined }
+type Progress = {
+  events: number
+  pieces: number
+  storedAt: number
+  unconfirmed: Piece | undefined
+  restarted: boolean
+}
 type Piece = { readonly entries: string; readonly events: number }
 
 type CheckpointDependencies = Pick<RunContext, 'peers' | 'runs' | 'owned' | 'log'>
@@ -36,7 +42,8 @@ export class Checkpoints {
 
   watch(live: LiveResponse): void {
     const { length: events } = live.events
-    const progress = { events, pieces: 0, storedAt: performance.now(), unconfirmed: undefined }
+    const [pieces, storedAt] = [0, performance.now()]
+    const progress = { events, pieces, storedAt, unconfirmed: undefined, restarted: false }
     this.#watched.set(live.id, { live, progress })
     this.#timer ??= repeatEvery(
       this.#intervalMs,
@@ -84,18 +91,32 @@ export class Checkpoints {
   #confirm(id: string, now: number): void {
     const { live, progress } = this.#watched.get(id) ?? {}
     if (live === undefined || progress?.unconfirmed === undefined) return
+    followRestart(live, progress)
     progress.events = progress.unconfirmed.events
     progress.pieces += 1
     progress.storedAt = now
     progress.unconfirmed = undefined
     live.markStored(progress.events)
+    // From now on, other processes can send them to their readers.
+    if (this.#parts.peers.count() > 1) live.markSeen(progress.events)
   }
 }
 
 function nextPiece(live: LiveResponse, progress: Progress): readonly LogPiece[] {
+  followRestart(live, progress)
   const { length } = live.events
   if (live.finished || (progress.unconfirmed === undefined && length === progress.events)) return []
   progress.unconfirmed ??= { entries: encodeEvents(live.events.slice(progress.events)), events: length }
   const { organization, id } = live
   return [{ organization, id, position: progress.pieces, entries: progress.unconfirmed.entries }]
+}
+
+/** Of an answer that has started again only the beginning counts as stored: the next piece has the events of the other answer. */
+function followRestart(live: LiveResponse, progress: Progress): void {
+  const { keptAtRestart: kept } = live
+  if (kept === undefined || progress.restarted) return
+  progress.restarted = true
+  progress.events = Math.min(progress.events, kept)
+  const { unconfirmed } = progress
+  if (unconfirmed) progress.unconfirmed = { ...unconfirmed, events: Math.min(unconfirmed.events, kept) }
 }

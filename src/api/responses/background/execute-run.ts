@@ -1,9 +1,10 @@
 import { allowedModels } from '../../../gateway/models/allowed-models.ts'
-import type { GenerateRequest } from '../../../gateway/generate-request.ts'
+import type { GenerateRequest, Restart } from '../../../gateway/generate-request.ts'
 import type { ConcurrencySlot } from '../../../gateway/rate-limits/admission.ts'
 import { retryWhileUnavailable } from '../../../storage/ports/health.ts'
 import { decodeEvents } from '../events/event-log.ts'
 import { isRunEnd, type RunEnd, toRunEnd } from '../events/run-event.ts'
+import type { LiveResponse } from '../live/live-response.ts'
 import type { Write } from '../../../storage/ports/ledger.ts'
 import { prepareRequest } from '../request/lower.ts'
 import type { RunContext } from './owned-runs.ts'
@@ -98,7 +99,8 @@ async function generate(
     progress.ending = toRunEnd(error, used.promptTokens + used.completionTokens > 0 ? used : null)
     return finishing(run, progress.ending)
   }
-  const stream = await parts.current().gateway.generate({ ...request, onSettled: ended })
+  const restart = restartOf(live, parts)
+  const stream = await parts.current().gateway.generate({ ...request, onSettled: ended, restart })
   const { provider, warnings } = stream
   if (!progress.ending) live.apply({ type: 'answering', provider, warnings })
   await stream.forEach((batch) => {
@@ -108,6 +110,18 @@ async function generate(
   })
   // `onSettled` is called before the stream ends.
   if (progress.ending) live.apply(progress.ending)
+}
+
+/** An answer that breaks off starts again while nothing of it can have reached a client, here or in another process. */
+function restartOf(live: LiveResponse, { peers }: RunContext): Restart {
+  return {
+    isPossible() {
+      if (peers.count() > 1) live.markSeen(live.readable)
+      return live.canRestart()
+    },
+    discard: () => live.restart(),
+    begin: (provider, warnings) => void live.apply({ type: 'restarted', provider, warnings }),
+  }
 }
 
 /** Made when the run starts: by then, the model may have other routes, or may have been removed. */

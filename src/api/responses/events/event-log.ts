@@ -30,8 +30,18 @@ export function foldLog(head: ResponseHead, log: string): ResponseState {
   return state
 }
 
+/** Leaves out the answer that is void because another one has started. */
 function* readEntries(log: string): Generator<LogEntry, void> {
-  for (const line of log.split('\n')) if (line !== '') yield JSON.parse(line) as LogEntry
+  const lines = log.split('\n')
+  const restart = lines.findLastIndex((line) => begins(line, 'restarted'))
+  const beginning = restart < 0 ? restart : lines.findIndex((line) => begins(line, 'answering'))
+  for (const [index, line] of lines.entries())
+    if (line !== '' && (index <= beginning || index >= restart)) yield JSON.parse(line) as LogEntry
+}
+
+/** Every entry begins with its type. */
+function begins(line: string, type: RunEvent['type']): boolean {
+  return line.startsWith(`{"type":"${type}"`)
 }
 
 /** The same state, with the same sequence number, as one step for each delta would make. */

@@ -34,6 +34,8 @@ export function step(state: ResponseState, event: RunEvent): Step {
         provider: event.provider,
         warnings: [...state.warnings, ...event.warnings],
       })
+    case 'restarted':
+      return unchanged({ ...state, provider: event.provider, warnings: event.warnings })
     case 'reasoning':
       return addDelta(state, 'reasoning', event.text)
     case 'text':

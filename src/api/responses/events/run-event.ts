@@ -12,6 +12,8 @@ export type RunEvent =
   | { readonly type: 'started' }
   /** A provider has started to stream. */
   | { readonly type: 'answering'; readonly provider: string; readonly warnings: readonly string[] }
+  /** Another provider has started to stream; what the first one has sent is void, and its events are not read any more. */
+  | { readonly type: 'restarted'; readonly provider: string; readonly warnings: readonly string[] }
   | { readonly type: 'reasoning'; readonly text: string }
   /** The end of a block of reasoning; `encrypted` is what the provider wants back, as opaque text. */
   | { readonly type: 'reasoning-end'; readonly encrypted: string }

@@ -16,10 +16,13 @@ export class LiveResponse {
   #state: ResponseState
   #events: RunEvent[] = []
   #stored = 0
+  /** How many of the first events a client may have seen. */
+  #seen = 0
+  #keptAtRestart: number | undefined
   readonly #listeners = new Set<() => void>()
   #ending = false
   /** Only for a response with tools, or with the state of its reasoning. */
-  readonly #toolEvents: ToolEvents | undefined
+  #toolEvents: ToolEvents | undefined
 
   constructor(organization: string, head: ResponseHead) {
     this.organization = organization
@@ -33,6 +36,12 @@ export class LiveResponse {
   }
 
   get state(): ResponseState {
+    return this.#state
+  }
+
+  /** The state, for a client. */
+  show(): ResponseState {
+    this.markSeen(this.#events.length)
     return this.#state
   }
 
@@ -89,6 +98,37 @@ export class LiveResponse {
     if (count <= this.#stored) return
     this.#stored = count
     this.#notify()
+  }
+
+  /** Marks the first events, this number, as seen by a client. */
+  markSeen(count: number): void {
+    this.#seen = Math.max(this.#seen, count)
+  }
+
+  /** Whether the answer can start again: not once a client may have seen some of it. */
+  canRestart(): boolean {
+    const beginning = this.#beginning()
+    return beginning > 0 && this.#seen <= beginning && this.#keptAtRestart === undefined && !this.#ending
+  }
+
+  /** How many events were kept when the answer started again; undefined if it has not. */
+  get keptAtRestart(): number | undefined {
+    return this.#keptAtRestart
+  }
+
+  /** Removes the events of the answer, except that a provider has answered; those of another answer follow. */
+  restart(): void {
+    const kept = this.#beginning()
+    this.#keptAtRestart = kept
+    this.#events = this.#events.slice(0, kept)
+    this.#stored = Math.min(this.#stored, kept)
+    this.#state = this.#events.reduce((state, event) => step(state, event)[0], initialState(this.head))
+    this.#toolEvents = createToolEvents(this.head)
+  }
+
+  /** The events up to the begin of the answer. */
+  #beginning(): number {
+    return this.#events.findIndex(({ type }) => type === 'answering') + 1
   }
 
   /**

@@ -158,6 +158,7 @@ class LiveEvents implements PushStream<readonly RunEvent[]> {
       const { events, readable } = this.#live
       const batch = events.slice(this.#position, Math.min(this.#position + maxBatch, readable))
       this.#position += batch.length
+      this.#live.markSeen(this.#position)
       if (batch.length > 0) await onBatch(batch)
       else if (this.#live.finished) return
       else await this.#nextEvent()
