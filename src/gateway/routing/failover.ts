@@ -11,6 +11,7 @@ import { openStream } from './open-stream.ts'
 import {
   combinedFailure,
   failureKind,
+  isCut,
   isFinal,
   isRetryable,
   isRouteFailure,
@@ -73,6 +74,7 @@ class Failover implements CallRoutes {
         return stream
       } catch (error) {
         if (error instanceof BrokenAnswer) this.answerBroken(error.error)
+        else if (this.#isBroken(route, error)) this.answerBroken(error)
         else this.#attemptFailed(route, error)
       }
     }
@@ -90,6 +92,12 @@ class Failover implements CallRoutes {
     this.#restarted = true
     this.#record(route, error)
     this.#keepRoutes((other) => other !== route, error)
+  }
+
+  /** Whether an answer that is not streamed was cut, and another route can serve it, or has started to. */
+  #isBroken(route: ModelRoute, error: unknown): boolean {
+    if (this.#call.request.stream || !isCut(error) || !mayLeave(route, 'unavailable')) return false
+    return this.#restarted || this.#routes.some((other) => other !== route && !this.#failures.has(other))
   }
 
   /** The route that can be tried at once, if there is one. */

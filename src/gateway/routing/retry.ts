@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../config/model-details.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import type { ModelRoute } from '../models/model.ts'
-import { CallerTimeout, ConnectionFailure } from '../streams/upstream-error.ts'
+import { CallerTimeout, ConnectionFailure, CutResponse } from '../streams/upstream-error.ts'
 
 /** Whether the same route may succeed on a retry. */
 export function isRetryable(error: unknown): boolean {
@@ -40,6 +40,11 @@ export function isRouteFailure(error: unknown): boolean {
 /** Whether no connection could be made, which nothing in the request can cause. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ApiError && error.cause instanceof ConnectionFailure
+}
+
+/** Whether the response was cut after it had begun. */
+export function isCut(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof CutResponse
 }
 
 /** Whether the caller has waited until a timeout. */

@@ -47,6 +47,17 @@ export function upstreamUnavailable(provider: string, reason: string, retryAfter
   return upstreamFailed('upstream_unavailable', failedMessage(provider, reason), retryAfter)
 }
 
+/** 502: the provider has begun a response, and it could not be read to its end. */
+export function responseCut(provider: string, error: unknown): ApiError {
+  const { message } = readFailure(error)
+  return upstreamFailed(
+    'upstream_unavailable',
+    failedMessage(provider, message),
+    undefined,
+    new CutResponse(message),
+  )
+}
+
 /** 502: no connection to the provider could be made. */
 export function upstreamUnreachable(provider: string, reason: string): ApiError {
   const cause = new ConnectionFailure(reason)
@@ -87,6 +98,11 @@ export function codeOf(error: unknown): string | undefined {
 /** The cause of an upstream error from before the request was sent: nothing in a request can provoke it. */
 export class ConnectionFailure extends Error {
   override readonly name = 'ConnectionFailure'
+}
+
+/** The cause of an upstream error after which the provider may charge for what it has generated. */
+export class CutResponse extends Error {
+  override readonly name = 'CutResponse'
 }
 
 /** The cause of a timeout that the caller has set, which says nothing about the route. */

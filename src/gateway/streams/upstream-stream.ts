@@ -12,7 +12,7 @@ import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { minLargeBody } from '../rate-limits/large-bodies.ts'
 import { Deadlines, type FirstTokenTimeout } from './deadlines.ts'
 import { type BodyChunk, upstreamBody, type UpstreamBody } from './upstream-body.ts'
-import { readFailure, toApiError, upstreamUnavailable } from './upstream-error.ts'
+import { responseCut, toApiError } from './upstream-error.ts'
 import { withoutAttribution } from './attribution.ts'
 import { connectionError, parseRetryAfter, post, secretsOf, sourceHeaders } from './upstream-request.ts'
 
@@ -163,9 +163,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
     this.close()
     if (aborted) throw reason
     if (error instanceof ApiError) throw error
-    throw this.#body
-      ? upstreamUnavailable(provider.name, readFailure(error).message)
-      : connectionError(provider, error)
+    throw this.#body ? responseCut(provider.name, error) : connectionError(provider, error)
   }
 
   /** An exception here is the gateway's fault, not the provider's. */

@@ -4,7 +4,7 @@ import { chunks, delta, jsonReply } from '../../support/chat-fixtures.ts'
 import { readCompletion, readError } from '../../support/chat-reply.ts'
 import { createResponse, textOf } from '../../support/responses.ts'
 import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
-import { breakOff, hang } from '../../support/script.ts'
+import { breakOff, hang, jsonPieces } from '../../support/script.ts'
 
 // Some engines stream although they were not asked to: such an answer can break off after its first events.
 const begun = delta({ role: 'assistant', content: 'It is fifty ' })
@@ -21,6 +21,7 @@ describe('an answer that is not streamed and breaks off after it has begun', () 
     ['is cut', broken],
     ['falls silent', stalled],
     ['ends with an error', failed],
+    ['is JSON that is cut', jsonPieces(['{"choices":[{"index":0,'], breakOff)],
   ])(
     'starts again on the next route, whose answer is the only one that is charged: it %s',
     async (_, script) => {
@@ -69,6 +70,15 @@ describe('an answer that is not streamed and breaks off after it has begun', () 
       [1, 0],
       [1, 0],
     ])
+  })
+
+  test('is tried again on its own route where all others have failed', async () => {
+    const cut = jsonPieces(['{"choices":'], breakOff)
+    const down = chunks([{ error: { message: 'Down.', code: 500 } }])
+    const options = { settings: { retries: { attempts: 1 } }, other: [cut, jsonReply()] }
+    await using scenario = await startScenario([down, down], options)
+    expect((await readCompletion(await scenario.app.chat(chatRequest))).provider).toBe('other')
+    expect(calls(scenario)).toEqual([2, 2])
   })
 
   test('starts again in every API', async () => {
