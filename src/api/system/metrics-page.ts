@@ -5,8 +5,8 @@ import { metricsForbidden } from '../../lib/errors/http-errors.ts'
 export type MetricsPage = {
   /** Sets the server that receives the requests: it knows the addresses of its clients. */
   setServer(peers: Peers): void
-  /** Renders the metrics; rejects with 403 for a client without access, and with 401 for an admin key that is not valid. */
-  render(request: Request): Promise<string>
+  /** Renders the metrics; fails with 403 for a client without access, and with 401 for an admin key that is not valid. */
+  render(request: Request): string | Promise<string>
 }
 
 /** Returns the address of the client that sent a request. */
@@ -23,14 +23,18 @@ export function createMetricsPage(
   host: () => string = () => '',
 ): MetricsPage {
   let peers: Peers | undefined
+  const renderFor = (hasAccess: boolean) => {
+    if (!hasAccess) throw metricsForbidden()
+    return metrics.render()
+  }
 
   return {
     setServer: (server) => void (peers = server),
-    async render(request) {
+    render(request) {
       const address = peers?.requestIP(request)?.address ?? ''
       const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
-      if (!isLocal && !(await adminAccess.accepts(request.headers))) throw metricsForbidden()
-      return metrics.render()
+      const hasAccess = isLocal || adminAccess.accepts(request.headers)
+      return hasAccess instanceof Promise ? hasAccess.then(renderFor) : renderFor(hasAccess)
     },
   }
 }
