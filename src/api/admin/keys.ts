@@ -4,14 +4,8 @@ import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { renderKey, withBudgets } from '../../http/render-accounts.ts'
-import type {
-  KeyChange,
-  KeyPageQuery,
-  KeyRecord,
-  Keys,
-  NewKey,
-  PageQuery,
-} from '../../storage/ports/accounts.ts'
+import type { KeyChange, KeyPageQuery, KeyRecord, Keys, NewKey } from '../../storage/ports/accounts.ts'
+import type { PageQuery } from '../../storage/ports/listed-pages.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { releaseHeld } from './held-budgets.ts'

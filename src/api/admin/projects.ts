@@ -4,13 +4,13 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { renderProject, withBudgets } from '../../http/render-accounts.ts'
 import type {
-  PageQuery,
   ProjectChange,
   ProjectInput,
   ProjectPageQuery,
   ProjectRecord,
   Projects,
 } from '../../storage/ports/accounts.ts'
+import type { PageQuery } from '../../storage/ports/listed-pages.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { releaseHeld } from './held-budgets.ts'

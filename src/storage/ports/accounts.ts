@@ -2,6 +2,7 @@ import type { Allowance, AllowanceChange } from '../../domain/accounting/allowan
 import type { KeyPermission, Organization, Project } from '../../domain/accounting/organization.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import type { ListedPage, NearEndQuery, SearchQuery } from './listed-pages.ts'
 
 /** An organization with its balance. */
 export type OrganizationAccount = Organization & {
@@ -17,10 +18,7 @@ export type OrganizationAccount = Organization & {
 export type OrganizationChange = AllowanceChange & Partial<Pick<Organization, 'name' | 'billing'>>
 
 /** The organizations of a page: all of them, or those that match each of these filters. */
-export type OrganizationPageQuery = SearchQuery & {
-  /** Milliseconds since 1970. Only those whose budget is nearly used then, or whose prepaid balance is low: see `lib/near-end.ts`. */
-  readonly nearEndAt?: number | undefined
-}
+export type OrganizationPageQuery = SearchQuery & NearEndQuery
 
 /** The organizations of a gateway. Each function rejects with a message for the operator. */
 export type Organizations = {
@@ -64,11 +62,9 @@ export type ProjectInput = AllowanceChange & {
 export type ProjectChange = AllowanceChange & { readonly name?: string }
 
 /** The projects of a page: those of all organizations or of one, with or without deleted ones. */
-export type ProjectPageQuery = PageQuery & {
+export type ProjectPageQuery = NearEndQuery & {
   readonly organizationId?: string | undefined
   readonly deleted: boolean
-  /** Milliseconds since 1970. Only those whose budget is nearly used then. */
-  readonly nearEndAt?: number | undefined
 }
 
 /** The projects of a gateway; names are unique within an organization. Each function rejects with a message for the operator. */
@@ -137,19 +133,18 @@ export type MintInput = Pick<KeyInput, 'name' | 'expiresAt' | 'models' | 'tags' 
 }
 
 /** The keys of a page: all of them, or those that match each of these filters. */
-export type KeyPageQuery = SearchQuery & {
-  /** The ids of their organization, of their project, and of the key that created them. */
-  readonly organizationId?: string | undefined
-  readonly projectId?: string | undefined
-  readonly parentId?: string | undefined
-  /** Those with this permission. */
-  readonly permission?: KeyPermission | undefined
-  readonly unrevoked?: boolean
-  /** Milliseconds since 1970. Only those that are neither revoked nor expired then. */
-  readonly usableAt?: number | undefined
-  /** Milliseconds since 1970. Only those that can be used then, and expire soon or have nearly used their budget. */
-  readonly nearEndAt?: number | undefined
-}
+export type KeyPageQuery = SearchQuery &
+  NearEndQuery & {
+    /** The ids of their organization, of their project, and of the key that created them. */
+    readonly organizationId?: string | undefined
+    readonly projectId?: string | undefined
+    readonly parentId?: string | undefined
+    /** Those with this permission. */
+    readonly permission?: KeyPermission | undefined
+    readonly unrevoked?: boolean
+    /** Milliseconds since 1970. Only those that are neither revoked nor expired then. */
+    readonly usableAt?: number | undefined
+  }
 
 /** Keys that other keys create. */
 export type MintedKeys = {
@@ -222,24 +217,6 @@ export type KeyDirectory<Key = KnownKey> = {
   find(publicId: string): Key | undefined | Promise<Key | undefined>
   /** Empties the cache: changes that were made by this process take effect at once. */
   refresh(): void
-}
-
-/** Which part of a list to read: up to `limit` items, after the one with the id `after`. */
-export type PageQuery = {
-  readonly after?: string | undefined
-  readonly limit: number
-  readonly order: 'asc' | 'desc'
-}
-
-/** A page of the items that have this text in their name or their id, in upper or lower case. */
-export type SearchQuery = PageQuery & { readonly search?: string | undefined }
-
-/** The items of a page in its order, and whether more items follow. */
-export type ListedPage<Item> = { readonly items: readonly Item[]; readonly hasMore: boolean }
-
-/** The page of rows that were read with a limit of one more. */
-export function toListedPage<Item>(rows: readonly Item[], { limit }: PageQuery): ListedPage<Item> {
-  return { items: rows.slice(0, limit), hasMore: rows.length > limit }
 }
 
 /** Why a change is not possible: the object does not exist, the change is not valid for it, or a budget has too little left. */

@@ -9,14 +9,13 @@ import {
   organizationInDeletion,
   organizationTaken,
 } from '../common/account-rules.ts'
-import {
-  type ListedPage,
-  type OrganizationAccount,
-  type OrganizationChange,
-  type Organizations,
-  type OrganizationPageQuery,
-  toListedPage,
+import type {
+  OrganizationAccount,
+  OrganizationChange,
+  Organizations,
+  OrganizationPageQuery,
 } from '../ports/accounts.ts'
+import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { containsText, insertInto, returning, type RowOf, select, update } from '../sql.ts'
 import {

@@ -2,15 +2,14 @@ import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { noLimits } from '../../domain/accounting/allowance.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { assertProjectName, noProjectWithId, projectTaken } from '../common/account-rules.ts'
-import {
-  type ListedPage,
-  type ProjectChange,
-  type ProjectInput,
-  type ProjectPageQuery,
-  type ProjectRecord,
-  type Projects,
-  toListedPage,
+import type {
+  ProjectChange,
+  ProjectInput,
+  ProjectPageQuery,
+  ProjectRecord,
+  Projects,
 } from '../ports/accounts.ts'
+import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { organizations, projects } from '../schema/organizations.ts'
 import { insertInto, type RowOf, select, update } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'

@@ -1,6 +1,6 @@
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { describe, expect, test } from 'bun:test'
-import type { ListedPage, PageQuery } from '../../../src/storage/ports/accounts.ts'
+import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-pages.ts'
 import { createKeys } from '../../../src/storage/scripts/keys.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { plansOf } from '../../support/query-plans.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { AllowanceChange } from '../../../src/domain/accounting/allowance.ts'
-import type { KeyInput, ListedPage } from '../../../src/storage/ports/accounts.ts'
+import type { KeyInput } from '../../../src/storage/ports/accounts.ts'
+import type { ListedPage } from '../../../src/storage/ports/listed-pages.ts'
 import type { BudgetUse } from '../../../src/storage/ports/budgets.ts'
 import { type OpenStore, testStores } from './support/stores.ts'
 

@@ -4,13 +4,8 @@ import { type WithBudget, withBudgets } from '../../../http/render-accounts.ts'
 import { renderLimits } from '../../../http/render-limits.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
-import type {
-  PageQuery,
-  ProjectChange,
-  ProjectInput,
-  ProjectRecord,
-  Projects,
-} from '../../../storage/ports/accounts.ts'
+import type { ProjectChange, ProjectInput, ProjectRecord, Projects } from '../../../storage/ports/accounts.ts'
+import type { PageQuery } from '../../../storage/ports/listed-pages.ts'
 import type { ManagedStores } from '../../../storage/ports/storage.ts'
 import { type ChangeOwn, createOwnChanges, type Manager, secondsOf, secondsOrNull } from './permission.ts'
 
