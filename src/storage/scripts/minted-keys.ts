@@ -104,7 +104,7 @@ const parents = alias(api_keys, 'parents')
 const maxReturned = sql.raw('100')
 
 /** In the order of their organizations, as every transaction locks them. A key ends with the one that created it. */
-const selectEnded = statement((values: Parameters<{ now: number }>) =>
+const selectEnded = statement((values: Parameters<{ now: number }>, { asReference }) =>
   select(
     { id: api_keys.public_id, organizationId: api_keys.organization_id },
     sql`from ${api_keys} left join ${api_keys} as ${parents} on ${parents.public_id} = ${api_keys.parent_id}
@@ -112,7 +112,7 @@ const selectEnded = statement((values: Parameters<{ now: number }>) =>
         and (${api_keys.revoked_at} is not null or ${api_keys.expires_at} <= ${values.now}
           or ${parents.revoked_at} is not null or ${parents.expires_at} <= ${values.now})
         and not exists (select 1 from ${budgets}
-          where ${budgets.owner_id} = ${api_keys.public_id} and ${budgets.start} = 0 and ${budgets.reserved} > 0)
+          where ${budgets.owner_id} = ${asReference(api_keys.public_id)} and ${budgets.start} = 0 and ${budgets.reserved} > 0)
       order by ${api_keys.organization_id}, ${api_keys.public_id} limit ${maxReturned}`,
   ),
 )
