@@ -140,7 +140,7 @@ const Route = Type.Object(
       }),
       on: Type.Array(Type.Enum([...failureKinds]), {
         description:
-          'The failures of this route after which the next one is tried. `context_length`: the prompt is longer than this route accepts, and another one has a larger `context_window`.',
+          'The failures after which the next route is tried; `context_length`: its prompt is too long for this one.',
         examples: [['unavailable', 'timeout', 'context_length']],
       }),
       context_window: count(
