@@ -11,6 +11,11 @@ import { spendBudget } from './support/spend-budget.ts'
 
 const browser = sharedTab()
 
+/** Whether a request is for the list of a view: the overview, which is first, asks for what is near its end. */
+function isOfList(url: string): boolean {
+  return !url.includes('near_end=') && new URL(url).searchParams.get('limit') !== '1'
+}
+
 describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
   test('an organization is created, edited, credited exactly and deleted, by keyboard', async () => {
     await using paid = await startAdmin()
@@ -161,7 +166,7 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     )
     await using opened = await openAdmin(await browser(), paid.app, '#/organizations')
     const { page, watch } = opened
-    const lists = () => watch.requests.filter((url) => url.includes('/admin/organizations'))
+    const lists = () => watch.requests.filter((url) => url.includes('/admin/organizations?') && isOfList(url))
     await page.getByText('100 loaded.').waitFor()
     await page.getByRole('link', { name: 'team 9998' }).waitFor()
     await screenshot(page, 'organizations-light')
@@ -195,11 +200,11 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     )
     await using opened = await openAdmin(await browser(), paid.app, '#/live')
     const { page, watch } = opened
-    const loaded = (path: string) => watch.requests.filter((url) => url.includes(path))
+    const loaded = (path: string) => watch.requests.filter((url) => url.includes(`${path}?`) && isOfList(url))
     await page.getByRole('status').getByText('live', { exact: true }).waitFor()
     await (await paid.app.chat(chatRequest)).text()
     await page.getByRole('link', { name: 'default' }).waitFor()
-    expect(loaded('/admin/organizations')).toHaveLength(1)
+    expect(loaded('/admin/organizations')).toEqual([])
     await page.goto(`${paid.app.url}/#/keys`)
     await page.getByText('1 in all.', { exact: true }).waitFor()
     expect(loaded('/admin/keys')).toHaveLength(1)
@@ -207,8 +212,8 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await page.getByRole('option', { name: 'team 4321' }).click()
     await page.getByRole('heading', { name: 'No API key matches' }).waitFor()
     expect(page.url()).toContain('organization=team+4321')
-    // That of the live requests, the first ones to choose from, and those that were typed.
-    expect(loaded('/admin/organizations')).toHaveLength(3)
+    // The first ones to choose from, and those that were typed.
+    expect(loaded('/admin/organizations')).toHaveLength(2)
     expect(loaded('/admin/keys')).toHaveLength(2)
   })
 })

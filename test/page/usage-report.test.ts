@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { formatUsd } from '../../src/lib/usd.ts'
 import { textCell } from '../../src/page/views/usage/csv.ts'
 import { readDays, spanOf } from '../../src/page/views/usage/period.ts'
+import { waitUntil } from '../support/billing-database.ts'
 import type { BillingScenario } from '../support/billing-scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
@@ -101,7 +102,12 @@ describe.skipIf(!hasBrowser)(`a report of usage${browserNeeded}`, () => {
     await page.getByText(/^All requests from .* UTC\.$/).waitFor()
     expect(page.url()).toContain(`#/usage?from=${first}&to=${last}&by=model`)
     const [sums] = await sumsBy([])
-    expect(await figureOf(page, 'Requests')).toBe(sums!.requests.toLocaleString('en-US'))
+    const requests = sums!.requests.toLocaleString('en-US')
+    // Until then, the page shows the report of the first day alone.
+    await waitUntil(
+      async () => (await figureOf(page, 'Requests')) === requests,
+      `${requests} requests are shown`,
+    )
     const exact = `$${formatUsd(sums!.cost ?? 0)}`
     expect(await page.locator('.figures [title^="$"]').getAttribute('title')).toBe(exact)
     for (const button of await page.getByRole('group', { name: 'Range' }).getByRole('button').all())
