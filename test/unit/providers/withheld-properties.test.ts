@@ -109,6 +109,14 @@ describe.each(openKinds)('a request to %s', (kind) => {
     expect(warnings).toEqual([])
   })
 
+  test.each(['chat_template_kwargs', 'nvext'])('has no field of engines in %s', (container) => {
+    const nested = { chat_template: '{{ messages }}{{ messages }}', lora: 'a', token_data: [1] }
+    const extras = { [container]: { enable_thinking: false, ...nested } }
+    const { body, warnings } = render(kind, { extras })
+    expect(body).toEqual({ ...render(kind, {}).body, [container]: { enable_thinking: false } })
+    for (const name of Object.keys(nested)) expect(warnings.join()).toContain(`\`${container}.${name}\``)
+  })
+
   test('has no withheld property in other letter case, nor one that the gateway sets', () => {
     const extras = {
       Models: ['a'],

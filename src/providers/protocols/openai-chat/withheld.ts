@@ -1,4 +1,4 @@
-import type { Fields } from '../../../lib/json/json.ts'
+import { type Fields, isObject } from '../../../lib/json/json.ts'
 import { nameSet } from '../../../lib/text.ts'
 import type { Warn } from '../protocol.ts'
 
@@ -45,6 +45,7 @@ const withheldFields = nameSet(
 const engineFields = nameSet(
   // The prompt in another form, which is not counted:
   'prompt input inputs prompt_embeds prompt_token_ids prompt_ids input_ids input_embeds inputs_embeds token_ids',
+  'token_data raw_prompt use_raw_prompt',
   // Templates, which can repeat the messages, and prompts that are stored at the engine:
   'chat_template chat_template_str custom_chat_template template prompt_template instruction_template',
   'instruction_template_str character',
@@ -62,6 +63,9 @@ export function isEngineField(name: string): boolean {
   const folded = fold(name)
   return engineFields.has(folded) || /^(lora|adapter)/.test(folded)
 }
+
+/** Fields whose properties engines read like fields of the request: vLLM takes a template from the arguments of its template. */
+const engineContainers = nameSet('chat_template_kwargs nvext vllm_xargs')
 
 /** Fields of chat completions that only the gateway sets: some providers ignore the case of field names. */
 const chatFields = nameSet(
@@ -81,9 +85,26 @@ export function withoutWithheld(
 ): Fields {
   const ignored = new Set<string>()
   for (const name in extras) if (isWithheld(name, gatewayFields)) ignored.add(name)
-  if (ignored.size === 0) return extras
   for (const name of ignored) if (extras[name] !== null) warn({ what: 'Parameter', name })
-  return Object.fromEntries(Object.entries(extras).filter(([name]) => !ignored.has(name)))
+  const kept = ignored.size === 0 ? extras : without(extras, ignored)
+  return withoutNested(kept, warn)
+}
+
+function without(fields: Fields, names: ReadonlySet<string>): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
+}
+
+/** The fields without those of engines in their containers. */
+function withoutNested(fields: Fields, warn: Warn): Fields {
+  let kept = fields
+  for (const container in fields) {
+    const value = fields[container]
+    if (!isObject(value) || !engineContainers.has(fold(container))) continue
+    const names = Object.keys(value).filter(isEngineField)
+    for (const name of names) warn({ what: 'Parameter', name: `${container}.${name}` })
+    if (names.length > 0) kept = { ...kept, [container]: without(value, new Set(names)) }
+  }
+  return kept
 }
 
 function isWithheld(name: string, gatewayFields: ReadonlySet<string>): boolean {
