@@ -11,7 +11,7 @@ import {
 } from '../../domain/generation/request.ts'
 import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
 import { nameSet } from '../../lib/text.ts'
-import { parseBounded } from '../../providers/protocols/rendering.ts'
+import { parseBounded, parsesResults } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
 import { conservativeTokens } from './estimate.ts'
 
@@ -69,6 +69,7 @@ function promptTokens(generation: Generation, model: PromptModel, weights: Token
   const { messages, format, extras, inputs = [] } = generation
   let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
+  sum += countResults(messages, weights)
   if (format?.type === 'json_schema') sum += weights.tools + countStrictSchema(format, weights)
   for (const input of inputs) sum += countInput(input, weights)
   return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * Math.max(1, inputs.length))
@@ -102,9 +103,26 @@ function countStrictSchema(schema: unknown, weights: TokenWeights): number {
 function countMessage(message: Message, model: PromptModel, weights: TokenWeights): number {
   let sum = weights.message + weights.text(message.name ?? '') + countJson(message.extras, weights)
   for (const part of message.parts) sum += countPart(part, model, weights)
-  if (message.role === 'tool')
-    return sum + weights.text(message.callId) + countGrowth(joinedText(message), weights)
   return message.role === 'assistant' ? sum + countToolCalls(message, weights) : sum
+}
+
+/**
+ * What the results of tools have beside their parts: the id of their call, again in the text beside images and files, and
+ * the name of its function, which some protocols repeat with each result.
+ */
+function countResults(messages: readonly Message[], weights: TokenWeights): number {
+  let sum = 0
+  let isParsed: boolean | undefined
+  const names = new Map<string, string>()
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const { id, name } of message.toolCalls) names.set(id, name)
+    if (message.role !== 'tool') continue
+    isParsed ??= parsesResults(messages)
+    const mentions = message.parts.some(({ type }) => type !== 'text') ? 2 : 1
+    sum += weights.text(message.callId) * mentions + weights.text(names.get(message.callId) ?? '')
+    if (isParsed) sum += countGrowth(joinedText(message), weights)
+  }
+  return sum
 }
 
 function countToolCalls({ toolCalls }: AssistantMessage, weights: TokenWeights): number {

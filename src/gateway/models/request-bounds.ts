@@ -7,10 +7,13 @@ import { ValueBudget } from '../../lib/validation/value-budget.ts'
 /** Characters before the comma of a data URL: its media type with its parameters. */
 const maxDataUrlHead = 1024
 
+/** Characters. No provider accepts a longer name of a function, and some receive it again with each result. */
+const maxFunctionName = 256
+
 /** Characters of arguments that are parsed in a few milliseconds, whatever they contain. */
 const maxUncountedArguments = 256 * 1024
 
-/** Throws the 400 of a request with strings that providers parse, and that would take long to parse. */
+/** Throws the 400 of a request with strings that are parsed or repeated, and that would take long. */
 export function requireBounds({ messages }: Generation, api: ModelApi): void {
   const field = api === 'responses' ? 'input' : 'messages'
   for (const [index, { parts }] of messages.entries())
@@ -18,7 +21,7 @@ export function requireBounds({ messages }: Generation, api: ModelApi): void {
       const url = part.type === 'image' ? part.url : fileData(part)
       if (url !== undefined && hasLongHead(url)) throw longHead(`${field}[${index}]`)
     }
-  boundArguments(messages, field)
+  boundCalls(messages, field)
 }
 
 function fileData(part: Message['parts'][number]): string | undefined {
@@ -37,10 +40,16 @@ function longHead(path: string): Error {
 }
 
 /** Most providers receive arguments as text, some as values. */
-function boundArguments(messages: readonly Message[], field: string): void {
+function boundCalls(messages: readonly Message[], field: string): void {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
+  if (calls.some(({ name }) => name.length > maxFunctionName)) throw longName(field)
   const characters = calls.reduce((sum, call) => sum + call.arguments.length, 0)
   if (characters <= maxUncountedArguments) return
   const budget = new ValueBudget(field)
   for (const call of calls) budget.take(call.arguments)
+}
+
+function longName(path: string): Error {
+  const message = `Invalid '${path}': the name of a function must have at most ${maxFunctionName} characters.`
+  return badRequest(message, 'string_above_max_length', path)
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Format, Generation } from '../../domain/generation/request.ts'
+import type { Format, Generation, Message, Part } from '../../domain/generation/request.ts'
 import type { Unsupported } from '../../domain/generation/warnings.ts'
-import { type Fields, parseJson } from '../../lib/json/json.ts'
+import { type Fields, parseJson, textOf } from '../../lib/json/json.ts'
 import { findTooWide, isTooDeep } from '../../lib/validation/json-bounds.ts'
 import type { Target, Warn } from './protocol.ts'
 
@@ -25,6 +25,22 @@ const maxProperties = 4096
 /** Parses JSON of any caller or model; undefined for other text, and where it nests too deeply or is too wide. */
 export function parseBounded(text: string): unknown {
   return isTooDeep(text, maxDepth) || findTooWide(text, maxProperties) ? undefined : parseJson(text)
+}
+
+/** Characters of the results of tools in one request, which are parsed in a twentieth of a second whatever they contain. */
+const maxParsedResults = 1024 * 1024
+
+/** Whether the protocols that take results as values parse them: a longer conversation has them as text. */
+export function parsesResults(messages: readonly Message[]): boolean {
+  let characters = 0
+  for (const message of messages)
+    if (message.role === 'tool') for (const part of message.parts) characters += textLength(part)
+  return characters <= maxParsedResults
+}
+
+function textLength(part: Part): number {
+  if (part.type === 'text') return part.text.length
+  return part.type === 'foreign' ? (textOf(part.value.refusal)?.length ?? 0) : 0
 }
 
 /** Warns of the fields that are neither null nor undefined. */

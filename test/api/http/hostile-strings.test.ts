@@ -75,6 +75,48 @@ test('a body has at most two million escape sequences', async () => {
   expect(message).toBe('The request body has more than 2097152 escape sequences.')
 })
 
+describe('the name of a function', () => {
+  const named = (length: number) => {
+    const { id, type } = call('{}')
+    const calls = [{ id, type, function: { name: 'n'.repeat(length), arguments: '{}' } }]
+    const result = { role: 'tool', tool_call_id: id, content: '4' }
+    const messages = [hello, { role: 'assistant', tool_calls: calls }, ...repeated(50, result)]
+    return { ...chatRequest, messages }
+  }
+
+  test('is a 400 where each result would repeat more than 256 characters', async () => {
+    const reply = await scenario.app.chat(named(257))
+    await expectRejected(reply, 'messages', 'the name of a function must have at most 256 characters')
+  })
+
+  test('of the maximum length is sent with each result', async () => {
+    const before = scenario.acme.requests.length
+    expect((await scenario.app.chat(named(256))).status).toBe(200)
+    const { body } = await scenario.acme.request(before)
+    expect(JSON.stringify(body).split('n'.repeat(256))).toHaveLength(52)
+  })
+})
+
+describe('the results of tools', () => {
+  const results = (count: number, content: string) => {
+    const ids = Array.from({ length: count }, (_, index) => `call_${index}`)
+    const calls = ids.map((id) => ({ ...call('{}'), id }))
+    const answers = ids.map((tool_call_id) => ({ role: 'tool', tool_call_id, content }))
+    return { ...chatRequest, messages: [hello, { role: 'assistant', tool_calls: calls }, ...answers] }
+  }
+  const half = JSON.stringify({ a: repeated(170_000, {}) })
+
+  test.each([
+    ['are values up to a million characters together', 2, half, '"response":{"a":['],
+    ['are text beyond them, and are not parsed', 3, half, '"response":{"output":"{'],
+  ])('%s', async (_, count, content, words) => {
+    const before = scenario.acme.requests.length
+    expect((await scenario.app.chat(results(count, content))).status).toBe(200)
+    const { body } = await scenario.acme.request(before)
+    expect(JSON.stringify(body).split(words)).toHaveLength(count + 1)
+  })
+})
+
 describe('JSON in strings', () => {
   const tooMany = 'too many values. At most 1048576 are allowed'
   const history = (...calls: object[]) => ({

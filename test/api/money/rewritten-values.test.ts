@@ -114,6 +114,32 @@ describe('a schema that is closed for Anthropic is reserved as it is sent', () =
   })
 })
 
+describe('what results of tools have beside their text is reserved as it is sent', () => {
+  const calling = (fields: { id: string; name: string }) => ({
+    id: fields.id,
+    type: 'function',
+    function: { name: fields.name, arguments: '{}' },
+  })
+  const name = 'n'.repeat(256)
+  const long = id.repeat(5000)
+  const url = 'data:image/png;base64,AAAA'
+  const attached = [{ type: 'image_url', image_url: { url } }]
+
+  test.each([
+    ['the name of their function', 'gemini', calling({ id, name }), '4', 500],
+    ['the id of their call beside images', 'openai-compatible', calling({ id: long, name }), attached, 1],
+  ])('%s', async (_what, kind, call, content, results) => {
+    const result = { role: 'tool', tool_call_id: call.id, content }
+    const turn = { role: 'assistant', content: null, tool_calls: [call] }
+    const messages = [question, turn, ...Array.from({ length: results }, () => result)]
+    const body = { ...chatRequest, messages }
+    const { received, sent, reserved } = await reservationOf(kind, '/v1/chat/completions', body)
+    expect(sent).toBeGreaterThan(received * 1.4)
+    // The names of the fields around each result are no part of the prompt.
+    expect(reserved).toBeGreaterThanOrEqual((sent - results * 150) * inputPrice)
+  })
+})
+
 test('numbers that do not grow are reserved as they were written', async () => {
   const reservedFor = async (input: string) =>
     (await reservationOf('anthropic', '/v1/chat/completions', chat(input, '4'))).reserved

@@ -11,7 +11,7 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
-import { parseBounded, parseDataUrl, warnOfFields } from '../rendering.ts'
+import { parseBounded, parseDataUrl, parsesResults, warnOfFields } from '../rendering.ts'
 import type { Dialect } from './models.ts'
 
 /** The consecutive messages of one role. */
@@ -24,6 +24,7 @@ type Contents = { readonly turns: readonly Turn[]; readonly instructions: readon
 export function renderContents({ messages }: Generation, dialect: Dialect, warn: Warn): Contents {
   // Some providers use the same ids in every response: a result belongs to the last call with its id.
   const names = new Map<string, string>()
+  const calls = { names, parsesResults: parsesResults(messages) }
   const instructions: Body[] = []
   const turns: GrowingTurn[] = []
   for (const message of messages) {
@@ -35,7 +36,7 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
           `System messages are supported by ${dialect.name} only at the beginning, so later ones were moved there.`,
         )
       for (const text of renderTexts(message.parts, dialect, warn)) instructions.push(text)
-    } else addTurn(turns, renderTurn(message, names, dialect, warn))
+    } else addTurn(turns, renderTurn(message, calls, dialect, warn))
     if (message.role === 'assistant') for (const call of message.toolCalls) names.set(call.id, call.name)
   }
   // System messages alone become the user message.
@@ -43,6 +44,9 @@ export function renderContents({ messages }: Generation, dialect: Dialect, warn:
   const begun = turns[0]?.role === 'user' ? turns : [placeholderTurn, ...turns]
   return { turns: begun.map(resultsFirst), instructions }
 }
+
+/** The names of the calls so far by their ids, and whether their results are parsed. */
+type Calls = { readonly names: ReadonlyMap<string, string>; readonly parsesResults: boolean }
 
 type GrowingTurn = { readonly role: Turn['role']; readonly parts: Body[] }
 
@@ -54,19 +58,14 @@ function isInstruction(message: Message): message is SystemMessage {
 
 type TurnMessage = Exclude<Message, SystemMessage>
 
-function renderTurn(
-  message: TurnMessage,
-  names: ReadonlyMap<string, string>,
-  dialect: Dialect,
-  warn: Warn,
-): GrowingTurn {
+function renderTurn(message: TurnMessage, calls: Calls, dialect: Dialect, warn: Warn): GrowingTurn {
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: renderParts(message.parts, dialect, warn) }
     case 'assistant':
       return { role: 'model', parts: renderModelParts(message, dialect, warn) }
     case 'tool':
-      return { role: 'user', parts: renderToolResult(message, names, dialect, warn) }
+      return { role: 'user', parts: renderToolResult(message, calls, dialect, warn) }
   }
 }
 
@@ -78,18 +77,22 @@ function renderModelParts({ parts, toolCalls }: AssistantMessage, dialect: Diale
 /** The text is the function response; images are sent beside it. */
 function renderToolResult(
   { parts, callId }: ToolMessage,
-  names: ReadonlyMap<string, string>,
+  calls: Calls,
   dialect: Dialect,
   warn: Warn,
 ): Body[] {
-  const name = names.get(callId)
+  const name = calls.names.get(callId)
   const rendered = renderParts(parts, dialect, warn)
   if (name === undefined) {
     warn(`Tool results without their tool call are not supported by ${dialect.name} and were sent as text.`)
     return rendered
   }
   const text = rendered.map((part) => part.text ?? '').join('')
-  return [renderResult(callId, name, text, dialect), ...rendered.filter((part) => part.text === undefined)]
+  const response = (calls.parsesResults ? objectIn(text) : undefined) ?? { output: text }
+  return [
+    renderResult(callId, name, response, dialect),
+    ...rendered.filter((part) => part.text === undefined),
+  ]
 }
 
 function addTurn(turns: GrowingTurn[], turn: GrowingTurn): void {
@@ -119,8 +122,7 @@ function renderCall(call: PastToolCall, dialect: Dialect, warn: Warn): Body {
   return signature === undefined ? { functionCall } : { functionCall, thoughtSignature: signature }
 }
 
-function renderResult(callId: string, name: string, text: string, dialect: Dialect): Body {
-  const response = objectIn(text) ?? { output: text }
+function renderResult(callId: string, name: string, response: Fields, dialect: Dialect): Body {
   return { functionResponse: { ...(dialect.callIds ? { id: callId } : {}), name, response } }
 }
 
