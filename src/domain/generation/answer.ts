@@ -118,6 +118,9 @@ export const maxToolCalls = 1024
 /** Blocks of text and of reasoning that alternate. No model changes so often. */
 export const maxBlocks = 8192
 
+/** Blocks that a provider wants back on the next turn; each is copied with those before it. No model has so many. */
+export const maxStateBlocks = 2048
+
 /** An answer has more of something than any model generates; it fails like one that cannot be read. */
 export class ExcessiveAnswerError extends Error {
   readonly error: ProviderError
@@ -133,9 +136,9 @@ export function requireCallIndex(index: number): void {
   if (index >= maxToolCalls) throw new ExcessiveAnswerError(`${maxToolCalls} tool calls`)
 }
 
-/** Returns the blocks with one more; throws for one beyond the last one that an answer may have. */
+/** Returns the blocks of a state with one more; throws for one beyond the last one that a turn may have. */
 export function appendBlock<Block>(blocks: readonly Block[], block: Block): readonly Block[] {
-  if (blocks.length >= maxBlocks) throw new ExcessiveAnswerError(`${maxBlocks} blocks`)
+  if (blocks.length >= maxStateBlocks) throw new ExcessiveAnswerError(`${maxStateBlocks} blocks of reasoning`)
   return [...blocks, block]
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { maxBlocks, maxToolCalls } from '../../../src/domain/generation/answer.ts'
+import { maxBlocks, maxStateBlocks, maxToolCalls } from '../../../src/domain/generation/answer.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
 import { events, json } from '../../support/script.ts'
@@ -148,12 +148,12 @@ test('an answer that changes between text and reasoning too often has failed', a
 })
 
 test('an answer with more reasoning details than any model sends has failed', async () => {
-  const details = listed(20_000, (index) => ({ type: 'reasoning.encrypted', index, data: 'a' }))
+  const details = listed(maxStateBlocks + 1, (index) => ({ type: 'reasoning.encrypted', index, data: 'a' }))
   const body = {
     choices: [{ index: 0, message: { role: 'assistant', content: 'a', reasoning_details: details } }],
   }
   await using scenario = await start({ kind: 'openrouter' }, json(body))
   const error = await readError(await scenario.app.chat(chatRequest))
   expect(error).toMatchObject({ status: 502, code: 'upstream_unavailable' })
-  expect(error.message).toContain(`more than ${maxBlocks} blocks`)
+  expect(error.message).toContain(`more than ${maxStateBlocks} blocks of reasoning`)
 })
