@@ -36,8 +36,8 @@ const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly wi
   '1 day by model': { ...lastDay, groupBy: ['model'] },
   '1 day by organization': { ...lastDay, groupBy: ['organization'] },
   '1 day by key': { ...lastDay, groupBy: ['key'] },
-  'costs of 1 day': { ...lastDay, costsOnly: true },
-  'costs of 1 day by organization': { ...lastDay, costsOnly: true, groupBy: ['organization'] },
+  'costs of 1 day': { ...lastDay, sums: 'costs' },
+  'costs of 1 day by organization': { ...lastDay, sums: 'costs', groupBy: ['organization'] },
   '7 days': { width: '1d', from: to - 7 * day },
   '7 days by organization': { width: '1d', from: to - 7 * day, groupBy: ['organization'] },
   '30 days': { width: '1d', from },
@@ -116,7 +116,7 @@ async function rollUp(): Promise<void> {
 }
 
 function read(query: Partial<UsageBucketQuery>): Promise<unknown> {
-  return store.buckets.read({ from, to, groupBy: [], ...query })
+  return store.buckets.read({ from, to, groupBy: [], sums: 'usage', ...query })
 }
 
 async function measureAll(names = Object.keys(reports)): Promise<void> {

@@ -49,7 +49,7 @@ export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
       '/v1/organization/usage/completions',
       async ({ request, caller }) => {
         const page = usageQuery.read(request, caller?.organization.id)
-        return reply(page, await buckets.read(page.query), renderUsage)
+        return reply(page, await buckets.read({ ...page.query, sums: 'usage' }), renderUsage)
       },
       { detail: usageDetail },
     )
@@ -57,7 +57,7 @@ export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
       '/v1/organization/costs',
       async ({ request, caller }) => {
         const page = costsQuery.read(request, caller?.organization.id)
-        return reply(page, await buckets.read({ ...page.query, costsOnly: true }), renderCosts)
+        return reply(page, await buckets.read({ ...page.query, sums: 'costs' }), renderCosts)
       },
       { detail: costsDetail },
     )

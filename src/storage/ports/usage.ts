@@ -80,6 +80,9 @@ export const bucketWidths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } 
 
 export type BucketWidth = keyof typeof bucketWidths
 
+/** What a report has beside the numbers of requests: their tokens, errors and times, or their costs, or all of that. */
+export type ReportSums = 'usage' | 'costs' | 'all'
+
 /** The requests of a report by period. Times are milliseconds since 1970. */
 export type UsageBucketQuery = {
   /** The ids of organizations; all organizations if absent. */
@@ -94,8 +97,8 @@ export type UsageBucketQuery = {
   readonly models?: readonly string[] | undefined
   /** Only requests with the keys with these public ids, if present. */
   readonly keys?: readonly string[] | undefined
-  /** Whether only the numbers of requests and their costs are read, which is faster: other sums are 0, and percentiles null. */
-  readonly costsOnly?: boolean
+  /** All if absent. Fewer are read faster; the others are 0, and percentiles null. */
+  readonly sums?: ReportSums | undefined
 }
 
 /** Totals of the requests of a bucket. */

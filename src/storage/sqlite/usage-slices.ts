@@ -12,6 +12,7 @@ import {
   type UsageLabel,
   type UsageSlice,
 } from '../usage/slices.ts'
+import type { ReportSums } from '../ports/usage.ts'
 import { endOfTime, type UsageReading } from '../usage/reports.ts'
 import type { Database } from './connection/database.ts'
 
@@ -101,7 +102,7 @@ function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (str
 }
 
 /** How the totals of a range are summed up. */
-export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'costsOnly'>
+export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'>
 
 const totalsProperties = {
   organization: 'o.id',
@@ -111,7 +112,7 @@ const totalsProperties = {
   provider: 't.provider',
 }
 
-function groupedSql(range: TotalsRange, { by, widthMs, costsOnly }: SliceShape): string {
+function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): string {
   const columns = Object.entries(totalsProperties).filter(([name]) => by.has(name))
   // The organization first: see `fromRange`.
   if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
@@ -119,9 +120,9 @@ function groupedSql(range: TotalsRange, { by, widthMs, costsOnly }: SliceShape):
     ...columns.map(([name, column]) => `${column} ${name}`),
     ...(widthMs === undefined ? [`0 start`] : []),
     'NULL label',
-    ...sumColumnsOf(costsOnly).map(([column, field]) => `sum(t.${column}) ${field}`),
-    'cast(sum(t.cost) AS text) cost',
-    ...(costsOnly
+    ...sumColumnsOf(sums).map(([column, field]) => `sum(t.${column}) ${field}`),
+    ...(sums === 'usage' ? [] : ['cast(sum(t.cost) AS text) cost']),
+    ...(sums === 'costs'
       ? []
       : ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]),
   ]
@@ -140,7 +141,7 @@ export type SlicedRows = {
   readonly widthMs?: number | undefined
   /** The properties that must be the same in a slice; the others are empty. All are, if absent. */
   readonly by?: ReadonlySet<string> | undefined
-  readonly costsOnly?: boolean
+  readonly sums?: ReportSums
   readonly label?: UsageLabel | undefined
 }
 
@@ -160,12 +161,7 @@ function prepare(sqlite: Sqlite, text: string) {
 }
 
 /** The first placeholder is the length of a period. */
-function sliceSql({
-  condition,
-  by,
-  costsOnly = false,
-  label,
-}: Omit<SlicedRows, 'values' | 'widthMs'>): string {
+function sliceSql({ condition, by, sums = 'all', label }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
   const properties = Object.entries(sliceProperties).map(
     ([name, column]) => `${by?.has(name) === false ? "''" : column} ${name}`,
   )
@@ -177,8 +173,8 @@ function sliceSql({
     sum(usage.reasoning_tokens) reasoningTokens,
     sum(usage.cost IS NOT NULL AND ${hasTokensSql}) priced, sum(usage.cost IS NULL AND ${hasTokensSql}) unpriced,
     cast(coalesce(sum(usage.cost), 0) AS text) cost,
-    ${costsOnly ? "'[]'" : timesSql('latency_ms')} latencies,
-    ${costsOnly ? "'[]'" : timesSql('first_token_ms')} firstTokens
+    ${sums === 'costs' ? "'[]'" : timesSql('latency_ms')} latencies,
+    ${sums === 'costs' ? "'[]'" : timesSql('first_token_ms')} firstTokens
   FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
 }
 

@@ -109,7 +109,7 @@ function prepareReaders(database: Database) {
     owners: () => owners.all().map(({ id }) => id),
     /** In one transaction: other processes may change the totals, too. */
     atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
-    *rows({ organizations, widthMs, by, costsOnly, label }: UsageReading, { from, to }: TimeRange) {
+    *rows({ organizations, widthMs, by, sums, label }: UsageReading, { from, to }: TimeRange) {
       const owner = organizations
         ? 'usage.organization_id IN (SELECT value FROM json_each(?4))'
         : ownerExistsSql
@@ -117,7 +117,7 @@ function prepareReaders(database: Database) {
       for (let start = from, end = from; start < to; start = end) {
         end = batchEnd({ from: start, to })
         const values = [start, end, ...(organizations ? [JSON.stringify(organizations)] : [])]
-        yield slices({ condition, values, widthMs, by, costsOnly, label })
+        yield slices({ condition, values, widthMs, by, sums, label })
       }
     },
   }

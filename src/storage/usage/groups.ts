@@ -1,6 +1,8 @@
 import { type ReportRun, tooManyGroups } from './report-slots.ts'
-import { type CountField, type ReportSlice, sumColumns } from './slices.ts'
+import { type AddTimes, type Histogram, Times, timingOf } from './times.ts'
+import { type CountField, type ReportSlice, sumColumns, sumColumnsOf } from './slices.ts'
 import type {
+  ReportSums,
   Timing,
   UsageBucketGroup,
   UsageBucketQuery,
@@ -20,11 +22,11 @@ type Group = {
   readonly values: UsageBucketGroup['values']
   readonly counts: Counts
   cost: bigint
-  readonly latencies: Histogram
-  readonly firstTokens: Histogram
+  readonly latencies: Times
+  readonly firstTokens: Times
 }
 
-export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> & {
+export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys' | 'sums'> & {
   /** Returns the start of the bucket of a time. */
   startOf(time: number): number
   readonly addTimes: AddTimes
@@ -36,14 +38,20 @@ export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | '
 export class UsageGroups {
   readonly #groups = new Map<string, Group>()
   readonly #groupBy: readonly UsageDimension[]
+  readonly #sums: ReportSums
+  readonly #counts: readonly CountField[]
   readonly #startOf: (time: number) => number
   readonly #addTimes: AddTimes
+  /** For the times of one group after the other. */
+  readonly #histogram: Histogram = new Map()
   readonly #limit: number
   readonly #models: ReadonlySet<string> | undefined
   readonly #keys: ReadonlySet<string> | undefined
 
-  constructor({ groupBy, models, keys, startOf, addTimes, limit }: UsageGroupsOptions) {
+  constructor({ groupBy, sums = 'all', models, keys, startOf, addTimes, limit }: UsageGroupsOptions) {
     this.#groupBy = groupBy
+    this.#sums = sums
+    this.#counts = sumColumnsOf(sums).map(([, field]) => field)
     this.#startOf = startOf
     this.#addTimes = addTimes
     this.#limit = limit
@@ -63,22 +71,24 @@ export class UsageGroups {
   /** The groups in the order of their buckets, most requests first; they are completed in steps. */
   async sorted(step: ReportRun['step']): Promise<readonly UsageBucketGroup[]> {
     const collected = this.#collected()
+    const complete = (group: Group) => this.#toBucketGroup(group)
     const groups: UsageBucketGroup[] = []
     for (let index = 0; index < collected.length; index += stepGroups)
-      groups.push(...(await step(() => collected.slice(index, index + stepGroups).map(toBucketGroup))))
+      groups.push(...(await step(() => collected.slice(index, index + stepGroups).map(complete))))
     return groups
   }
 
   /** The totals of all groups together. */
   total(): UsageTotals {
     const total = emptyGroup('', 0, {})
+    const [allLatencies, allFirstTokens]: [Histogram, Histogram] = [new Map(), new Map()]
     for (const { counts, cost, latencies, firstTokens } of this.#groups.values()) {
-      for (const field of countFields) total.counts[field] += counts[field]
+      for (const field of this.#counts) total.counts[field] += counts[field]
       total.cost += cost
-      addHistogram(total.latencies, latencies)
-      addHistogram(total.firstTokens, firstTokens)
+      latencies.addTo(allLatencies, this.#addTimes)
+      firstTokens.addTo(allFirstTokens, this.#addTimes)
     }
-    return totalsOf(total)
+    return totalsOf(total, timingOf(allLatencies), timingOf(allFirstTokens))
   }
 
   #collected(): readonly Group[] {
@@ -91,24 +101,40 @@ export class UsageGroups {
     )
   }
 
+  #toBucketGroup(group: Group): UsageBucketGroup {
+    return {
+      start: group.start,
+      values: group.values,
+      totals: totalsOf(group, this.#timingOf(group.latencies), this.#timingOf(group.firstTokens)),
+    }
+  }
+
+  #timingOf(times: Times): Timing | null {
+    this.#histogram.clear()
+    times.addTo(this.#histogram, this.#addTimes)
+    return timingOf(this.#histogram)
+  }
+
   #addTo(group: Group, slice: ReportSlice): void {
-    for (const field of countFields) group.counts[field] += slice[field] ?? 0
-    group.cost += BigInt(slice.cost)
-    if (slice.latencies !== undefined) this.#addTimes(group.latencies, slice.latencies)
-    if (slice.firstTokens !== undefined) this.#addTimes(group.firstTokens, slice.firstTokens)
+    for (const field of this.#counts) group.counts[field] += slice[field] ?? 0
+    if (this.#sums !== 'usage') group.cost += BigInt(slice.cost ?? 0)
+    if (this.#sums === 'costs') return
+    if (slice.latencies !== undefined) group.latencies.add(slice.latencies, this.#addTimes)
+    if (slice.firstTokens !== undefined) group.firstTokens.add(slice.firstTokens, this.#addTimes)
   }
 
   #groupOf(slice: ReportSlice): Group {
-    const start = this.#startOf(slice.start)
-    const values: Record<string, string | null> = {}
+    const start = this.#startOf(slice.start ?? 0)
     let key = String(start)
     for (const dimension of this.#groupBy) {
-      const value = (values[dimension] = valueOf(slice, dimension))
+      const value = valueOf(slice, dimension)
       key += value === null ? ',' : `,${value.length}:${value}`
     }
     const known = this.#groups.get(key)
     if (known !== undefined) return known
     if (this.#groups.size >= this.#limit) throw tooManyGroups(this.#limit)
+    const values: Record<string, string | null> = {}
+    for (const dimension of this.#groupBy) values[dimension] = valueOf(slice, dimension)
     const group = emptyGroup(key, start, values)
     this.#groups.set(key, group)
     return group
@@ -116,7 +142,7 @@ export class UsageGroups {
 }
 
 function valueOf(slice: ReportSlice, dimension: UsageDimension): string | null {
-  if (dimension === 'user' || dimension === 'tag' || dimension === 'error') return slice.label
+  if (dimension === 'user' || dimension === 'tag' || dimension === 'error') return slice.label ?? null
   // Empty where the requests have none.
   return slice[dimension] || null
 }
@@ -128,58 +154,29 @@ function emptyGroup(key: string, start: number, values: Group['values']): Group 
     values,
     counts: { ...noCounts },
     cost: 0n,
-    latencies: new Map(),
-    firstTokens: new Map(),
+    latencies: new Times(),
+    firstTokens: new Times(),
   }
 }
 
-const countFields = sumColumns.map(([, field]) => field)
-const noCounts = Object.fromEntries(countFields.map((field) => [field, 0])) as Counts
+const noCounts = Object.fromEntries(sumColumns.map(([, field]) => [field, 0])) as Counts
 
-function toBucketGroup(group: Group): UsageBucketGroup {
-  return { start: group.start, values: group.values, totals: totalsOf(group) }
-}
-
-function totalsOf({ counts, cost, latencies, firstTokens }: Group): UsageTotals {
-  const { priced, ...sums } = counts
+function totalsOf({ counts, cost }: Group, latency: Timing | null, firstToken: Timing | null): UsageTotals {
+  // Field by field: there may be thousands of groups, and to copy the rest of an object is slow.
   return {
-    ...sums,
+    requests: counts.requests,
+    failed: counts.failed,
+    clientErrors: counts.clientErrors,
+    serverErrors: counts.serverErrors,
+    promptTokens: counts.promptTokens,
+    completionTokens: counts.completionTokens,
+    cachedTokens: counts.cachedTokens,
+    cacheWriteTokens: counts.cacheWriteTokens,
+    reasoningTokens: counts.reasoningTokens,
+    unpriced: counts.unpriced,
     // As in the report of the command line: unknown only if no cost is known.
-    cost: sums.unpriced > 0 && priced === 0 ? null : cost,
-    latency: timingOf(latencies),
-    firstToken: timingOf(firstTokens),
+    cost: counts.unpriced > 0 && counts.priced === 0 ? null : cost,
+    latency,
+    firstToken,
   }
-}
-
-/** The number of requests by rounded time in milliseconds. */
-export type Histogram = Map<number, number>
-
-/** Adds times and their numbers of requests, in the form in which a store has them. */
-export type AddTimes = (histogram: Histogram, stored: string) => void
-
-function addHistogram(total: Histogram, histogram: Histogram): void {
-  for (const [time, count] of histogram) total.set(time, (total.get(time) ?? 0) + count)
-}
-
-/** Returns the percentiles by the nearest rank; null for an empty histogram. */
-export function timingOf(histogram: Histogram): Timing | null {
-  if (histogram.size === 0) return null
-  // An array of numbers is sorted much faster than one of entries.
-  const times = new Float64Array(histogram.size)
-  let [index, size] = [0, 0]
-  for (const [time, count] of histogram) {
-    times[index++] = time
-    size += count
-  }
-  times.sort()
-  return { p50: nearestRank(times, histogram, size * 0.5), p95: nearestRank(times, histogram, size * 0.95) }
-}
-
-function nearestRank(times: Float64Array, histogram: Histogram, rank: number): number {
-  let cumulated = 0
-  for (const time of times) {
-    cumulated += histogram.get(time) ?? 0
-    if (cumulated >= rank) return time
-  }
-  return 0
 }

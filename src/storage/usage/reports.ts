@@ -1,7 +1,14 @@
-import { type BucketWidth, bucketWidths, type UsageBucketQuery, type UsageBuckets } from '../ports/usage.ts'
-import { type AddTimes, UsageGroups } from './groups.ts'
+import {
+  type BucketWidth,
+  bucketWidths,
+  type ReportSums,
+  type UsageBucketQuery,
+  type UsageBuckets,
+} from '../ports/usage.ts'
+import { UsageGroups } from './groups.ts'
 import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
 import { labelOf, type ReportSlice, type TotalsWidth, type UsageLabel } from './slices.ts'
+import type { AddTimes } from './times.ts'
 
 /** The requests whose slices a report reads. */
 export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {
@@ -11,7 +18,7 @@ export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | '
   /** The properties that the slices need. */
   readonly by: ReadonlySet<string>
   /** See `UsageBucketQuery`. */
-  readonly costsOnly: boolean
+  readonly sums: ReportSums
   readonly label?: UsageLabel | undefined
 }
 
@@ -58,14 +65,14 @@ function bucketsOf({ width, from, to = endOfTime }: UsageBucketQuery) {
 }
 
 function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageReading {
-  const { organizations, models, keys, groupBy, costsOnly = false } = query
+  const { organizations, models, keys, groupBy, sums = 'all' } = query
   return {
     organizations,
     models,
     keys,
     ranges: rangesOf(query),
     widthMs,
-    costsOnly,
+    sums,
     by: new Set<string>([...groupBy, ...(models ? ['model'] : []), ...(keys ? ['key'] : [])]),
     label: labelOf(query),
   }

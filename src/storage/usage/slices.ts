@@ -1,4 +1,4 @@
-import type { UsageBucketQuery, UsageDimension } from '../ports/usage.ts'
+import type { ReportSums, UsageBucketQuery, UsageDimension } from '../ports/usage.ts'
 
 /** The lengths of the periods of `usage_totals`. */
 export type TotalsWidth = 'hour' | 'day'
@@ -58,12 +58,12 @@ export const sumColumns = [
   ['unpriced', 'unpriced'],
 ] as const
 
-/** The columns of a report of costs. */
-const costColumns: ReadonlySet<string> = new Set(['requests', 'priced', 'unpriced'])
+const ofCosts: ReadonlySet<string> = new Set(['priced', 'unpriced'])
 
-/** Returns the columns with sums that a report needs. */
-export function sumColumnsOf(costsOnly: boolean): readonly (typeof sumColumns)[number][] {
-  return costsOnly ? sumColumns.filter(([column]) => costColumns.has(column)) : sumColumns
+/** Returns the columns with sums that a report needs, but for the cost. */
+export function sumColumnsOf(sums: ReportSums): readonly (typeof sumColumns)[number][] {
+  if (sums === 'all') return sumColumns
+  return sumColumns.filter(([column]) => column === 'requests' || ofCosts.has(column) === (sums === 'costs'))
 }
 
 /** A number of requests or tokens in a slice. */
@@ -89,7 +89,17 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
 }
 
 type Optional =
-  CountField | 'organization' | 'key' | 'api' | 'model' | 'provider' | 'latencies' | 'firstTokens'
+  | 'start'
+  | 'label'
+  | CountField
+  | 'organization'
+  | 'key'
+  | 'api'
+  | 'model'
+  | 'provider'
+  | 'cost'
+  | 'latencies'
+  | 'firstTokens'
 
 /**
  * A slice of a report, which needs the properties that it is grouped or filtered by, and the sums of `sumColumnsOf`; others

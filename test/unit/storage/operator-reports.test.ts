@@ -4,7 +4,7 @@ import { rangesOf } from '../../../src/storage/usage/reports.ts'
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
-import { slicesStatement } from '../../../src/storage/postgres/usage-source.ts'
+import { sliceReader, type SliceRow, slicesStatement } from '../../../src/storage/postgres/usage-source.ts'
 import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { plansOf } from '../../support/query-plans.ts'
@@ -48,8 +48,8 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   for (const text of fill(`${keyColumns}, ${sumColumns}, latencies, first_tokens`, "'[90,1]', '[]'"))
     database.sqlite.run(text)
   const read = (by: readonly UsageDimension[]) => {
-    const batches = { ranges, widthMs: day, costsOnly: false, by: new Set(by) }
-    return [...prepareReadUsage(database)(batches)]
+    const reading = { ranges, widthMs: day, sums: 'all', by: new Set(by) } as const
+    return [...prepareReadUsage(database)(reading)]
   }
   const all = read([])
   // Three of the first day, one of the second one, and one of the rows without totals.
@@ -70,7 +70,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(1000)
 
   const plans = plansOf(database, (probed) => [
-    ...prepareReadUsage(probed)({ ranges, widthMs: day, costsOnly: false, by: new Set() }),
+    ...prepareReadUsage(probed)({ ranges, widthMs: day, sums: 'all', by: new Set() }),
   ])
   const ofTotals = [...plans]
     .filter(([text]) => text.includes('CROSS JOIN usage_totals t'))
@@ -93,16 +93,20 @@ test.skipIf(!hasPostgres)(
       await execute(url, text)
     await execute(url, 'UPDATE usage_rollup SET fence = until')
     const report = (by: readonly UsageDimension[]) =>
-      slicesStatement({ ranges, by: new Set(by), costsOnly: false, widthMs: day })
+      slicesStatement({ ranges, by: new Set(by), sums: 'all', widthMs: day })
     const { text, values } = report([])
-    const slices = await execute<ReportSlice>(url, text, values)
-    expect(slices).toHaveLength(2)
-    expectComplete(
-      slices.map((slice) => ({ ...slice, start: Number(slice.start), requests: Number(slice.requests) })),
-    )
-    const lists = ['90', '1'].map((value) => Array.from({ length: rowsPerDay }, () => value).join())
-    expect(slices[0]?.latencies).toBe(`{${lists.join('}{')}}`)
-    expect(slices[0]?.firstTokens).toBe('{}{}')
+    const rows = await execute<SliceRow>(url, text, values)
+    expect(rows).toHaveLength(2)
+    const slices = rows.map(sliceReader({ sums: 'all' }))
+    expectComplete(slices.map((slice) => ({ ...slice, start: Number(slice.start) })))
+    // One of the rows has one request, which needs no number.
+    const pairs = slices[0]?.latencies?.replaceAll('}{', '} {').split(' ')
+    expect(pairs?.toSorted()).toEqual([
+      ...Array.from({ length: rowsPerDay - 1 }, () => '{1}'),
+      ...Array.from({ length: rowsPerDay }, () => '{90}'),
+      '{}',
+    ])
+    expect(slices[0]?.firstTokens).toBe('{}{}'.repeat(rowsPerDay))
     const byModel = report(['model'])
     expect(await execute(url, byModel.text, byModel.values)).toHaveLength(6)
     // Whether the server uses it depends on the number of rows.

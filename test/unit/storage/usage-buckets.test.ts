@@ -1,10 +1,25 @@
 import { expect, test } from 'bun:test'
-import type { UsageBucketQuery } from '../../../src/storage/ports/usage.ts'
+import type { ReportSums, UsageBucketQuery, UsageTotals } from '../../../src/storage/ports/usage.ts'
 import { usageStorage } from './support/usage-fixture.ts'
 import { testStores } from './support/stores.ts'
 
 const day = 86_400_000
 const minute = 60_000
+const noTotals: UsageTotals = {
+  requests: 0,
+  failed: 0,
+  clientErrors: 0,
+  serverErrors: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  unpriced: 0,
+  cost: 0n,
+  latency: null,
+  firstToken: null,
+}
 const all: UsageBucketQuery = { width: '1d', from: 0, to: 40 * day, groupBy: [] }
 
 testStores((open) => {
@@ -49,15 +64,16 @@ testStores((open) => {
         await add({ createdAt: 5 * day + hour * 3_600_000 + 5 }, { latency: 10 * hour })
       await store.written()
       const timed = { requests: 3, cost: 150n, latency: { p50: 20, p95: 200 } }
-      const read = async (costsOnly: boolean) => {
-        const groups = await store.buckets.read({ ...range, costsOnly, groupBy: ['organization', 'model'] })
-        return groups.map(({ start, totals }) => [start, totals])
+      const read = async (sums?: ReportSums) => {
+        const groups = await store.buckets.read({ ...range, sums, groupBy: ['organization', 'model'] })
+        return groups.map(({ start, totals }) => [start, totals] as const)
       }
       for (let turn = 0; turn < 2; turn++) {
-        expect(await read(false)).toEqual([[start, expect.objectContaining(timed)]])
-        expect(await read(true)).toEqual([
-          [start, expect.objectContaining({ ...timed, unpriced: 0, latency: null })],
-        ])
+        const whole = await read()
+        expect(whole).toEqual([[start, expect.objectContaining(timed)]])
+        expect(await read('costs')).toEqual([[start, { ...noTotals, requests: 3, cost: 150n }]])
+        const withoutCost = whole.map(([start, totals]) => [start, { ...totals, cost: 0n }] as const)
+        expect(await read('usage')).toEqual(withoutCost)
         while ((await store.usage.rollUp()) > 0);
       }
     },
@@ -69,6 +85,24 @@ testStores((open) => {
     await store.written()
     const [group] = await store.buckets.read(all)
     expect(group?.totals.latency).toEqual({ p50: 190, p95: 190_000 })
+  })
+
+  test('percentiles count each request, alone in its totals or with others', async () => {
+    const { store, add } = await usageStorage(open)
+    for (const latency of [10, 10, 10, 20]) await add({}, { latency })
+    await add({ createdAt: 6 * day }, { latency: 500, firstToken: 40 })
+    await add({ createdAt: 7 * day }, { latency: 600 })
+    await store.written()
+    for (let turn = 0; turn < 2; turn++) {
+      const [group] = await store.buckets.read({ ...all, width: undefined })
+      expect(group?.totals).toMatchObject({
+        latency: { p50: 10, p95: 600 },
+        firstToken: { p50: 40, p95: 40 },
+      })
+      const [first] = await store.buckets.read(all)
+      expect(first?.totals.latency).toEqual({ p50: 10, p95: 20 })
+      while ((await store.usage.rollUp()) > 0);
+    }
   })
 
   test('the cost of a bucket is unknown only if no request has one', async () => {
