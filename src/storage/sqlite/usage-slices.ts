@@ -118,8 +118,6 @@ function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): stri
   if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
   const selected = [
     ...columns.map(([name, column]) => `${column} ${name}`),
-    ...(widthMs === undefined ? [`0 start`] : []),
-    'NULL label',
     ...sumColumnsOf(sums).map(([column, field]) => `sum(t.${column}) ${field}`),
     ...(sums === 'usage' ? [] : ['cast(sum(t.cost) AS text) cost']),
     ...(sums === 'costs'
