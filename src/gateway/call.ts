@@ -99,6 +99,11 @@ export class Call {
     return (this.#settled ??= this.#settle(error))
   }
 
+  get waitingKey(): string | undefined {
+    const { metadata, reserved } = this.request
+    return reserved ? undefined : metadata.key
+  }
+
   /** Whether `settle` has been called. */
   isSettled(): boolean {
     return this.#settled !== undefined

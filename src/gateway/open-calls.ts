@@ -3,8 +3,8 @@ import { type TransientMember, TransientSet } from '../lib/transient.ts'
 
 /** The calls in flight, for a graceful shutdown. */
 export type OpenCalls = {
-  add(call: AbortableCall): void
-  delete(call: AbortableCall): void
+  add(call: OpenCall): void
+  delete(call: OpenCall): void
   /** From now on new calls are rejected; only reserved ones run. */
   rejectNew(): void
   /** Whether new calls are rejected. */
@@ -18,12 +18,21 @@ export type OpenCalls = {
   abort(): number
   /** Aborts the calls in flight with `interrupted`, but none that still come; returns their number. */
   abortOpen(): number
+  /** The calls in flight. */
+  values(): readonly OpenCall[]
 }
 
-type AbortableCall = TransientMember & { abort(reason: unknown): void }
+/** A call in flight. */
+export type OpenCall = TransientMember & {
+  /** The ID of the key of the caller who waits for it; undefined for a background run, which no caller waits for. */
+  readonly waitingKey: string | undefined
+  /** Ends it because its caller has left or may no longer wait. */
+  cancel(reason: unknown): void
+  abort(reason: unknown): void
+}
 
 export function createOpenCalls(): OpenCalls {
-  const open = new TransientSet<AbortableCall>()
+  const open = new TransientSet<OpenCall>()
   const allEnded = Promise.withResolvers<void>()
   let rejecting = false
   let aborting = false
@@ -56,5 +65,6 @@ export function createOpenCalls(): OpenCalls {
       return abortOpen()
     },
     abortOpen,
+    values: () => open.values(),
   }
 }

@@ -141,16 +141,28 @@ const maxLookups = 16
 /** Ends an open stream with this error. */
 export type EndStream = (error: ApiError) => void
 
-/** Ends the open streams of keys that expire or are revoked, and of organizations that are deleted. */
+/** A request that waits for a model. */
+type WaitingCall = { readonly waitingKey: string | undefined; cancel(reason: ApiError): void }
+
+/**
+ * Ends the open streams of keys that expire or are revoked, and of organizations that are deleted, and their requests
+ * to models, also those of which no provider has sent anything yet.
+ */
 export class KeyWatch {
   readonly #keys: Pick<KeyDirectory, 'find'>
+  readonly #calls: () => readonly WaitingCall[]
   readonly #now: () => number
   /** By the public id of their key. */
   readonly #streams = new Map<string, Set<EndStream>>()
 
-  /** `now` is milliseconds since 1970. */
-  constructor(keys: Pick<KeyDirectory, 'find'>, now: () => number = Date.now) {
+  /** `calls` returns those in flight; `now` is milliseconds since 1970. */
+  constructor(
+    keys: Pick<KeyDirectory, 'find'>,
+    calls: () => readonly WaitingCall[] = () => [],
+    now: () => number = Date.now,
+  ) {
     this.#keys = keys
+    this.#calls = calls
     this.#now = now
   }
 
@@ -164,11 +176,15 @@ export class KeyWatch {
     }
   }
 
-  /** Looks up each key that has open streams, once for all of them. */
+  /** Looks up each key that has open streams or calls, once for all of them. */
   async check(): Promise<void> {
-    const keyIds = [...this.#streams.keys()]
+    const calls = Map.groupBy(this.#calls(), ({ waitingKey }) => waitingKey)
+    calls.delete(undefined)
+    const keyIds = [...new Set([...this.#streams.keys(), ...calls.keys()])].filter((id) => id !== undefined)
     for (let start = 0; start < keyIds.length; start += maxLookups) {
-      await Promise.all(keyIds.slice(start, start + maxLookups).map((id) => this.#checkKey(id)))
+      await Promise.all(
+        keyIds.slice(start, start + maxLookups).map((id) => this.#checkKey(id, calls.get(id))),
+      )
       await nextTurn()
     }
   }
@@ -178,13 +194,14 @@ export class KeyWatch {
     return repeatEvery(intervalMs, () => this.check(), onError)
   }
 
-  async #checkKey(keyId: string): Promise<void> {
+  async #checkKey(keyId: string, calls: readonly WaitingCall[] = []): Promise<void> {
     try {
       requireValid(await this.#keys.find(keyId), keyId, this.#now())
     } catch (error) {
       // While the database is unavailable, streams go on.
       if (!(error instanceof ApiError) || error.status >= 500) return
       for (const end of this.#streams.get(keyId) ?? []) end(error)
+      for (const call of calls) call.cancel(error)
     }
   }
 }

@@ -81,14 +81,15 @@ export function createServices(
   const memory = new MemoryBudget(() => settings().memory.inFlight)
   const adminAccess = createAdminAccess(environment.WEIR_ADMIN_KEY, storage.adminKeys)
   const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
+  const calls = createOpenCalls()
   return {
     storage,
     limits,
     largeBodies: new LargeBodies(input.clock),
-    keyWatch: new KeyWatch(storage.keys),
+    keyWatch: new KeyWatch(storage.keys, calls.values),
     memory,
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
-    calls: createOpenCalls(),
+    calls,
     metrics: createMetricsPage(
       { render: () => renderMetrics(observation, input.otherMetrics) },
       adminAccess,

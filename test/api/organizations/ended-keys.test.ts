@@ -3,7 +3,8 @@ import { firstChunks, queueRun, waitForOutput } from '../../support/background.t
 import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { chunks, delta, doneFrame, usage } from '../../support/chat-fixtures.ts'
-import { hang } from '../../support/script.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { hang, silence } from '../../support/script.ts'
 import { readEvents, retrieveResponse } from '../../support/responses.ts'
 import { chatRequest } from '../../support/scenario.ts'
 
@@ -16,9 +17,9 @@ const streams = [
   ['a message', '/v1/messages', { model, messages, max_tokens: 100, stream: true }],
 ] as const
 
-/** A provider that begins its answer and never ends it, and an organization with a key. */
-async function startEndless() {
-  const paid = await startBillingScenario(chunks(firstChunks, hang))
+/** A provider that begins its answer and never ends it, or does as the script says, and an organization with a key. */
+async function startEndless(script = chunks(firstChunks, hang)) {
+  const paid = await startBillingScenario(script)
   onTestFinished(() => paid[Symbol.asyncDispose]())
   await paid.billing.fund('acme', '1')
   const expiresAt = null
@@ -74,6 +75,27 @@ describe.each(streams)('the stream of %s', (_, path, body) => {
     expect(rest).toContain('The organization of this API key no longer exists.')
     expect(rest).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
     expect(await paid.acme.requests[0]?.aborted).toBe(true)
+  })
+})
+
+describe.each([
+  ...streams,
+  ['a complete chat completion', '/v1/chat/completions', chatRequest],
+  ['a complete response', '/v1/responses', { model, input: 'Hello' }],
+  ['a complete message', '/v1/messages', { model, messages, max_tokens: 100 }],
+] as const)('%s of which the provider has sent nothing', (_, path, body) => {
+  test('is a 401 once its key is revoked, and the provider is called no longer', async () => {
+    const { paid, id, headers } = await startEndless(silence)
+    const requesting = paid.app.request(path, { body, headers })
+    await waitUntil(() => paid.acme.requests.length === 1, 'the provider is called')
+    await paid.billing.keys.revoke(id)
+    const reply = await requesting
+    expect(reply.status).toBe(401)
+    expect(await reply.text()).toContain('Invalid API key')
+    expect(await paid.acme.requests[0]?.aborted).toBe(true)
+    expect(await paid.billing.usageOf(reply.headers.get('x-request-id') ?? '')).toMatchObject({ status: 401 })
+    expect(await paid.billing.openReservations()).toBe(0)
+    await paid.billing.expectConsistent()
   })
 })
 

@@ -23,8 +23,15 @@ const valid: KnownKey = {
 }
 
 /** A watch whose keys are found by `find`, with the errors of the streams that it ends. */
-function watchOf(find: (publicId: string) => ReturnType<ConstructorParameters<typeof KeyWatch>[0]['find']>) {
-  const watch = new KeyWatch({ find }, () => now)
+function watchOf(
+  find: (publicId: string) => ReturnType<ConstructorParameters<typeof KeyWatch>[0]['find']>,
+  calls: ReturnType<NonNullable<ConstructorParameters<typeof KeyWatch>[1]>> = [],
+) {
+  const watch = new KeyWatch(
+    { find },
+    () => calls,
+    () => now,
+  )
   const ended: ApiError[] = []
   return { watch, ended, open: (keyId = 'key') => watch.watch(keyId, (error) => ended.push(error)) }
 }
@@ -69,6 +76,21 @@ describe('a stream', () => {
     await watch.check()
     expect(looked).toEqual(['half'])
   })
+})
+
+test('a call ends when the key of its caller does, and no call of another key or of no caller', async () => {
+  const cancelled: unknown[] = []
+  const callOf = (waitingKey: string | undefined) => ({
+    waitingKey,
+    cancel: ({ status }: ApiError) => void cancelled.push([waitingKey, status]),
+  })
+  const calls = ['revoked', 'valid', undefined, 'revoked'].map(callOf)
+  const { watch } = watchOf((id) => ({ ...valid, revokedAt: id === 'valid' ? null : 1 }), calls)
+  await watch.check()
+  expect(cancelled).toEqual([
+    ['revoked', 401],
+    ['revoked', 401],
+  ])
 })
 
 test('a check looks up each key once for all of its streams, and few keys at a time', async () => {
