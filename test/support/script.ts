@@ -58,6 +58,12 @@ export const breakOff: End = (socket) => {
   return true
 }
 
+/** The same so late that even a busy gateway has read the begin of the response: before, it would call the route again. */
+export const breakOffLate: End = (socket) => {
+  setTimeout(() => socket.destroy(), 20 * deliveryMs)
+  return true
+}
+
 /** Sends nothing more and keeps the connection open. */
 export const hang: End = () => false
 

@@ -5,7 +5,7 @@ import { type BillingScenario, replyCost, startBillingScenario } from '../../sup
 import { chunks, delta, streamReply } from '../../support/chat-fixtures.ts'
 import { createResponse, replayResponse, retrieveResponse, textOf } from '../../support/responses.ts'
 import type { Scenario } from '../../support/scenario.ts'
-import { breakOff, events, type Piece } from '../../support/script.ts'
+import { breakOffLate as breakOff, events, type Piece } from '../../support/script.ts'
 
 const start = 1e9
 const begun = delta({ role: 'assistant', content: 'It is fifty ' })

@@ -4,7 +4,7 @@ import { chunks, delta, jsonReply } from '../../support/chat-fixtures.ts'
 import { readCompletion, readError } from '../../support/chat-reply.ts'
 import { createResponse, textOf } from '../../support/responses.ts'
 import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
-import { breakOff, hang, jsonPieces } from '../../support/script.ts'
+import { breakOffLate as breakOff, hang, jsonPieces } from '../../support/script.ts'
 
 // Some engines stream although they were not asked to: such an answer can break off after its first events.
 const begun = delta({ role: 'assistant', content: 'It is fifty ' })
@@ -25,7 +25,7 @@ describe('an answer that is not streamed and breaks off after it has begun', () 
   ])(
     'starts again on the next route, whose answer is the only one that is charged: it %s',
     async (_, script) => {
-      const acme = { timeouts: { idle: '500ms' } }
+      const acme = { timeouts: { idle: '2s' } }
       await using paid = await startBillingScenario(script, { settings, acme, other: [jsonReply()] })
       const reply = await readCompletion(await paid.app.chat(chatRequest))
       expect([reply.provider, reply.choices[0]?.message.content]).toEqual(['other', 'It is four metres.'])
