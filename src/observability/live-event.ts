@@ -24,7 +24,7 @@ export function firstTokenEvent(record: RequestRecord): LiveEvent {
     type: 'first_token',
     ...identity(record),
     provider: providerOf(record),
-    elapsed_ms: elapsedMs(record),
+    elapsed_ms: Math.round(record.firstEventsMs ?? 0),
   }
 }
 

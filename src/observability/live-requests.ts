@@ -7,11 +7,11 @@ import type { RequestListener } from './request-tracker.ts'
 /** Passes the events of requests to readers while they happen. */
 export type LiveRequests = RequestListener & {
   /**
-   * A stream of the events from now on, after the starts of these requests, in all processes that share the port. Throws
-   * 503 if there are too many readers.
+   * A stream of the events from now on, after what has happened to these requests, in all processes that share the port.
+   * Throws 503 if there are too many readers.
    */
   subscribe(calling: Iterable<RequestRecord>): PushStream<LiveEvent>
-  /** The events of this process since the last call, for a reader of another one: first the starts of these requests. */
+  /** The events of this process since the last call, for a reader of another one: first those of these requests. */
   collect(reader: string, calling: Iterable<RequestRecord>): readonly LiveEvent[]
   /** Ends the streams of all readers. */
   close(): void
@@ -38,8 +38,10 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
     const reader: LiveReader = new LiveReader(() => {
       if (readers.delete(reader)) onClosed()
     })
-    for (const record of Iterator.from(calling).take(maxCalling))
+    for (const record of Iterator.from(calling).take(maxCalling)) {
       if (record.metadata) reader.push(startEvent(record))
+      if (record.firstEventsMs !== undefined) reader.push(firstTokenEvent(record))
+    }
     readers.add(reader)
     return reader
   }
@@ -116,7 +118,7 @@ class LiveReader implements PushStream<LiveEvent> {
 
 /**
  * Returns the events of the other processes that share the port, since the last call for this reader; in the first one,
- * the starts of their requests in progress.
+ * those of their requests in progress.
  */
 export type OtherLiveEvents = (reader: string) => Promise<readonly LiveEvent[]>
 

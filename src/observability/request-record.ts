@@ -74,6 +74,8 @@ export class RequestRecord implements CallObserver {
   totalMs = 0
   /** Milliseconds since 1970; 0 while the request is open. */
   finishedAt = 0
+  /** Milliseconds from start to the first events of the answer; undefined before. */
+  firstEventsMs: number | undefined
   private openCalls = 0
   private callStartedAt = 0
   private readonly listener: RecordListener
@@ -110,6 +112,7 @@ export class RequestRecord implements CallObserver {
   }
 
   firstEvents(): void {
+    this.firstEventsMs = performance.now() - this.startedAt
     this.listener.firstEvents?.(this)
   }
 

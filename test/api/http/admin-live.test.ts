@@ -46,8 +46,10 @@ test('a request to a model has a start, a first token and an end with tokens and
   const early = eventsIn(await live.until('first_token'))
   expect(early.map(({ type }) => type)).toEqual(['start', 'first_token'])
   const late = await readLive(paid.app)
-  expect(eventsIn(await late.until('event: start'))).toMatchObject([
-    { type: 'start', request: early[0]?.request },
+  const request = early[0]?.request
+  expect(eventsIn(await late.until('event: first_token'))).toMatchObject([
+    { type: 'start', request },
+    { type: 'first_token', request, provider: 'acme', elapsed_ms: early[1]?.elapsed_ms },
   ])
   gate.resolve()
   await reply.text()
