@@ -76,6 +76,22 @@ test('weir check names the enabled models that end within three months, the firs
   expect(out).not.toContain('acme/later')
 })
 
+test('weir check names the providers of which no model is enabled, and what to do', async () => {
+  const providers = ['used', 'idle', 'asked'].map((name) => {
+    const discover = name === 'asked' ? ', discover: true' : ''
+    return `  ${name}: { kind: llamacpp, base_url: http://gpu.test${discover} }\n`
+  })
+  using home = temporaryHome({
+    'weir.yaml': `providers:\n${providers.join('')}models:\n  - { slug: acme/one, routes: [{ provider: used, model: m }] }\n`,
+  })
+  const { out } = await check(home.place(''))
+  expect(out).toContain(
+    'Providers without models\n  idle: Add “discover: true” to it, or name its models under models.\n',
+  )
+  const report = reportOf(await check(home.place(''), {}, '--json'))
+  expect(report.models?.without_models).toEqual(['idle'])
+})
+
 test('problems of providers and models are reported with their paths, and end with 1', async () => {
   using home = temporaryHome({
     'work/weir.yaml': `

@@ -50,6 +50,8 @@ export type ModelsReport = {
   readonly off: number
   /** The providers whose discovered models are not counted, without `--online`. */
   readonly not_listed: readonly string[]
+  /** The configured providers without discovery of which no model is enabled. */
+  readonly without_models: readonly string[]
   /** The models of the settings that cannot be served, each with the reason. */
   readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
   /** The enabled models that their providers stop serving within three months, or have stopped to serve. */
@@ -98,6 +100,12 @@ function modelLines(models: ModelsReport | undefined): string[] {
     '',
     `Models: ${models.on} enabled, ${models.off} disabled.`,
     ...notListedLines(models.not_listed),
+    ...section(
+      'Providers without models',
+      models.without_models.map(
+        (name) => `${name}: Add “discover: true” to it, or name its models under models.`,
+      ),
+    ),
     ...section('Configured models that cannot be served', reasons),
     ...section(
       'Models that their providers stop serving',

@@ -106,6 +106,7 @@ async function reportOnSettings(
       on: models.enabled.length,
       off: models.all.length - models.enabled.length,
       not_listed: flags.online ? [] : [...providers.configured.values()].flatMap(unlistedProvider),
+      without_models: providersWithoutModels(providers, models),
       without_service: settings.models.flatMap(({ slug }) => unservedModel(slug, models)),
       ending: endingModels(models, Date.now()),
     },
@@ -115,6 +116,14 @@ async function reportOnSettings(
 
 function unlistedProvider({ name, kind, discover }: Provider): string[] {
   return discover && 'protocol' in kind ? [name] : []
+}
+
+function providersWithoutModels({ configured }: ProviderSet, { enabled }: Models): string[] {
+  const serving = new Set(enabled.flatMap(({ routes }) => routes.map(({ provider }) => provider.name)))
+  const unused = [...configured.values()].filter(({ name, kind, discover }) => {
+    return 'protocol' in kind && !discover && !serving.has(name)
+  })
+  return unused.map(({ name }) => name)
 }
 
 /** Reports the configured providers, then those whose configuration is incomplete. */
