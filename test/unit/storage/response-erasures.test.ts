@@ -4,7 +4,7 @@ import { responseStore } from './support/response-fixture.ts'
 import { testSharedStores, valuesOf } from './support/stores.ts'
 
 /** Two processes that share a store, which erase what is removed after this time. */
-const delayMs = 1000
+const delayMs = 2000
 
 testSharedStores((open) => {
   async function start() {
@@ -56,8 +56,11 @@ testSharedStores((open) => {
     const unpin = other.pin(first)
     await Bun.sleep((2 * delayMs) / 3)
     await one.remove(acme, first)
-    await other.postponeErasures()
-    await waitUntil(async () => !(await rows()).includes(second), 'the second is erased')
+    const isErased = async () => {
+      await other.postponeErasures()
+      return !(await rows()).includes(second)
+    }
+    await waitUntil(isErased, 'the second is erased')
     expect(await rows()).toEqual([first])
     unpin()
     await waitUntil(async () => (await rows()).length === 0, 'the first is erased')
