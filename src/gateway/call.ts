@@ -161,15 +161,17 @@ export class Call {
   }
 
   #reserveCost(slot: ConcurrencySlot, promptTokens: number): Promise<void> | undefined {
-    const { metadata, model } = this.request
+    const { metadata, model, stream, firstTokenTimeoutMs } = this.request
     // A call that was settled while it waited for the slot would never release it.
     if (this.#settled) {
       slot.release(0)
       throw this.abortSource.reason
     }
     this.#slot = slot
+    // With a timeout of its own, the caller can end an attempt on each route.
+    const attempts = stream && firstTokenTimeoutMs !== undefined ? model.routes.length : 1
     return this.#dependencies.billing.reserve(metadata, this.request, () =>
-      costBoundOf(this.generation, model, promptTokens),
+      costBoundOf(this.generation, model, promptTokens, attempts),
     )
   }
 

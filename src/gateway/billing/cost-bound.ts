@@ -47,11 +47,15 @@ export function requirePayable({ providerTools }: Generation, { billing, budgets
   throw billingNotConfigured(`The tool ${tool.name} has no price, so ${payer} cannot use it.`)
 }
 
-/** The cost bound of a call with about this many prompt tokens; undefined if the model has no price. */
+/**
+ * The cost bound of a call with about this many prompt tokens; undefined if the model has no price. `attempts` is the
+ * number of routes that may charge for it.
+ */
 export function costBoundOf(
   generation: Generation,
   model: Model,
   promptTokens: number,
+  attempts = 1,
 ): CostBound | undefined {
   const pricing = pricingOf({ model, generation })
   const { operation } = generation
@@ -66,7 +70,7 @@ export function costBoundOf(
   return {
     promptTokens,
     promptCost: costOf({ promptTokens, completionTokens: 0 }, pricing, images),
-    maxCost: costOf(maxUsage, highest, images),
+    maxCost: costOf(maxUsage, highest, images) * BigInt(attempts),
   }
 }
 

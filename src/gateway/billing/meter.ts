@@ -34,6 +34,7 @@ export class Meter {
   #unfinished: UnfinishedAnswer
   /** The generation as it was sent, with the provider states of earlier turns. */
   #sent: Generation
+  readonly #abandoned: MeteredUsage[] = []
   #attempt: 'none' | 'sent' | 'accepted' = 'none'
   #route: ModelRoute | undefined
   /** The speed of the route where it is known, and when the request was sent to it. */
@@ -77,8 +78,12 @@ export class Meter {
     this.#unfinished.accepted()
   }
 
-  /** The attempt has failed, and no other is in flight. */
-  attemptFailed(): void {
+  /**
+   * The attempt has failed, and no other is in flight. One that the caller has ended with a timeout costs what one costs
+   * that the caller cancels: the provider may charge for it.
+   */
+  attemptFailed(endedByCaller = false): void {
+    if (endedByCaller && this.isBillable()) this.#abandoned.push(this.#partialUsage(undefined))
     if (this.#attempt === 'sent') this.#attempt = 'none'
     this.#unfinished.attemptFailed()
   }
@@ -160,6 +165,11 @@ export class Meter {
     return reported && clampUsage(reported, this.#sent, this.#request.model) !== reported
       ? reported
       : undefined
+  }
+
+  /** What the attempts that the caller has ended may have used, beside the answer. */
+  abandoned(): readonly MeteredUsage[] {
+    return this.#abandoned
   }
 
   /** The service tier as the provider named it. */

@@ -16,11 +16,21 @@ export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Ou
     provider: route?.provider.name,
     upstreamModel: route?.model,
     usage,
-    cost: usage === noUsage ? request.model.pricing && 0n : costOfUsage(usage, request, meter),
+    cost: costOfAttempts(usage, request, meter),
     latency: meter.elapsed(),
     firstToken: meter.timeToFirstToken(),
   }
 }
+
+/** The cost of the answer and of the attempts that the caller has ended; undefined for a model without a price. */
+function costOfAttempts(usage: MeteredUsage, request: PricedCall, meter: Meter): Nanos | undefined {
+  const own = usage === noUsage ? request.model.pricing && 0n : costOfUsage(usage, request, meter)
+  if (own === undefined) return undefined
+  return meter.abandoned().reduce((sum, used) => sum + (costOfUsage(used, request, untiered) ?? 0n), own)
+}
+
+/** An attempt that was ended has not named the tier that served it. */
+const untiered: Pick<Meter, 'tier'> = { tier: () => undefined }
 
 /** The outcome of a request that was sent to no provider. */
 export function failureOutcome(error: unknown): Pick<Outcome, 'status' | 'error'> {

@@ -11,6 +11,7 @@ import { openStream } from './open-stream.ts'
 import {
   combinedFailure,
   failureKind,
+  isCallerTimeout,
   isCut,
   isFinal,
   isRetryable,
@@ -140,7 +141,7 @@ class Failover implements CallRoutes {
     observer?.attemptFailed(error)
     if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
     if (abortSource.aborted) throw abortSource.reason
-    meter.attemptFailed()
+    meter.attemptFailed(isCallerTimeout(error))
     const kind = failureKind(error)
     if (kind === undefined) throw error
     return kind

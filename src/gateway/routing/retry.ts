@@ -33,8 +33,13 @@ const defaultKinds: readonly FailureKind[] = ['unavailable', 'rate_limited', 'ti
 
 /** Whether the failure shows that the route itself is unhealthy. */
 export function isRouteFailure(error: unknown): boolean {
-  if (!(error instanceof ApiError) || error.cause instanceof CallerTimeout) return false
+  if (!(error instanceof ApiError) || isCallerTimeout(error)) return false
   return error.code === 'upstream_unavailable' || error.code === 'upstream_timeout'
+}
+
+/** Whether the caller's own timeout has ended the attempt. */
+export function isCallerTimeout(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof CallerTimeout
 }
 
 /** Whether no connection could be made, which nothing in the request can cause. */

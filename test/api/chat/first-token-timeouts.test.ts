@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { queueRun, waitForRun } from '../../support/background.ts'
-import { replyCost, startBillingScenario } from '../../support/billing-scenario.ts'
+import { maxCost, replyCost, startBillingScenario } from '../../support/billing-scenario.ts'
 import {
   chatOutput,
   chunks,
@@ -128,6 +128,25 @@ describe.concurrent('the timeout that a caller sets for the first token', () => 
     await using scenario = await startScenario(silence, options)
     const reply = await readStreamed(await scenario.app.chat(streamRequest, within('2s')))
     expect([reply.done, calls(scenario)]).toEqual([true, [1, 1]])
+  })
+
+  test('costs the prompts of the routes that it ends, which are reserved with the answer', async () => {
+    await using paid = await startBillingScenario(silence, { other: [streamReply(), silence] })
+    const entry = async (index: number) => Number((await paid.billing.entries())[index]?.[1])
+    const reserved = paid.acme.request(0).then(async () => (await paid.billing.account())[1])
+    await readStreamed(await paid.app.chat(streamRequest, within('500ms')))
+    await paid.billing.waitForUsage(1)
+    expect(await reserved).toBe(2 * maxCost)
+    expect(await entry(1)).toBeLessThan(-replyCost)
+    paid.acme.respondWith(silence)
+    expect((await paid.app.chat(streamRequest, within('500ms'))).status).toBe(502)
+    const rows = await paid.billing.waitForUsage(2)
+    expect(rows.map(({ status }) => status).toSorted()).toEqual([200, 502])
+    // Two prompts, and no more than was reserved.
+    expect(await entry(2)).toBeLessThan(0)
+    expect(await entry(2)).toBeGreaterThanOrEqual(-2 * maxCost)
+    expect(await paid.billing.openReservations()).toBe(0)
+    await paid.billing.expectConsistent()
   })
 
   test('never opens the circuit of a route', async () => {
