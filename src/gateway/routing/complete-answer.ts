@@ -1,7 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { OpenableStream } from '../../lib/push-stream.ts'
-import { maxOutputCharacters } from '../streams/metered-stream.ts'
-import { upstreamUnavailable } from '../streams/upstream-error.ts'
+import { logprobsLength, requireBounded } from '../streams/metered-stream.ts'
 
 type Batch = readonly GenerationEvent[]
 
@@ -26,12 +25,13 @@ export async function completeAnswer(
   provider: string,
 ): Promise<Batch> {
   const events = [...((await first) ?? [])]
-  let characters = 0
+  let [characters, logprobs] = [0, 0]
   try {
     await upstream.forEach((batch) => {
       for (const event of batch) events.push(event)
       characters += outputCharacters(batch)
-      if (characters > maxOutputCharacters) throw upstreamUnavailable(provider, 'its response is too long')
+      logprobs += logprobsLength(batch)
+      requireBounded(characters, logprobs, provider)
     })
   } catch (error) {
     upstream.close()

@@ -25,7 +25,7 @@ export type CallRoutes = {
 }
 
 /** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
-export const maxOutputCharacters = 16 * 1024 * 1024
+const maxOutputCharacters = 16 * 1024 * 1024
 /** As JSON: the log probabilities of each token can take a hundred times the room of its text. */
 const maxLogprobsCharacters = 32 * 1024 * 1024
 
@@ -99,8 +99,7 @@ export class MeteredStream implements GenerationStream {
     meter.add(batch)
     if (this.#call.cancelReason()) return this.#drain()
     this.#logprobsLength += logprobsLength(batch)
-    if (meter.outputLength() > maxOutputCharacters || this.#logprobsLength > maxLogprobsCharacters)
-      throw upstreamUnavailable(this.provider, 'its response is too long')
+    requireBounded(meter.outputLength(), this.#logprobsLength, this.provider)
     const saved = this.#states.save(request.metadata.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
     if (pending) meter.readerPaused()
@@ -146,7 +145,14 @@ export class MeteredStream implements GenerationStream {
   }
 }
 
-function logprobsLength(batch: Batch): number {
+/** Throws the 502 of an answer with more characters, or more of them in its log probabilities, than any model sends. */
+export function requireBounded(outputLength: number, logprobs: number, provider: string): void {
+  if (outputLength > maxOutputCharacters || logprobs > maxLogprobsCharacters)
+    throw upstreamUnavailable(provider, 'its response is too long')
+}
+
+/** The characters of the log probabilities as JSON. */
+export function logprobsLength(batch: Batch): number {
   let length = 0
   for (const event of batch) if (event.type === 'logprobs') length += JSON.stringify(event.logprobs).length
   return length
