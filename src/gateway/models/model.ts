@@ -31,7 +31,7 @@ export type Model = {
   readonly routes: readonly ModelRoute[]
   /** Whether one of the weighted routes serves all requests of a session; default: `session`. */
   readonly affinity?: 'session' | 'none'
-  /** Milliseconds until a route must have sent the first token of a stream; absent: any time. */
+  /** Milliseconds until a route must have sent the first token of a stream; absent for no limit. */
   readonly firstTokenTimeoutMs?: number
   /** Known only from a provider's list. */
   readonly discovered?: boolean

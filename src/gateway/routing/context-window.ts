@@ -3,8 +3,9 @@ import type { Model, ModelRoute } from '../models/model.ts'
 import { mayLeave } from './retry.ts'
 
 /**
- * The routes that may hold the prompt. Those that surely cannot are left out if their `on` has `context_length` and
- * another route may; otherwise the error of the provider says it best.
+ * Returns the routes whose context window may be large enough for the prompt. A route whose window is certainly too small
+ * is skipped if its `on` includes `context_length` and another route may be large enough. Otherwise it is called, because
+ * the provider's own error is clearer.
  */
 export function routesForPrompt(
   { routes, contextWindow }: Pick<Model, 'routes' | 'contextWindow'>,
