@@ -57,12 +57,10 @@ export const projects = sqliteTable(
   (table) => [index('projects_of_organization').on(table.organization_id)],
 )
 
-/** API keys. No foreign key, so that the key of a deleted organization stays, and its client gets a specific error. */
-export const api_keys = sqliteTable(
-  'api_keys',
-  {
+/** What is stored of a key with a secret. */
+function secretColumns() {
+  return {
     public_id: text().primaryKey(),
-    organization_id: text().notNull(),
     name: text().notNull(),
     /** SHA-256 of the secret. */
     secret_hash: blob({ mode: 'buffer' }).notNull(),
@@ -70,6 +68,15 @@ export const api_keys = sqliteTable(
     created_at: integer().notNull(),
     expires_at: integer(),
     revoked_at: integer(),
+  }
+}
+
+/** API keys. No foreign key, so that the key of a deleted organization stays, and its client gets a specific error. */
+export const api_keys = sqliteTable(
+  'api_keys',
+  {
+    ...secretColumns(),
+    organization_id: text().notNull(),
     /** The id of the key that a rotation created. */
     replaced_by: text(),
     project_id: text(),
@@ -97,16 +104,7 @@ export const api_keys = sqliteTable(
 )
 
 /** The keys of operators, which belong to no organization. */
-export const admin_keys = sqliteTable('admin_keys', {
-  public_id: text().primaryKey(),
-  name: text().notNull(),
-  /** SHA-256 of the secret. */
-  secret_hash: blob({ mode: 'buffer' }).notNull(),
-  last4: text().notNull(),
-  created_at: integer().notNull(),
-  expires_at: integer(),
-  revoked_at: integer(),
-})
+export const admin_keys = sqliteTable('admin_keys', secretColumns())
 
 /**
  * What is spent of the budget of an organization, a project or a key in one period. The period is part of the key: a budget
