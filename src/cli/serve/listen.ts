@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Settings } from '../../config/settings.ts'
-import { internalError } from '../../lib/errors/errors.ts'
+import { toApiError } from '../../http/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { platformFailure } from '../../lib/platform-failure.ts'
 import type { Runtime } from '../../server/runtime.ts'
@@ -37,7 +37,7 @@ export function listen(
         server.timeout(request, idleTimeoutSeconds)
         return reply
       },
-      error: (cause) => internalErrorResponse(cause, log),
+      error: (cause) => unhandledErrorResponse(cause, log),
       // The error page of Bun would show source code to a caller.
       development: false,
       idleTimeout: idleTimeoutSeconds,
@@ -61,11 +61,12 @@ function withRoutableUrl(request: Request): Request {
   return new Request(`http://localhost${url.slice(pathStart)}`, request)
 }
 
-/** Handles errors thrown outside of the application. */
-function internalErrorResponse(cause: Error, log: Log): Response {
+/** Handles an error that the application did not: one of the API keeps its status, any other is a 500. */
+function unhandledErrorResponse(cause: unknown, log: Log): Response {
   log.error('A request failed with an unexpected error.', { cause: causeOf(cause) })
-  const headers = { 'x-content-type-options': 'nosniff' }
-  return Response.json(internalError(cause).toBody(), { status: 500, headers })
+  const error = toApiError(cause)
+  const headers = { ...error.headers, 'x-content-type-options': 'nosniff' }
+  return Response.json(error.toBody(), { status: error.status, headers })
 }
 
 /** Describes why the server cannot listen, and what to do. */
