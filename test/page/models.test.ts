@@ -6,6 +6,7 @@ import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { screenshot } from './support/screenshot.ts'
+import { scrollToEnd } from './support/scroll.ts'
 
 const browser = sharedTab()
 
@@ -69,8 +70,7 @@ describe.skipIf(!hasBrowser)(`the models view${browserNeeded}`, () => {
   test('the last of 2,000 models is reached by scrolling with the keyboard, and sorted by price', async () => {
     await using opened = await openView(await browser(), scenario.app, '#/models')
     const { page } = opened
-    await page.getByRole('region', { name: 'Models' }).focus()
-    await page.keyboard.press('End')
+    await scrollToEnd(page.getByRole('region', { name: 'Models' }))
     await page.getByRole('link', { name: 'mill/model-1999' }).waitFor()
     await page.getByRole('button', { name: 'Output' }).click()
     await page.getByRole('region', { name: 'Models' }).focus()

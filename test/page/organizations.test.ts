@@ -7,6 +7,7 @@ import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { phoneInTheDark } from './support/open-view.ts'
 import { screenshot, screenshots } from './support/screenshot.ts'
+import { scrollToEnd } from './support/scroll.ts'
 import { spendBudget } from './support/spend-budget.ts'
 
 const browser = sharedTab()
@@ -171,9 +172,8 @@ describe.skipIf(!hasBrowser)(`the organizations view${browserNeeded}`, () => {
     await page.getByRole('link', { name: 'team 9998' }).waitFor()
     await screenshot(page, 'organizations-light')
     expect(lists()).toHaveLength(1)
-    await page.getByRole('region', { name: 'Organizations' }).focus()
     for (let rows = 200; rows <= 500; rows += 100) {
-      await page.keyboard.press('End')
+      await scrollToEnd(page.getByRole('region', { name: 'Organizations' }))
       await page.getByText(`${rows} loaded.`).waitFor()
     }
     expect(lists()).toHaveLength(5)

@@ -11,6 +11,7 @@ import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { openView, phoneInTheDark } from './support/open-view.ts'
 import { sqliteFile } from '../support/database-connection.ts'
 import { screenshot } from './support/screenshot.ts'
+import { scrollToEnd } from './support/scroll.ts'
 
 const browser = sharedTab()
 
@@ -43,13 +44,12 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
     await region.waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshot(page, 'stored-light')
-    await region.focus()
     for (let rows = 50; rows < 600; rows += 50) {
       await page.waitForFunction(
         (count) => document.querySelector('table')?.ariaRowCount === String(count + 1),
         rows,
       )
-      await page.keyboard.press('End')
+      await scrollToEnd(region)
     }
     await page.getByText('600 loaded').waitFor()
     expect(await page.locator('tbody tr').count()).toBeLessThan(120)
@@ -129,8 +129,7 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
     await page.route('**/v1/chat/completions?*after=*', (route) =>
       route.fulfill({ status: 503, json: { error: { message: 'The database is busy.', code: null } } }),
     )
-    await page.getByRole('region', { name: 'Stored completions' }).focus()
-    await page.keyboard.press('End')
+    await scrollToEnd(page.getByRole('region', { name: 'Stored completions' }))
     await page.getByText('The database is busy.').waitFor()
     await page.unroute('**/v1/chat/completions?*after=*')
     await page.getByRole('button', { name: 'Try again' }).click()
