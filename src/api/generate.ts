@@ -6,7 +6,6 @@ import { allowedModels } from '../gateway/models/allowed-models.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { PreparedGeneration } from '../gateway/models/prepare-generation.ts'
 import {
-  namedSession,
   firstTokenTimeoutOf,
   type RequestContext,
   type RequestLabels,
@@ -73,8 +72,6 @@ export function generate(
       model,
       generation,
       stream,
-      // Read only where there is a choice.
-      session: model.routes.length > 1 ? namedSession(headers) : undefined,
       firstTokenTimeoutMs: firstTokenTimeoutOf(headers),
       onSettled,
       signal,

@@ -45,8 +45,6 @@ export type Restart = {
 /** A request of an organization to a model. */
 export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
-  /** The session that the caller names, whose requests one route should serve. */
-  readonly session?: string | undefined
   /** Milliseconds until a route must have sent the first token of a stream, as the caller wants it. */
   readonly firstTokenTimeoutMs?: number | undefined
   /**

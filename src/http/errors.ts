@@ -99,6 +99,15 @@ export function recordRejected(gateway: Gateway, paths: GenerationPaths, failed:
   const api = method === 'POST' ? paths.get(path.replace(/\/$/, '')) : undefined
   if (api === undefined || caller === undefined || admission === undefined || admission.isRecorded()) return
   const { organization, keyId: key } = caller
-  const metadata = { id, organization: organization.id, key, createdAt: timeOf(id), api, stream: false }
+  const project = caller.project?.id
+  const metadata = {
+    id,
+    organization: organization.id,
+    key,
+    project,
+    createdAt: timeOf(id),
+    api,
+    stream: false,
+  }
   void gateway.recordRejected(metadata, error)
 }

@@ -18,6 +18,7 @@ export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
+  readonly project: { readonly id: string } | null
   readonly limits: CallerLimits
   readonly admission: Admission
   /** The headers of the request. */
@@ -49,6 +50,7 @@ export function requestMetadata(
     id: context.requestId,
     organization: context.organization.id,
     key: context.keyId,
+    project: context.project?.id,
     createdAt: timeOf(context.requestId),
     api,
     model,
@@ -56,6 +58,7 @@ export function requestMetadata(
     stream: labels.stream === true,
     performanceMode: performanceModeOf(labels),
     user: labels.user == null ? undefined : storedUser(labels.user),
+    session: namedSession(context.headers),
     tags: labels.tags ?? undefined,
     // The body was parsed from JSON.
     trace: labels.trace == null ? undefined : storedTrace(labels.trace as Json),
@@ -78,8 +81,8 @@ const sessionHeaders = [
 
 const maxSessionLength = 256
 
-/** The session that the client names in a header, cut to the length that is stored with a background run. */
-export function namedSession(headers: Headers): string | undefined {
+/** The session that the client names in a header, cut to the length that is stored. */
+function namedSession(headers: Headers): string | undefined {
   for (const name of sessionHeaders) {
     const value = headers.get(name)
     if (value) return value.slice(0, maxSessionLength)

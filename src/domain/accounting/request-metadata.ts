@@ -13,6 +13,8 @@ export type RequestMetadata = {
   readonly organization: string
   /** The public id of the key. */
   readonly key: string
+  /** The id of the project that the key has at the time of the request; absent for a key without one. */
+  readonly project?: string | undefined
   /** Milliseconds since 1970: the time in its id, so that both identify one usage row. */
   readonly createdAt: number
   readonly api: Api
@@ -23,6 +25,8 @@ export type RequestMetadata = {
   readonly stream: boolean
   readonly performanceMode?: string
   readonly user?: string
+  /** The session that the client names. */
+  readonly session?: string
   readonly tags?: readonly string[]
   readonly trace?: Json
 }

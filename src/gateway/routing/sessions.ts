@@ -9,11 +9,11 @@ import { rankRoutes, sharesByWeight } from './route-order.ts'
  * or models are never the same.
  */
 export function sessionOf(
-  request: Pick<GenerateRequest, 'metadata' | 'model' | 'generation' | 'session'>,
+  request: Pick<GenerateRequest, 'metadata' | 'model' | 'generation'>,
 ): bigint | undefined {
   const { metadata, model, generation } = request
   if (model.affinity === 'none' || !sharesByWeight(model.routes)) return undefined
-  const named = request.session ?? generation.extras.prompt_cache_key
+  const named = metadata.session ?? generation.extras.prompt_cache_key
   if (named == null && generation.operation !== undefined) return undefined
   const scope = Bun.hash.wyhash(`${metadata.organization}\n${model.slug}`)
   return Bun.hash.wyhash(named == null ? beginningOf(generation) : JSON.stringify(named), scope)

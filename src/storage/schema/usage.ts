@@ -37,6 +37,10 @@ export const usage = sqliteTable(
     user: text(),
     tags: text(),
     trace: text(),
+    /** The project of the key at the time of the request; null for a key without one. */
+    project_id: text(),
+    /** The session that the client named. */
+    session: text(),
   },
   // By time, because reports read a range of it. Still one row per request, because the time is part of its id.
   (table) => [primaryKey({ columns: [table.created_at, table.id] })],

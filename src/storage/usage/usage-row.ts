@@ -36,6 +36,8 @@ export const usageRow: Readonly<
   user: ({ user = null }) => user,
   tags: ({ tags }) => textOrNull(tags),
   trace: ({ trace }) => textOrNull(trace),
+  project_id: ({ project = null }) => project,
+  session: ({ session = null }) => session,
 }
 
 function textOrNull(value: unknown): string | null {

@@ -27,12 +27,11 @@ type Changes = Partial<Generation> & {
 }
 
 function session({ session: named, organization = 'default', model: changes, ...generation }: Changes = {}) {
-  const metadata = { id: 'req_1', organization, key: 'k', createdAt: 0, api: 'chat', stream: false } as const
+  const request = { id: 'req_1', organization, key: 'k', createdAt: 0, api: 'chat', stream: false } as const
   return sessionOf({
-    metadata,
+    metadata: named === undefined ? request : { ...request, session: named },
     model: { ...model, ...changes },
     generation: { messages: opening, tools: [tool], extras: {}, ...generation },
-    session: named,
   })
 }
 

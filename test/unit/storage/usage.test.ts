@@ -25,8 +25,9 @@ testStores((open) => {
       stream: true,
       performanceMode: 'fast',
     } as const
+    const attribution = { project: 'proj_1', user: 'ada', session: 's' }
     await add(
-      { ...facts, user: 'ada', tags: ['x'], trace: { id: 't', name: 'é' } },
+      { ...facts, ...attribution, tags: ['x'], trace: { id: 't', name: 'é' } },
       { usage, cost: 123n, latency: 12.6, firstToken: 3.2, status: 200, error: 'upstream_timeout' },
     )
     expect(await store.rows('SELECT * FROM usage')).toEqual([
@@ -55,6 +56,8 @@ testStores((open) => {
         user: 'ada',
         tags: '["x"]',
         trace: '{"id":"t","name":"é"}',
+        project_id: 'proj_1',
+        session: 's',
       },
     ])
   })
@@ -76,6 +79,8 @@ testStores((open) => {
       tags: null,
       trace: null,
       user: null,
+      project_id: null,
+      session: null,
     })
   })
 

@@ -132,7 +132,7 @@ async function toGenerateRequest(
   parts: RunContext,
 ): Promise<GenerateRequest> {
   const { live, metadata } = run
-  const { request, session, conversation } = await readRun(
+  const { request, conversation } = await readRun(
     live.organization,
     live.id,
     parts.responses,
@@ -153,7 +153,6 @@ async function toGenerateRequest(
     model,
     generation,
     stream: true,
-    session,
     signal,
   }
 }

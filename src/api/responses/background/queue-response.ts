@@ -1,5 +1,5 @@
 import { estimatePromptTokens, countImages } from '../../../gateway/billing/estimate.ts'
-import { namedSession, type RequestContext } from '../../../http/request-context.ts'
+import type { RequestContext } from '../../../http/request-context.ts'
 import type { NewResponse } from '../../../storage/ports/responses.ts'
 import { encodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
@@ -48,7 +48,6 @@ async function storeQueued(
   const stored = {
     request,
     facts: metadata,
-    session: namedSession(context.headers),
     promptTokens: estimatePromptTokens(generation),
     images: countImages(generation),
   }

@@ -18,8 +18,6 @@ export type StoredRequest = {
   readonly request: ResponseRequest
   /** The name is part of the stored format. */
   readonly facts: RequestMetadata
-  /** The session that the caller named. */
-  readonly session?: string | undefined
   /** An estimate. */
   readonly promptTokens: number
   /** The number of images in the prompt. */
@@ -88,17 +86,16 @@ export async function readRun(
   id: string,
   responses: Responses,
   acquireMemory: AcquireMemory,
-): Promise<Pick<StoredRequest, 'request' | 'session'> & { readonly conversation: Conversation }> {
+): Promise<Pick<StoredRequest, 'request'> & { readonly conversation: Conversation }> {
   const stored = await responses.findRun(organization, id)
   const chain = await responses.runContext(organization, id, acquireMemory)
   const own = chain?.at(-1)
   if (stored === undefined || chain === undefined || own === undefined) throw deleted()
   const context = await itemsOfChain(chain.slice(0, -1))
   // The request schema validated the input before it was stored.
-  const { request, session } = fromStoredJson(stored)
+  const { request } = fromStoredJson(stored)
   return {
     request,
-    session,
     conversation: { context, input: own.input as readonly Item[] },
   }
 }

@@ -6,6 +6,7 @@ import totalsByStart from '../../../../drizzle/postgres/0004_usage_totals_by_sta
 import keysByPosition from '../../../../drizzle/postgres/0005_api_keys_by_position.sql' with { type: 'text' }
 import budgets from '../../../../drizzle/postgres/0006_budgets.sql' with { type: 'text' }
 import adminKeys from '../../../../drizzle/postgres/0007_admin_keys.sql' with { type: 'text' }
+import attribution from '../../../../drizzle/postgres/0008_attribution.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -20,6 +21,7 @@ export const migrations: readonly string[] = [
   keysByPosition,
   budgets,
   adminKeys,
+  attribution,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -13,6 +13,7 @@ import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type:
 import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: 'text' }
 import budgets from '../../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import adminKeys from '../../../../drizzle/0011_admin_keys.sql' with { type: 'text' }
+import attribution from '../../../../drizzle/0012_attribution.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from './files.ts'
 
@@ -30,6 +31,7 @@ export const migrations: readonly string[] = [
   oneProcess,
   budgets,
   adminKeys,
+  attribution,
 ]
 
 /**
