@@ -5,12 +5,8 @@ import { badRequest } from '../lib/errors/errors.ts'
 import { timeOf } from '../lib/id.ts'
 import type { Json } from '../lib/json/json.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
-import {
-  type Api,
-  type RequestMetadata,
-  storedTrace,
-  storedUser,
-} from '../domain/accounting/request-metadata.ts'
+import { type Api, type RequestMetadata, storedTrace } from '../domain/accounting/request-metadata.ts'
+import { type AttributionLabels, attributionOf } from './attribution.ts'
 import type { TraceContext } from './schema.ts'
 
 /** The context of a request beside its body: who sent it, its admission, and a signal that the client has left. */
@@ -27,12 +23,10 @@ export type RequestContext = {
 }
 
 /** The properties of a request body that are recorded with its usage. */
-export type RequestLabels = {
+export type RequestLabels = AttributionLabels & {
   readonly model?: string
   readonly stream?: boolean | null
   readonly performance_mode?: string | null
-  readonly user?: string | null
-  readonly tags?: readonly string[] | null
   readonly trace?: TraceContext | null
 }
 
@@ -57,9 +51,7 @@ export function requestMetadata(
     requestedModel: labels.model === model ? undefined : labels.model?.slice(0, maxRequestedModelLength),
     stream: labels.stream === true,
     performanceMode: performanceModeOf(labels),
-    user: labels.user == null ? undefined : storedUser(labels.user),
-    session: namedSession(context.headers),
-    tags: labels.tags ?? undefined,
+    ...attributionOf(labels, context.headers),
     // The body was parsed from JSON.
     trace: labels.trace == null ? undefined : storedTrace(labels.trace as Json),
   }
@@ -68,26 +60,6 @@ export function requestMetadata(
 /** The schema of the Responses API does not have the property, so its value may be anything. */
 function performanceModeOf({ performance_mode: mode }: RequestLabels): string | undefined {
   return mode === 'standard' || mode === 'fast' ? mode : undefined
-}
-
-/** The headers in which clients name the session of a request; the first that is present counts. */
-const sessionHeaders = [
-  'x-session-id',
-  'x-claude-code-session-id',
-  'session_id',
-  'session-id',
-  'x-session-affinity',
-]
-
-const maxSessionLength = 256
-
-/** The session that the client names in a header, cut to the length that is stored. */
-function namedSession(headers: Headers): string | undefined {
-  for (const name of sessionHeaders) {
-    const value = headers.get(name)
-    if (value) return value.slice(0, maxSessionLength)
-  }
-  return undefined
 }
 
 const firstTokenHeader = 'x-weir-first-token-timeout'

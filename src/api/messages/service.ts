@@ -3,6 +3,7 @@ import type { GenerationStream } from '../../gateway/generate-request.ts'
 import type { Model } from '../../gateway/models/model.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import type { FrameSource } from '../../http/event-stream.ts'
+import { clientOf } from '../../http/attribution.ts'
 import type { RequestContext, RequestLabels } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, startGeneration } from '../generate.ts'
@@ -77,7 +78,7 @@ async function start(
 }
 
 function labelsOf({ model, stream, metadata }: MessageRequest): RequestLabels {
-  return { model, stream, user: metadata?.user_id }
+  return { model, stream, ...clientOf(metadata?.user_id) }
 }
 
 /** Anthropic's own blocks are all shown, as the caller has to send them back. Other models may think unasked. */

@@ -1,4 +1,5 @@
 import { fieldsOf, type Json, jsonExceeds, parseJson } from '../../lib/json/json.ts'
+import { isStorable } from '../../lib/text.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { Usage } from '../generation/events.ts'
 
@@ -24,10 +25,10 @@ export type RequestMetadata = {
   readonly requestedModel?: string
   readonly stream: boolean
   readonly performanceMode?: string
-  readonly user?: string
+  readonly user?: string | undefined
   /** The session that the client names. */
-  readonly session?: string
-  readonly tags?: readonly string[]
+  readonly session?: string | undefined
+  readonly tags?: readonly string[] | undefined
   readonly trace?: Json
 }
 
@@ -49,16 +50,17 @@ export function readRequestMetadata(
   return metadata as RequestMetadata
 }
 
-/** The stored characters of `user`, and the stored bytes of `trace` as JSON. */
-const maxUserCharacters = 256
+/** The stored characters of a user or a session, and the stored bytes of `trace` as JSON. */
+const maxLabelCharacters = 256
 const maxTraceBytes = 4096
 
-/** Truncates `user` to the stored length. */
-export function storedUser(user: string): string {
-  if (user.length <= maxUserCharacters) return user
+/** Cuts a label to its stored length, and replaces what the databases cannot store by U+FFFD. */
+export function storedLabel(label: string, maxCharacters = maxLabelCharacters): string {
+  const text = isStorable(label) ? label : label.toWellFormed().replaceAll('\0', '\ufffd')
+  if (text.length <= maxCharacters) return text
   // By code points, so that no character is split; each has at most two units.
-  return Array.from(user.slice(0, 2 * maxUserCharacters))
-    .slice(0, maxUserCharacters)
+  return Array.from(text.slice(0, 2 * maxCharacters))
+    .slice(0, maxCharacters)
     .join('')
 }
 

@@ -1,7 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { queueRunRequest, waitForRun } from '../../support/background.ts'
-import type { BillingScenario } from '../../support/billing-scenario.ts'
-import { streamReply } from '../../support/chat-fixtures.ts'
+import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
+import { jsonReply, streamReply } from '../../support/chat-fixtures.ts'
+import { messageRequest } from '../../support/messages.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { requestAdmin, startAdmin } from '../support/admin.ts'
 
@@ -48,5 +49,109 @@ test('a background run is recorded with the project and the session of the reque
     project_id: id,
     session: 'codex-1',
     status: 200,
+  })
+})
+
+const inputs = { input: 'How high is it?', model: 'acme/river' }
+
+describe('a usage row has', () => {
+  type Case = readonly [what: string, body: object, headers: Record<string, string>, row: object]
+  const cases: readonly Case[] = [
+    [
+      'the user of the body, before all others',
+      { user: 'ada', safety_identifier: 'b' },
+      { 'x-litellm-end-user-id': 'c' },
+      { user: 'ada' },
+    ],
+    [
+      'the safety identifier',
+      { user: '', safety_identifier: 'b' },
+      { 'x-litellm-end-user-id': 'c' },
+      { user: 'b' },
+    ],
+    [
+      'the user of LiteLLM',
+      { safety_identifier: 7 },
+      { 'x-openwebui-user-id': 'd', 'x-litellm-end-user-id': 'c' },
+      { user: 'c' },
+    ],
+    ['the user of Open WebUI', {}, { 'x-openwebui-user-id': 'd' }, { user: 'd' }],
+    [
+      'what can be stored of a user',
+      { safety_identifier: `a\0\ud800${'x'.repeat(300)}` },
+      {},
+      { user: `a\ufffd\ufffd${'x'.repeat(253)}` },
+    ],
+    [
+      'no user and no session where the texts are empty',
+      { user: '' },
+      { 'x-session-id': '', 'x-openwebui-user-id': '' },
+      { user: null, session: null },
+    ],
+    ['the session of the first header', {}, { session_id: 'b', 'x-session-id': 'a' }, { session: 'a' }],
+    ['the session of Claude Code', {}, { 'x-claude-code-session-id': 'cc' }, { session: 'cc' }],
+    ['the tags of a header', {}, { 'x-weir-tags': 'red, blue,,red' }, { tags: '["red","blue"]' }],
+    ['the tags of LiteLLM', {}, { 'x-litellm-tags': 'red' }, { tags: '["red"]' }],
+    [
+      'the tags of the body and four of a header',
+      { tags: ['red', 'a'] },
+      { 'x-weir-tags': 'a,b,c,d,e,f' },
+      { tags: '["red","a","b","c","d","e"]' },
+    ],
+    [
+      '128 characters of a tag of a header',
+      {},
+      { 'x-weir-tags': 'x'.repeat(200) },
+      { tags: JSON.stringify(['x'.repeat(128)]) },
+    ],
+  ]
+
+  test.each(cases)('%s', async (_, body, headers, row) => {
+    await using paid = await startBillingScenario(jsonReply())
+    const reply = await paid.app.chat({ ...chatRequest, ...body }, { headers })
+    expect(reply.status).toBe(200)
+    expect(await paid.billing.usageOf(reply.headers.get('x-request-id') ?? '')).toMatchObject(row)
+  })
+
+  const uuid = '0b0e3c3e-6b0e-4c3e-8b0e-3c3e6b0e4c3e'
+  const code = (fields: object) => JSON.stringify({ session_id: 's', ...fields })
+  test.each([
+    ['a user', 'ada', { user: 'ada', session: null }],
+    ['the account of Claude Code', code({ device_id: 'd', account_uuid: 'a' }), { user: 'a', session: 's' }],
+    [
+      'its device where there is no account',
+      code({ device_id: 'd', account_uuid: '' }),
+      { user: 'd', session: 's' },
+    ],
+    [
+      'the form of its earlier versions',
+      `user_ab_account_${uuid}_session_${uuid}`,
+      { user: `user_ab_account_${uuid}`, session: uuid },
+    ],
+    ['another JSON', '{"id":1}', { user: '{"id":1}', session: null }],
+    ['no JSON', '{', { user: '{', session: null }],
+  ])('the user and the session of the metadata of a message: %s', async (_, user_id, row) => {
+    await using paid = await startBillingScenario(jsonReply())
+    const reply = await paid.app.request('/v1/messages', {
+      body: { ...messageRequest, metadata: { user_id } },
+    })
+    expect(reply.status).toBe(200)
+    expect(await paid.billing.usageOf(reply.headers.get('x-request-id') ?? '')).toMatchObject(row)
+  })
+
+  test.each([
+    ['a completion', '/v1/completions', { prompt: 'How high', model: 'acme/river' }],
+    ['an embedding', '/v1/embeddings', inputs],
+    ['a response', '/v1/responses', inputs],
+  ])('the user, the session and the tags of %s, also where it is rejected', async (_, path, body) => {
+    await using paid = await startBillingScenario(jsonReply())
+    const headers = { 'x-openwebui-user-id': 'ada', 'x-session-id': 's', 'x-weir-tags': 'red' }
+    const reply = await paid.app.request(path, { body: { ...body, model: 'acme/sea' }, headers })
+    expect(reply.status).toBe(404)
+    expect(await paid.billing.usageOf(reply.headers.get('x-request-id') ?? '')).toMatchObject({
+      user: 'ada',
+      session: 's',
+      tags: '["red"]',
+    })
   })
 })
