@@ -33,10 +33,14 @@ export function usageTable(
       title: grouping.toUpperCase(),
       value: ({ values }: UsageGroup) => values[index] ?? noValue,
     }
-    const nameColumn = { title: 'NAME', value: ({ name }: UsageGroup) => name ?? noValue }
-    return grouping === 'key' ? [column, nameColumn] : [column]
+    if (grouping !== 'key' && grouping !== 'project') return [column]
+    return [column, { title: 'NAME', value: ({ names }: UsageGroup) => names[grouping] ?? noValue }]
   })
-  const totalRow = { ...total, values: ['total', ...by.slice(1).map(() => '')], name: '' }
+  const totalRow = {
+    ...total,
+    values: ['total', ...by.slice(1).map(() => '')],
+    names: { project: '', key: '' },
+  }
   const maxRequests = Math.max(...groups.map(({ requests }) => requests))
   const bar: Column<UsageGroup> = {
     title: '',
@@ -84,12 +88,17 @@ function unpricedNote({ unpriced }: UsageSums): string[] {
   ]
 }
 
-function groupJson(by: readonly UsageGrouping[], { values, name }: UsageGroup) {
+function groupJson(by: readonly UsageGrouping[], { values, names }: UsageGroup) {
   const fields = by.map((grouping, index) => [
     grouping === 'org' ? 'organization' : grouping,
     values[index] ?? null,
   ])
-  return { ...Object.fromEntries(fields), ...(by.includes('key') && { name }) }
+  const { project, key } = names
+  return {
+    ...Object.fromEntries(fields),
+    ...(project !== undefined && { project_name: project }),
+    ...(key !== undefined && { name: key }),
+  }
 }
 
 function sumsJson(sums: UsageSums) {

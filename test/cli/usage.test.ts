@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
+import { command as projects } from '../../src/cli/commands/projects.ts'
 import { command as usage } from '../../src/cli/commands/usage.ts'
 import type { RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
@@ -122,6 +123,31 @@ test('weir usage --by takes several groupings, separated by commas or repeated',
   ])
 })
 
+test('weir usage groups and filters by project, user and session, and names projects', async () => {
+  const { say: runCommand, database } = await usedScenario()
+  const { id: owner } = JSON.parse((await runCommand(orgs, 'show', 'acme', '--json')).out)
+  const { id } = JSON.parse((await runCommand(projects, 'create', 'search', '--org', 'acme', '--json')).out)
+  const ledger = createLedger(database, createWriter(database))
+  const request = { ...requestOf(owner), project: id, user: 'ada', session: 's' }
+  await ledger.settle(request, { status: 200, usage: tokens, cost: 5n })
+  database.close()
+  const { out } = await runCommand(usage, '--by', 'project,user,session')
+  expect(out).toMatch(
+    /^PROJECT +NAME +USER +SESSION +REQUESTS .*\n- +- +- +- +2 .*\nproj_\w+ +search +ada +s +1 .*\ntotal +3 /,
+  )
+  const json = async (...args: string[]) => JSON.parse((await runCommand(usage, '--json', ...args)).out)
+  expect((await json('--by', 'project', '--user', 'ada,bob')).groups).toEqual([
+    expect.objectContaining({ project: id, project_name: 'search', requests: 1, cost_usd: '0.000000005' }),
+  ])
+  for (const filter of [
+    ['--project', 'search', '--org', 'acme'],
+    ['--session', 's'],
+    ['--project', id],
+  ])
+    expect([filter, (await json(...filter)).total.requests]).toEqual([filter, 1])
+  expect((await json('--tag', 'x,y', '--key', 'abcdefghijkl', '--model', 'a/new')).total.requests).toBe(2)
+})
+
 test('weir usage reports a range of dates', async () => {
   const { say: runCommand, database } = await usedScenario()
   database.close()
@@ -202,13 +228,14 @@ test('weir usage reads while another process has the database open', async () =>
 })
 
 test.each([
-  { args: ['--by', 'colour'], code: 2, says: 'model, provider, org, key, tag, day, error, not “colour”' },
+  { args: ['--by', 'colour'], code: 2, says: 'session, tag, day, error, not “colour”' },
   { args: ['--since', '7'], code: 2, says: '--since must be a duration such as 7d' },
   { args: ['--since', '99999999999d'], code: 2, says: '--since must be a duration' },
   { args: ['--since', '2026-02-30'], code: 2, says: 'or a date such as 2026-11-22, not “2026-02-30”' },
   { args: ['--until', 'tomorrow'], code: 2, says: '--until must be a duration such as 7d' },
   { args: ['--until', '7d'], code: 2, says: 'The report must start before it ends.' },
-  { args: ['--by', 'tag,error'], code: 2, says: '--by takes either tag or error.' },
+  { args: ['--project', 'search'], code: 1, says: 'There is no project search in the organization default.' },
+  { args: ['--key', 'x'.repeat(80)], code: 2, says: 'ID must be the ID of an API key' },
   { args: ['acme'], code: 2, says: '“acme”' },
   { args: ['--org', 'nobody'], code: 1, says: 'There is no organization nobody.' },
 ])('weir usage $args ends with $code and an error message', async ({ args, code, says }) => {

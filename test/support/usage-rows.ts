@@ -12,7 +12,7 @@ export type FilledUsage = {
   readonly organizations?: readonly string[] | number
 }
 
-/** Inserts usage rows, evenly over the time: five keys an organization, some models a key, a thousand users, some failures. */
+/** Inserts usage rows, evenly over the time: five keys an organization in two projects or none, some models a key, a thousand users, some failures. */
 export async function fillUsage(
   store: UsageStore,
   { rows, from, to, organizations = 5 }: FilledUsage,
@@ -24,7 +24,7 @@ export async function fillUsage(
     `WITH RECURSIVE n (i) AS (SELECT cast(0 AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})
       INSERT INTO usage (id, organization_id, key_id, created_at, api, model, provider, stream, prompt_tokens,
         completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, latency_ms,
-        first_token_ms, status, error, "user", tags)
+        first_token_ms, status, error, "user", tags, project_id, session)
       SELECT 'req_' || (1000000000000 + i), ${owner}, 'key' || (${place}) || '_' || ((i + i / ${count}) % 5),
         ${from} + i * (${to} - ${from}) / ${rows}, CASE i % 5 WHEN 0 THEN 'responses' ELSE 'chat' END,
         CASE i % 50 WHEN 0 THEN NULL ELSE 'acme/m' || ((i * 11 + i * 13 % 3) % 8) END,
@@ -33,7 +33,9 @@ export async function fillUsage(
         CASE i % 2 WHEN 0 THEN NULL ELSE i * 17 % 900 END,
         CASE WHEN i % 40 = 0 THEN 502 WHEN i % 20 = 0 THEN 400 ELSE 200 END,
         CASE i % 20 WHEN 0 THEN 'upstream_timeout' END, 'user' || (i * 7919 % 1000),
-        CASE i % 4 WHEN 0 THEN NULL ELSE '["team-' || (i % 5) || '"]' END FROM n`,
+        CASE i % 4 WHEN 0 THEN NULL ELSE '["team-' || (i % 5) || '"]' END,
+        CASE (i + i / ${count}) % 5 WHEN 0 THEN NULL ELSE 'proj_' || (${place}) || '_' || ((i + i / ${count}) % 5 / 2) END,
+        'session-' || i / 50 FROM n`,
   )
 }
 

@@ -2,11 +2,13 @@ import { Type } from 'typebox'
 import { defineQuery, readList } from '../../http/query.ts'
 import { stringEnum } from '../../http/schema.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
+import { isStorable, storableRule } from '../../lib/text.ts'
 import {
   type BucketWidth,
   bucketWidths,
   type UsageBucketQuery,
   type UsageDimension,
+  type UsageFilters,
 } from '../../storage/ports/usage.ts'
 
 /** The buckets of one page: the default, and the maximum. */
@@ -21,9 +23,11 @@ export type ReportPage = {
 /** The properties that results can be grouped by, as requests name them. */
 const groupings = {
   model: 'model',
+  project_id: 'project',
   api_key_id: 'key',
   user_id: 'user',
   user: 'user',
+  session_id: 'session',
   tag: 'tag',
   provider: 'provider',
   api: 'api',
@@ -35,10 +39,14 @@ const groupings = {
 const lists = {
   'group_by[]': list(
     'The properties to group the results by: ' +
-      '`model`, `api_key_id`, `user_id`, `tag`, `provider`, `api`, `organization_id` or `error`. ' +
-      'Only one of `user_id`, `tag` and `error` is possible; a request with several tags counts in several results.',
+      '`model`, `project_id`, `api_key_id`, `user_id`, `session_id`, `tag`, `provider`, `api`, `organization_id` or ' +
+      '`error`. A request with several tags counts in several results.',
   ),
   'models[]': list('Only requests to these models. The slugs of models, such as `openai/gpt-5-mini`.'),
+  'project_ids[]': list('Only requests whose API key was in one of these projects. The IDs of projects.'),
+  'user_ids[]': list('Only requests of these users, as the client names them.'),
+  'session_ids[]': list('Only requests of these sessions.'),
+  'tags[]': list('Only requests with one of these tags.'),
   'api_key_ids[]': list('Only requests with these API keys. The IDs of API keys.'),
   'organization_ids[]': list(
     'Only requests of these organizations. Other organizations than that of the API key require an admin key.',
@@ -90,19 +98,25 @@ export function defineReportQuery(limits: BucketLimits) {
       const from = page === undefined ? start : startOfPage(page, { start, end, step })
       const to = Math.min(end, from + count * step)
       const filters = { ...readFilters(request), organizations: organizationsOf(request, own) }
-      return { query: { width, from, to, ...filters }, next: to < end ? to : undefined }
+      const groupBy = [...new Set(readList(request, 'group_by').map(dimensionOf))]
+      return { query: { width, from, to, groupBy, ...filters }, next: to < end ? to : undefined }
     },
   }
 }
 
-function readFilters(request: Request): Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys'> {
-  const groupBy = [...new Set(readList(request, 'group_by').map(dimensionOf))]
-  if (groupBy.filter((dimension) => ['user', 'tag', 'error'].includes(dimension)).length > 1)
-    throw invalid('group_by', 'only one of user_id, tag and error is possible')
+function readFilters(request: Request): UsageFilters {
+  const read = (name: string) => {
+    const values = readList(request, name)
+    if (!values.every(isStorable)) throw invalid(name, `each value must ${storableRule}`)
+    return presentList(values)
+  }
   return {
-    groupBy,
-    models: presentList(readList(request, 'models')),
-    keys: presentList(readList(request, 'api_key_ids')),
+    models: read('models'),
+    projects: read('project_ids'),
+    keys: read('api_key_ids'),
+    users: read('user_ids'),
+    sessions: read('session_ids'),
+    tags: read('tags'),
   }
 }
 

@@ -69,12 +69,13 @@ export function renderCosts({ values, totals }: UsageBucketGroup): CostsResult {
 function renderValues(values: UsageBucketGroup['values']) {
   return {
     organization_id: values.organization ?? null,
-    project_id: null,
+    project_id: values.project ?? null,
     user_id: values.user ?? null,
     api_key_id: values.key ?? null,
     model: values.model ?? null,
     provider: values.provider ?? null,
     api: values.api ?? null,
+    session_id: values.session ?? null,
     tag: values.tag ?? null,
     error: values.error ?? null,
   }

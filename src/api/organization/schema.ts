@@ -11,8 +11,9 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 /** The values that a result is grouped by. */
 const groupFields = {
   organization_id: orNull('The ID of the organization.'),
-  project_id: always('The ID of the project. Usage is not reported by project.'),
-  user_id: orNull('The `user` of the requests.'),
+  project_id: orNull('The ID of the project of the API key at the time of the requests.'),
+  user_id: orNull('The user of the requests, as the client names it.'),
+  session_id: orNull('The session of the requests, as the client names it.'),
   api_key_id: orNull('The ID of the API key.'),
   model: orNull('The slug of the model.'),
   provider: orNull('The name of the provider.'),

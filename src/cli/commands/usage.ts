@@ -1,6 +1,8 @@
 import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../storage/ports/usage.ts'
 import { operatorReport } from '../../storage/usage/operator-report.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { findProject } from '../accounts/find-account.ts'
+import { keyIdOf } from '../accounts/key-flags.ts'
+import { type Command, commonFlagsHelp, type FlagValues, parseFlags } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext, Terminal } from '../context.ts'
 import { jsonText } from '../output.ts'
@@ -11,7 +13,7 @@ import { usageJson, usageTable } from '../usage-output.ts'
 import { wait } from '../../lib/time.ts'
 
 const help = `Usage
-  weir usage [--org NAME] [--by GROUPS] [--since 7d] [--until TIME] [--watch]
+  weir usage [--org NAME] [--by GROUPS] [--since 7d] [--until TIME] [filters] [--watch]
 
 Reports requests, tokens and costs, also while a server is running. It changes nothing.
 Failed requests are included: 4XX are client errors, 5XX are errors of providers or of the gateway,
@@ -24,12 +26,15 @@ terminal are hidden.
 
 Flags
   --org NAME     only this organization; default: all
-  --by GROUPS    group by model, provider, org, key, tag, day or error, or by several of them, separated
-                 by commas; default: model
+  --by GROUPS    group by model, provider, org, project, key, user, session, tag, day or error, or by
+                 several of them, separated by commas; default: model
   --since 7d     the start of the report: a duration before now, today, yesterday, a date such as
                  2026-11-22, or a time such as 2026-11-22T08:00Z; default: 7d
   --until TIME   the end of the report, in the same words; a date ends it at the beginning of that
                  day, and “today” with yesterday; default: now
+  --project PROJECT, --key ID, --user USER, --session SESSION, --tag TAG, --model MODEL
+                 only requests with one of these values, separated by commas; a project by its ID or,
+                 with --org or in the organization “default”, its name
   --watch        refresh the report every 2 seconds until Ctrl-C; needs a terminal, or --json,
                  which prints one JSON object per line
 
@@ -37,6 +42,7 @@ Examples
   weir usage --by day --since 30d
   weir usage --by org,model --since yesterday --until today
   weir usage --org acme --by key --since 2026-11-22 --json
+  weir usage --org acme --project search --by user
   weir usage --watch
 
 ${commonFlagsHelp}`
@@ -47,14 +53,16 @@ export const command: Command = {
   async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'usage',
-      flags: { org: 'text', by: 'list', since: 'text', until: 'text', watch: 'switch' },
+      flags: { org: 'text', by: 'list', since: 'text', until: 'text', watch: 'switch', ...filterFlags },
     })
     const by = parseGroupings(flags.by ?? 'model')
-    const query = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
-    query()
+    const readQuery = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
+    readQuery()
     if (flags.watch && !flags.json && context.terminal === undefined)
       throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
     return withReadableStorage(flags, context, async (storage) => {
+      const filters = await readFilters(flags, storage)
+      const query = () => ({ ...readQuery(), filters })
       if (flags.watch && flags.json)
         await watch(async () => JSON.stringify(await readUsageJson(storage, query())), context)
       else if (flags.watch) await watch(() => watchText(storage, query(), context), context, context.terminal)
@@ -84,10 +92,7 @@ async function watchText(storage: AdminStorage, query: UsageQuery, context: CliC
 }
 
 function parseGroupings(text: string): readonly UsageGrouping[] {
-  const by = [...new Set(text.split(',').map((name) => parseGrouping(name.trim())))]
-  if (by.includes('tag') && by.includes('error'))
-    throw new UsageError('--by takes either tag or error. For help, run: weir usage --help')
-  return by
+  return [...new Set(text.split(',').map((name) => parseGrouping(name.trim())))]
 }
 
 function parseGrouping(text: string): UsageGrouping {
@@ -97,6 +102,30 @@ function parseGrouping(text: string): UsageGrouping {
       `--by must be one or several of ${usageGroupings.join(', ')}, not “${text}”. For help, run: weir usage --help`,
     )
   return grouping
+}
+
+const filterFlags = {
+  project: 'list',
+  key: 'list',
+  user: 'list',
+  session: 'list',
+  tag: 'list',
+  model: 'list',
+} as const
+
+type FilterFlags = FlagValues<typeof filterFlags & { readonly org: 'text' }>
+
+async function readFilters(flags: FilterFlags, storage: AdminStorage): Promise<UsageQuery['filters']> {
+  const listOf = (text: string | undefined) => text?.split(',').map((value) => value.trim())
+  const projects = listOf(flags.project)?.map((name) => findProject(storage, name, flags.org))
+  return {
+    projects: projects && (await Promise.all(projects)).map(({ id }) => id),
+    keys: listOf(flags.key)?.map(keyIdOf),
+    users: listOf(flags.user),
+    sessions: listOf(flags.session),
+    tags: listOf(flags.tag),
+    models: listOf(flags.model),
+  }
 }
 
 type RangeFlags = { readonly since?: string; readonly until?: string }

@@ -7,7 +7,18 @@ export type Timing = { readonly p50: number; readonly p95: number }
 export type Timings = { readonly latency: Timing | null; readonly firstToken: Timing | null }
 
 /** The properties that requests can be grouped by; a day is a UTC day. */
-export const usageGroupings = ['model', 'provider', 'org', 'key', 'tag', 'day', 'error'] as const
+export const usageGroupings = [
+  'model',
+  'provider',
+  'org',
+  'project',
+  'key',
+  'user',
+  'session',
+  'tag',
+  'day',
+  'error',
+] as const
 
 export type UsageGrouping = (typeof usageGroupings)[number]
 
@@ -15,11 +26,12 @@ export type UsageGrouping = (typeof usageGroupings)[number]
 export type UsageQuery = {
   /** The name of an organization; all organizations if absent. */
   readonly organization?: string
-  /** At least one; `tag` and `error` exclude each other. */
+  /** At least one. */
   readonly by: readonly UsageGrouping[]
   readonly since: number
   /** Exclusive; now if absent. */
   readonly until?: number
+  readonly filters?: Omit<UsageFilters, 'organizations'>
 }
 
 /** Totals of a set of requests. */
@@ -42,10 +54,10 @@ export type UsageSums = Timings & {
 }
 
 export type UsageGroup = UsageSums & {
-  /** The model, the id of the key, the name of the organization, … in the order of the query; null for requests without one. */
+  /** The model, the ids of the project and the key, the name of the organization, … in the order of the query; null for requests without one. */
   readonly values: readonly (string | null)[]
-  /** The name of the key, of groups by key. */
-  readonly name: string | null
+  /** The names of the project and of the key, of groups by them. */
+  readonly names: Readonly<Partial<Record<'project' | 'key', string | null>>>
 }
 
 export type UsageReport = {
@@ -58,22 +70,19 @@ export type UsageReport = {
   readonly total: UsageSums
 }
 
-/**
- * The properties that the requests of a report can be grouped by. `user` and `tag` are labels of clients; one label or `error` is
- * possible at a time.
- */
-export const usageDimensions = [
-  'organization',
-  'key',
-  'api',
-  'model',
-  'provider',
-  'user',
-  'tag',
-  'error',
-] as const
+/** A property that the requests of a report can be grouped by. A project is that of the key at the time of the request. */
+export type UsageDimension =
+  'organization' | 'project' | 'key' | 'api' | 'model' | 'provider' | 'user' | 'session' | 'tag' | 'error'
 
-export type UsageDimension = (typeof usageDimensions)[number]
+/** Only requests with one of these values, for each list that is present. Organizations, projects and keys by their ids. */
+export type UsageFilters = Readonly<
+  Partial<
+    Record<
+      'organizations' | 'projects' | 'keys' | 'models' | 'users' | 'sessions' | 'tags',
+      readonly string[] | undefined
+    >
+  >
+>
 
 /** The lengths of buckets in milliseconds, by name. */
 export const bucketWidths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
@@ -84,19 +93,13 @@ export type BucketWidth = keyof typeof bucketWidths
 export type ReportSums = 'usage' | 'costs' | 'all'
 
 /** The requests of a report by period. Times are milliseconds since 1970. */
-export type UsageBucketQuery = {
-  /** The ids of organizations; all organizations if absent. */
-  readonly organizations?: readonly string[] | undefined
+export type UsageBucketQuery = UsageFilters & {
   /** The length of the buckets; absent: one bucket, which starts at 0. */
   readonly width?: BucketWidth | undefined
   readonly from: number
   /** Exclusive; the end of time if absent. */
   readonly to?: number | undefined
   readonly groupBy: readonly UsageDimension[]
-  /** Only requests to these models, if present. */
-  readonly models?: readonly string[] | undefined
-  /** Only requests with the keys with these public ids, if present. */
-  readonly keys?: readonly string[] | undefined
   /** All if absent. Fewer are read faster; the others are 0, and percentiles null. */
   readonly sums?: ReportSums | undefined
 }

@@ -1,15 +1,14 @@
 import type { AddTimes } from '../usage/times.ts'
 import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
 import {
-  errorSql,
   type CountField,
   type ReportSlice,
+  rowPropertiesSql,
   sumColumnsOf,
   totalsKeySql,
-  type UsageLabel,
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
-import { amounts, histogramTimeSql, tagsJoinSql } from './usage-totals.ts'
+import { amounts, histogramTimeSql, tagsJoinSql, tagsSql } from './usage-totals.ts'
 import { Parameters, type Statement } from './writer/statement.ts'
 
 /** The usage in the PostgreSQL database. */
@@ -47,15 +46,16 @@ export function sliceReader({ sums }: Pick<UsageReading, 'sums'>): (row: SliceRo
  * Returns the statement that reads the slices (`SliceRow`) of requests: the totals, and the rows that are not part of
  * them. It is one statement, so that it sees the totals and the time that they cover at the same moment.
  */
-export function slicesStatement({ ranges, by, widthMs, sums, label, ...requests }: UsageReading): Statement {
+export function slicesStatement(reading: UsageReading): Statement {
+  const { ranges, by, widthMs, sums } = reading
   const parameters = new Parameters()
-  const filters = filtersOf(requests, parameters)
   const within = (time: string, { from, to }: TimeRange) =>
     `${time} >= ${parameters.add(from)}::bigint AND ${time} < ${parameters.add(to)}::bigint`
   // With a lower bound that it does not know, the server expects few rows and uses the index: that is right.
   const sinceUntil = (time: string, { from, to }: TimeRange) =>
     `${time} >= greatest(${parameters.add(from)}::bigint, ${until}) AND ${time} < ${parameters.add(to)}::bigint`
-  const shape = { filters, by, widthMs, sums, label }
+  const filters = filtersOf(reading, parameters)
+  const shape = { filters, rowFilters: rowFiltersOf(reading, parameters), by, widthMs, sums }
   const parts = [
     ...ranges.totals.map((range) =>
       totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
@@ -76,7 +76,8 @@ const until = '(SELECT until FROM usage_rollup)'
 /** How slices are made of what is read. */
 type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'> & {
   readonly filters: string
-  readonly label: UsageLabel | undefined
+  /** Of rows; totals do not have these properties. */
+  readonly rowFilters: readonly string[]
 }
 
 /**
@@ -93,12 +94,11 @@ function sumsOf({ sums }: Shape, latencies: string, firstTokens: string): readon
   ]
 }
 
-/** What a slice is of, as far as slices differ in it; totals have no labels. */
-function placeOf(start: string, { by, widthMs, label }: Shape): readonly string[] {
+/** What a slice is of, as far as slices differ in it. */
+function placeOf(start: string, { by, widthMs }: Shape): readonly string[] {
   return [
     ...(widthMs === undefined ? [] : [`${start} start`]),
     ...Object.entries(columns).flatMap(([name, column]) => (by.has(name) ? [`${column} "${name}"`] : [])),
-    ...(label === undefined ? [] : ['t.label']),
   ]
 }
 
@@ -119,11 +119,11 @@ function totals(condition: string, shape: Shape): string {
 }
 
 function rows(source: string, condition: string, shape: Shape): string {
-  const { filters, by, label } = shape
+  const { filters, rowFilters, by } = shape
   const read = [
     ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
     `${startOf('usage.created_at', shape)} start`,
-    `${labelSql(label)} label`,
+    ...Object.entries(rowPropertiesSql).flatMap(([name, sql]) => (by.has(name) ? [`${sql} "${name}"`] : [])),
     ...sumColumnsOf(shape.sums).map(([column]) => `${amounts[column]} ${column}`),
     'usage.cost',
     `${histogramTimeSql('latency_ms')} latency`,
@@ -133,15 +133,9 @@ function rows(source: string, condition: string, shape: Shape): string {
     `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}') || '{}'`
   const sums = sumsOf(shape, times('latency'), times('first_token'))
   return `SELECT ${[...placeOf('t.start', shape), ...sums].join()}
-    FROM (SELECT ${read.join()} FROM ${source} ${label === 'tag' ? tagsJoinSql : ''}
-      WHERE ${condition}) t WHERE ${filters}
-    GROUP BY ${['t.start', 't.label', ...columnsOf(by)].join()}`
-}
-
-function labelSql(label: UsageLabel | undefined): string {
-  return label === undefined
-    ? 'NULL::text'
-    : { user: 'usage."user"', tag: 'tag.value', error: errorSql }[label]
+    FROM (SELECT ${read.join()} FROM ${source} ${by.has('tag') ? tagsJoinSql : ''}
+      WHERE ${[condition, ...rowFilters].join(' AND ')}) t WHERE ${filters}
+    GROUP BY ${['t.start', ...columnsOf(by)].join()}`
 }
 
 const columns: Readonly<Record<string, string>> = {
@@ -150,16 +144,30 @@ const columns: Readonly<Record<string, string>> = {
   api: 't.api',
   model: 't.model',
   provider: 't.provider',
+  ...Object.fromEntries(Object.keys(rowPropertiesSql).map((name) => [name, `t."${name}"`])),
 }
 
 function columnsOf(by: ReadonlySet<string>): readonly string[] {
   return [...by].flatMap((dimension) => columns[dimension] ?? [])
 }
 
-function filtersOf(
-  { organizations, models, keys }: Pick<UsageReading, 'organizations' | 'models' | 'keys'>,
+function rowFiltersOf(
+  { projects, users, sessions, tags, by }: UsageReading,
   parameters: Parameters,
-): string {
+): readonly string[] {
+  const isIn = (column: string, list: readonly string[] | undefined): readonly string[] =>
+    list === undefined ? [] : [`${column} = ANY(${parameters.add(list)})`]
+  return [
+    ...isIn(rowPropertiesSql.project, projects),
+    ...isIn(rowPropertiesSql.user, users),
+    ...isIn(rowPropertiesSql.session, sessions),
+    ...(by.has('tag')
+      ? isIn(rowPropertiesSql.tag, tags)
+      : isIn('value', tags).map((found) => `EXISTS (SELECT 1 FROM ${tagsSql} value WHERE ${found})`)),
+  ]
+}
+
+function filtersOf({ organizations, models, keys }: UsageReading, parameters: Parameters): string {
   return [
     organizations === undefined
       ? // The row of a deleted organization stays. There are few of them, which is faster to join than those that exist.

@@ -20,10 +20,12 @@ export function* subtractFromTotals(condition: SQL): Script<void> {
 export const ownerExistsSql =
   'EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion IS NULL)'
 
-/** SQL that joins each row of `usage` with its tags. A tag that a request repeats counts once. See `unstorableEscape`. */
-export const tagsJoinSql = String.raw`LEFT JOIN LATERAL (
-  SELECT DISTINCT value FROM json_array_elements_text((CASE WHEN strpos(usage.tags, '\u') = 0 THEN usage.tags
-    ELSE regexp_replace(usage.tags, '${unstorableEscape}', '\1' || chr(65533), 'g') END)::json)) tag ON true`
+/** SQL for the tags of a row of `usage`, one a row. See `unstorableEscape`. */
+export const tagsSql = String.raw`json_array_elements_text((CASE WHEN strpos(usage.tags, '\u') = 0 THEN usage.tags
+    ELSE regexp_replace(usage.tags, '${unstorableEscape}', '\1' || chr(65533), 'g') END)::json)`
+
+/** SQL that joins each row of `usage` with its tags. A tag that a request repeats counts once. */
+export const tagsJoinSql = `LEFT JOIN LATERAL (SELECT DISTINCT value FROM ${tagsSql}) tag ON true`
 
 const keys = [...Object.keys(totalsKeySql), 'width', 'start']
 const sameKey = (other: string) => keys.map((key) => `t.${key} = ${other}.${key}`).join(' AND ')

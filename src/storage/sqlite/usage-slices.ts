@@ -1,15 +1,14 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import {
-  errorSql,
   failedSql,
   hasTokensSql,
   type ReportSlice,
   roundedTimeSql,
+  rowPropertiesSql,
   sumColumns,
   sumColumnsOf,
   totalsKeySql,
   type TotalsWidth,
-  type UsageLabel,
   type UsageSlice,
 } from '../usage/slices.ts'
 import type { ReportSums } from '../ports/usage.ts'
@@ -43,7 +42,7 @@ export type TotalsRange = {
 
 /** Reads of `usage_totals`. */
 export function prepareReadTotals({ sqlite }: Database) {
-  const columns = `organization_id organization, key_id key, api, model, provider, start, NULL label,
+  const columns = `organization_id organization, key_id key, api, model, provider, start,
     ${sumColumns.map(([column, field]) => `${column} ${field}`).join()}, cast(cost AS text) cost,
     latencies, first_tokens firstTokens`
   const page = sqlite.prepare<UsageSlice, (string | number)[]>(
@@ -137,10 +136,9 @@ export type SlicedRows = {
   readonly values: readonly (string | number)[]
   /** The length of a period; one that has all rows if absent. */
   readonly widthMs?: number | undefined
-  /** The properties that must be the same in a slice; the others are empty. All are, if absent. */
+  /** The properties that must be the same in a slice; the others are empty. All those of totals are, if absent. */
   readonly by?: ReadonlySet<string> | undefined
   readonly sums?: ReportSums
-  readonly label?: UsageLabel | undefined
 }
 
 /** Returns a function that sums up rows of `usage` by period. Its statements are prepared on first use. */
@@ -148,22 +146,27 @@ export function prepareSlices({ sqlite }: Pick<Database, 'sqlite'>): (rows: Slic
   const statements = new Map<string, ReturnType<typeof prepare>>()
   return ({ values, widthMs, ...rows }) => {
     const text = sliceSql(rows)
+    // Clients choose what a report is grouped and filtered by.
+    if (statements.size >= maxStatements) statements.clear()
     const statement = statements.get(text) ?? prepare(sqlite, text)
     statements.set(text, statement)
     return statement.all(widthMs ?? endOfTime, ...values)
   }
 }
 
+const maxStatements = 100
+
 function prepare(sqlite: Sqlite, text: string) {
   return sqlite.prepare<UsageSlice, (string | number)[]>(text)
 }
 
 /** The first placeholder is the length of a period. */
-function sliceSql({ condition, by, sums = 'all', label }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
-  const properties = Object.entries(sliceProperties).map(
-    ([name, column]) => `${by?.has(name) === false ? "''" : column} ${name}`,
-  )
-  return `SELECT usage.created_at / ?1 * ?1 start, ${properties.join()}, ${labelSql(label)} label,
+function sliceSql({ condition, by, sums = 'all' }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
+  const isNeeded = (name: string) => by?.has(name) ?? name in sliceProperties
+  const properties = Object.entries({ ...sliceProperties, ...rowPropertiesSql })
+  const columns = properties.map(([name, column]) => `${isNeeded(name) ? column : "''"} ${name}`)
+  const groups = properties.flatMap(([name], index) => (isNeeded(name) ? [index + 2] : []))
+  return `SELECT usage.created_at / ?1 * ?1 start, ${columns.join()},
     count(*) requests, sum(${failedSql}) failed,
     sum(usage.status BETWEEN 400 AND 498) clientErrors, sum(usage.status >= 500) serverErrors,
     sum(usage.prompt_tokens) promptTokens, sum(usage.completion_tokens) completionTokens,
@@ -173,7 +176,7 @@ function sliceSql({ condition, by, sums = 'all', label }: Omit<SlicedRows, 'valu
     cast(coalesce(sum(usage.cost), 0) AS text) cost,
     ${sums === 'costs' ? "'[]'" : timesSql('latency_ms')} latencies,
     ${sums === 'costs' ? "'[]'" : timesSql('first_token_ms')} firstTokens
-  FROM usage ${label === 'tag' ? tagsSql : ''} WHERE ${condition} GROUP BY 1, 2, 3, 4, 5, 6, 7`
+  FROM usage ${by?.has('tag') ? tagsSql : ''} WHERE ${condition} GROUP BY ${[1, ...groups].join()}`
 }
 
 const sliceProperties = {
@@ -182,11 +185,6 @@ const sliceProperties = {
   api: totalsKeySql.api,
   model: totalsKeySql.model,
   provider: totalsKeySql.provider,
-}
-
-function labelSql(label: UsageLabel | undefined): string {
-  if (label === undefined) return 'NULL'
-  return { user: 'usage.user', tag: 'tag.value', error: errorSql }[label]
 }
 
 /** A tag that a request repeats counts once. */

@@ -6,7 +6,7 @@ import {
   type UsageReading,
   type UsageSource,
 } from '../usage/reports.ts'
-import type { ReportSlice } from '../usage/slices.ts'
+import { type ReportSlice, rowPropertiesSql } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
 import {
@@ -109,18 +109,33 @@ function prepareReaders(database: Database) {
     owners: () => owners.all().map(({ id }) => id),
     /** In one transaction: other processes may change the totals, too. */
     atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
-    *rows({ organizations, widthMs, by, sums, label }: UsageReading, { from, to }: TimeRange) {
-      const owner = organizations
-        ? 'usage.organization_id IN (SELECT value FROM json_each(?4))'
-        : ownerExistsSql
-      const condition = `created_at >= ?2 AND created_at < ?3 AND ${owner}`
+    *rows(reading: UsageReading, { from, to }: TimeRange) {
+      const { widthMs, by, sums } = reading
+      const filters = filtersOf(reading)
+      const condition = ['created_at >= ?2 AND created_at < ?3', ...filters.conditions].join(' AND ')
       for (let start = from, end = from; start < to; start = end) {
         end = batchEnd({ from: start, to })
-        const values = [start, end, ...(organizations ? [JSON.stringify(organizations)] : [])]
-        yield slices({ condition, values, widthMs, by, sums, label })
+        yield slices({ condition, values: [start, end, ...filters.lists], widthMs, by, sums })
       }
     },
   }
+}
+
+/** The conditions of a report on rows, and the lists that they name from `?4` on. */
+function filtersOf({ organizations, projects, users, sessions, tags, by }: UsageReading) {
+  const lists: string[] = []
+  const isIn = (column: string, list: readonly string[] | undefined): readonly string[] =>
+    list ? [`${column} IN (SELECT value FROM json_each(?${lists.push(JSON.stringify(list)) + 3}))`] : []
+  const conditions = [
+    ...(organizations ? isIn('usage.organization_id', organizations) : [ownerExistsSql]),
+    ...isIn(rowPropertiesSql.project, projects),
+    ...isIn(rowPropertiesSql.user, users),
+    ...isIn(rowPropertiesSql.session, sessions),
+    ...(by.has('tag')
+      ? isIn(rowPropertiesSql.tag, tags)
+      : isIn('value', tags).map((found) => `EXISTS (SELECT 1 FROM json_each(usage.tags) WHERE ${found})`)),
+  ]
+  return { conditions, lists }
 }
 
 type TotalsReader = ReturnType<typeof prepareReadTotals>

@@ -142,7 +142,6 @@ export class UsageGroups {
 }
 
 function valueOf(slice: ReportSlice, dimension: UsageDimension): string | null {
-  if (dimension === 'user' || dimension === 'tag' || dimension === 'error') return slice.label ?? null
   // Empty where the requests have none.
   return slice[dimension] || null
 }

@@ -1,5 +1,5 @@
 import { noOrganizationNamed } from '../common/account-rules.ts'
-import type { Keys, Organizations } from '../ports/accounts.ts'
+import type { Keys, Organizations, Projects } from '../ports/accounts.ts'
 import type {
   UsageBucketGroup,
   UsageBucketQuery,
@@ -17,6 +17,7 @@ import type {
 export type OperatorReportSources = {
   readonly usage: UsageBuckets
   readonly organizations: Pick<Organizations, 'find' | 'list'>
+  readonly projects: Pick<Projects, 'find'>
   readonly keys: Pick<Keys, 'list'>
 }
 
@@ -24,7 +25,10 @@ const dimensions: Readonly<Record<Exclude<UsageGrouping, 'day'>, UsageDimension>
   model: 'model',
   provider: 'provider',
   org: 'organization',
+  project: 'project',
   key: 'key',
+  user: 'user',
+  session: 'session',
   tag: 'tag',
   error: 'error',
 }
@@ -32,16 +36,17 @@ const dimensions: Readonly<Record<Exclude<UsageGrouping, 'day'>, UsageDimension>
 /** Reports the usage of a time range; rejects with an error for the operator if the organization does not exist. */
 export async function operatorReport(
   query: UsageQuery,
-  { usage, organizations, keys }: OperatorReportSources,
+  { usage, organizations, projects, keys }: OperatorReportSources,
 ): Promise<UsageReport> {
-  const { organization, by, since, until } = query
+  const { organization, by, since, until, filters } = query
   const groupBy = by.flatMap((grouping) => (grouping === 'day' ? [] : [dimensions[grouping]]))
   const width = by.includes('day') ? ('1d' as const) : undefined
   const ids = organization === undefined ? undefined : [await idOf(organization, organizations)]
-  const range = { organizations: ids, from: since, to: until }
+  const range = { ...filters, organizations: ids, from: since, to: until }
   const { groups: found, total } = await usage.readWithTotal({ ...range, groupBy, width })
   const names: Names = {
     org: by.includes('org') ? namesOf(await organizations.list()) : new Map(),
+    project: by.includes('project') ? await projectNames(found, projects) : new Map(),
     key: by.includes('key') ? namesOf(await keys.list()) : new Map(),
   }
   const groups = found.map((group) => toGroup(by, group, names))
@@ -50,10 +55,23 @@ export async function operatorReport(
 }
 
 /** Names by id. */
-type Names = Readonly<Record<'org' | 'key', ReadonlyMap<string, string>>>
+type Names = Readonly<Record<'org' | 'project' | 'key', ReadonlyMap<string, string>>>
 
 function namesOf(accounts: readonly { readonly id: string; readonly name: string }[]): Names['key'] {
   return new Map(accounts.map(({ id, name }) => [id, name]))
+}
+
+/** The names of the projects of a report, also of deleted ones. */
+async function projectNames(
+  groups: readonly UsageBucketGroup[],
+  projects: OperatorReportSources['projects'],
+): Promise<Names['project']> {
+  const names = new Map<string, string>()
+  for (const id of new Set(groups.map(({ values }) => values.project ?? ''))) {
+    const project = id === '' ? undefined : await projects.find(id)
+    if (project !== undefined) names.set(id, project.name)
+  }
+  return names
 }
 
 /** Counts each request once, also one with several tags. */
@@ -78,8 +96,12 @@ function toGroup(by: readonly UsageGrouping[], group: UsageBucketGroup, names: N
     const value = group.values[dimensions[grouping]] ?? null
     return grouping === 'org' && value !== null ? (names.org.get(value) ?? null) : value
   }
-  const name = names.key.get(group.values.key ?? '') ?? null
-  return { values: by.map(valueOf), name, ...toSums(group.totals) }
+  const nameOf = (grouping: 'project' | 'key') => names[grouping].get(group.values[grouping] ?? '') ?? null
+  const named = {
+    ...(by.includes('project') && { project: nameOf('project') }),
+    ...(by.includes('key') && { key: nameOf('key') }),
+  }
+  return { values: by.map(valueOf), names: named, ...toSums(group.totals) }
 }
 
 function toSums({ cacheWriteTokens: _cacheWriteTokens, ...sums }: UsageTotals): UsageSums {
@@ -146,7 +168,7 @@ function withEmptyDays(
   const days = Array.from({ length: (last - first) / day + 1 }, (_, index) => first + index * day)
   return days.map((time) => {
     const value = new Date(time).toISOString().slice(0, 10)
-    return byDay.get(value) ?? { values: [value], name: null, ...noSums }
+    return byDay.get(value) ?? { values: [value], names: {}, ...noSums }
   })
 }
 

@@ -22,7 +22,7 @@ export const clientReports: ReportLimits = {
 }
 /** Those of the operator, in a process of their own. */
 export const operatorReports: ReportLimits = {
-  maxGroups: Infinity,
+  maxGroups: 100_000,
   maxReportMs: 5 * 60_000,
   timeoutError: () =>
     new Error(

@@ -4,14 +4,15 @@ import {
   type ReportSums,
   type UsageBucketQuery,
   type UsageBuckets,
+  type UsageFilters,
 } from '../ports/usage.ts'
 import { UsageGroups } from './groups.ts'
 import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
-import { labelOf, type ReportSlice, type TotalsWidth, type UsageLabel } from './slices.ts'
+import { readsRows, type ReportSlice, type TotalsWidth } from './slices.ts'
 import type { AddTimes } from './times.ts'
 
 /** The requests whose slices a report reads. */
-export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | 'keys'> & {
+export type UsageReading = UsageFilters & {
   readonly ranges: UsageRanges
   /** The length of the buckets, of which slices are no longer; absent if there is only one. */
   readonly widthMs?: number | undefined
@@ -19,7 +20,6 @@ export type UsageReading = Pick<UsageBucketQuery, 'organizations' | 'models' | '
   readonly by: ReadonlySet<string>
   /** See `UsageBucketQuery`. */
   readonly sums: ReportSums
-  readonly label?: UsageLabel | undefined
 }
 
 /** How a database has the usage. */
@@ -65,16 +65,14 @@ function bucketsOf({ width, from, to = endOfTime }: UsageBucketQuery) {
 }
 
 function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageReading {
-  const { organizations, models, keys, groupBy, sums = 'all' } = query
+  const { width: _width, from: _from, to: _to, groupBy, sums = 'all', ...filters } = query
+  const { models, keys } = filters
   return {
-    organizations,
-    models,
-    keys,
+    ...filters,
     ranges: rangesOf(query),
     widthMs,
     sums,
     by: new Set<string>([...groupBy, ...(models ? ['model'] : []), ...(keys ? ['key'] : [])]),
-    label: labelOf(query),
   }
 }
 
@@ -96,7 +94,7 @@ export const endOfTime = 8_640_000_000_000_000
 /** Returns what a report reads: totals no longer than its buckets where there are some, and rows elsewhere. */
 export function rangesOf(query: UsageBucketQuery): UsageRanges {
   const { from, to = endOfTime, width } = query
-  const hours = labelOf(query) === undefined && width !== '1m' ? within(from, to, '1h') : undefined
+  const hours = !readsRows(query) && width !== '1m' ? within(from, to, '1h') : undefined
   if (hours === undefined) return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
   const days = width === '1h' ? undefined : within(hours.from, hours.to, '1d')
   const parts = [

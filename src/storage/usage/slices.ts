@@ -1,15 +1,7 @@
-import type { ReportSums, UsageBucketQuery, UsageDimension } from '../ports/usage.ts'
+import type { ReportSums, UsageBucketQuery } from '../ports/usage.ts'
 
 /** The lengths of the periods of `usage_totals`. */
 export type TotalsWidth = 'hour' | 'day'
-
-/** The properties that only the rows of requests have, and totals do not. */
-export type UsageLabel = Extract<UsageDimension, 'user' | 'tag' | 'error'>
-
-/** Returns the label of a report, which has one at most: see `usageDimensions`. */
-export function labelOf({ groupBy }: Pick<UsageBucketQuery, 'groupBy'>): UsageLabel | undefined {
-  return groupBy.find((dimension) => dimension === 'user' || dimension === 'tag' || dimension === 'error')
-}
 
 /** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
 export const totalsLagMs = 60_000
@@ -19,6 +11,20 @@ export const failedSql = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 2
 
 /** SQL for the error code of a row of `usage`, or for its status without one; null for a request that did not fail. */
 export const errorSql = `CASE WHEN ${failedSql} THEN coalesce(usage.error, 'status_' || usage.status) END`
+
+/** SQL for the properties that only rows of `usage` have, and totals do not; `tag` joins its tags. */
+export const rowPropertiesSql = {
+  project: 'usage.project_id',
+  user: 'usage."user"',
+  session: 'usage.session',
+  tag: 'tag.value',
+  error: errorSql,
+} as const
+
+/** Whether a report reads the rows of requests, because it groups or filters by what totals do not have. */
+export function readsRows({ groupBy, projects, users, sessions, tags }: UsageBucketQuery): boolean {
+  return [projects, users, sessions, tags].some(Boolean) || groupBy.some((name) => name in rowPropertiesSql)
+}
 
 /** SQL that is true for a row of `usage` with tokens. */
 export const hasTokensSql = 'usage.prompt_tokens + usage.completion_tokens > 0'
@@ -79,8 +85,6 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
   /** Empty if the requests have none, like the provider. */
   readonly model: string
   readonly provider: string
-  /** The user or tag, if the slices are by label; null if the requests have none. */
-  readonly label: string | null
   /** As text, because the sum of many costs may exceed the exact range of a number. */
   readonly cost: string
   /** Rounded times and the numbers of successful requests that took them, in the form of the store: see `AddTimes`. */
@@ -90,7 +94,6 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
 
 type Optional =
   | 'start'
-  | 'label'
   | CountField
   | 'organization'
   | 'key'
@@ -105,4 +108,6 @@ type Optional =
  * A slice of a report, which needs the properties that it is grouped or filtered by, and the sums of `sumColumnsOf`; others
  * may be absent or empty.
  */
-export type ReportSlice = Omit<UsageSlice, Optional> & Partial<Pick<UsageSlice, Optional>>
+export type ReportSlice = Omit<UsageSlice, Optional> &
+  Partial<Pick<UsageSlice, Optional>> &
+  Partial<Record<keyof typeof rowPropertiesSql, string | null>>

@@ -49,6 +49,7 @@ test('the usage of today has the requests, tokens and latencies of the organizat
       model: null,
       provider: null,
       api: null,
+      session_id: null,
       tag: null,
       error: null,
     },
@@ -64,6 +65,7 @@ test.each([
   ['user_id', 'user_id', 'ada'],
   ['user', 'user_id', 'ada'],
   ['tag', 'tag', 'red'],
+  ['session_id', 'session_id', 's'],
   ['provider', 'provider', 'acme'],
   ['api', 'api', 'chat'],
 ])(
@@ -71,7 +73,7 @@ test.each([
   async (grouping, field, value) => {
     await using scenario = await startReports()
     const { paid } = scenario
-    await chatTimes(paid, 2, { user: 'ada', tags: ['red', 'red'] })
+    await chatTimes(paid, 2, { user: 'ada', tags: ['red', 'red'] }, { 'x-session-id': 's' })
     await paid.app.chat({ ...chatRequest, model: 'acme/unknown' })
     await paid.billing.waitForUsage(3)
     const results = resultsOf(await readReport(paid.app, usagePath, { 'group_by[]': grouping }))

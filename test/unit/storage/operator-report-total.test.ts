@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { usageGroupings } from '../../../src/storage/ports/usage.ts'
-import { createKeys } from '../../../src/storage/scripts/keys.ts'
+import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
 import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'
 import { operatorReport } from '../../../src/storage/usage/operator-report.ts'
@@ -12,15 +12,12 @@ test.each(usageGroupings.filter((by) => by !== 'tag'))(
   'the total of a report by %s is the sum of its groups, although requests are recorded in the meantime',
   async (by) => {
     const { database, writer, organizations, add } = await sqliteUsageStorage()
-    const runner = createScriptRunner(database, writer)
+    const { keys, projects } = createManagedStores(createScriptRunner(database, writer))
     await add({ model: 'a/one' })
     await add({ model: 'a/two' }, { status: 502, error: 'upstream_timeout', latency: 80 })
     const source = recordingBetween(createUsageSource(database), add)
     const usage = createUsageReports(source, operatorReports)
-    const report = await operatorReport(
-      { by: [by], since: 0 },
-      { usage, organizations, keys: createKeys(runner) },
-    )
+    const report = await operatorReport({ by: [by], since: 0 }, { usage, organizations, keys, projects })
     const sum = report.groups.reduce((requests, group) => requests + group.requests, 0)
     expect(sum).toBe(2)
     expect(report.total).toMatchObject({ requests: 2, failed: 1, cost: 100n, promptTokens: 200 })

@@ -111,7 +111,7 @@ testStores((open) => {
       firstToken: null,
     }
     expect(await report('model')).toEqual({
-      groups: [{ values: ['a/b'], name: null, ...sums, cost: 100n }],
+      groups: [{ values: ['a/b'], names: {}, ...sums, cost: 100n }],
       total: { ...sums, cost: 100n },
     })
   })
@@ -143,7 +143,7 @@ testStores((open) => {
       ['acme', 1, 50n],
       ['other', 1, 9n],
     ])
-    const byKey = (await report('key')).groups.map(({ values, name }) => [values[0], name])
+    const byKey = (await report('key')).groups.map(({ values, names }) => [values[0], names.key])
     expect(byKey).toEqual([
       [record.id, 'laptop'],
       ['unknownkey00', null],

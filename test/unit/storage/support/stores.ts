@@ -35,7 +35,6 @@ import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts
 import { findKnownAdminKey } from '../../../../src/storage/scripts/admin-keys.ts'
 import { bootstrap, findKnownKey } from '../../../../src/storage/scripts/known-keys.ts'
 import { createManagedStores } from '../../../../src/storage/scripts/managed-stores.ts'
-import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
 import { createRollup, prepareTotalsUpkeep } from '../../../../src/storage/sqlite/usage-totals.ts'
@@ -135,9 +134,8 @@ export async function openSqliteStore(): Promise<TestStore> {
     bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
     report: (query) =>
       operatorReport(query, {
+        ...createManagedStores(runner),
         usage: createUsageReports(createUsageSource(database), operatorReports),
-        organizations: createOrganizations(runner),
-        keys: createManagedStores(runner).keys,
       }),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
     async leaveOpen() {},
@@ -190,9 +188,8 @@ export async function openPostgresStore({
     bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
     report: (request) =>
       operatorReport(request, {
+        ...createManagedStores(runner),
         usage: createUsageReports(createPostgresSource(database), operatorReports),
-        organizations: createOrganizations(runner),
-        keys: createManagedStores(runner).keys,
       }),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),
     async leaveOpen() {
