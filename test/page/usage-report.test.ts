@@ -112,8 +112,8 @@ describe.skipIf(!hasBrowser)(`a report of usage${browserNeeded}`, () => {
     await page.getByRole('heading', { name: 'By model, API, and error' }).waitFor()
     expect(page.url()).toContain('by=model%2Capi%2Cerror')
     expect(watch.requests.some((url) => /(group_by\S+){3}/.test(url))).toBe(true)
-    // A report has only one of the tag, the user and the error.
-    expect(await page.getByLabel('Group by').locator('option').allInnerTexts()).not.toContain('Tag')
+    const offered = await page.getByLabel('Group by').locator('option').allInnerTexts()
+    expect(offered).toEqual(['Nothing', 'Model', 'Project', 'API key', 'User', 'Session', 'Tag', 'Provider'])
     const expected = (await sumsBy(['model', 'api', 'error'])).map(
       ({ model, api, error, requests, failed }) =>
         [model ?? '(none)', api, error ?? '(no error)', requests, failed].join('|'),

@@ -111,6 +111,37 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
+  test('a project leads to its keys, a user to its sessions, and each filter can be removed', async () => {
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=project_id')
+    const { page } = opened
+    await page.getByRole('heading', { name: 'By project' }).waitFor()
+    await screenshot(page, 'usage-projects')
+    await page.getByRole('link', { name: 'proj_0_1' }).click()
+    await page.getByRole('heading', { name: 'By API key' }).waitFor()
+    expect(
+      await page
+        .locator('tbody')
+        .getByRole('link', { name: /^key0_[23]$/ })
+        .count(),
+    ).toBe(2)
+    await page.getByLabel('Group by').selectOption('user_id')
+    await page.getByRole('heading', { name: 'By user' }).waitFor()
+    await page
+      .locator('tbody')
+      .getByRole('link', { name: /^user\d+$/ })
+      .first()
+      .click()
+    await page.getByRole('heading', { name: 'By API key' }).waitFor()
+    const chips = page.getByRole('button', { name: 'Remove the filter' })
+    expect(await chips.count()).toBe(2)
+    expect(page.url()).toMatch(/by=api_key_id&project=proj_0_1&user=user\d+/)
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'usage-filters')
+    await chips.first().click()
+    await page.getByRole('button', { name: 'Remove the filter Project' }).waitFor({ state: 'detached' })
+    expect(page.url()).not.toContain('project=')
+  })
+
   test('hostile names of models and tags are text', async () => {
     const hostile = '<img src=x onerror=alert(1)>\u202E'
     await using paid = await startUsage(100)

@@ -88,7 +88,7 @@ function Account(props: { readonly organization: Organization; readonly onChange
 function OrganizationUsage({ id }: { readonly id: string }) {
   const admin = useAdminApi()
   const [range, setRange] = useState<RangeName>('7d')
-  const shown = { period: range, by: [], model: undefined, key: undefined, everyone: true }
+  const shown = { period: range, by: [], filters: {}, everyone: true }
   const client = useMemo(() => usageOf(admin, id), [admin, id])
   const report = useResource((signal) => loadReport(client, shown, Date.now(), signal), [client, range])
   return (

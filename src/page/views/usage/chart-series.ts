@@ -9,7 +9,7 @@ import {
   type UsageResult,
   valuesOf,
 } from './report.ts'
-import type { Grouping } from './usage-query.tsx'
+import type { Grouping } from './groupings.ts'
 
 /** The content of a chart. Bars are parts of a sum. */
 export type ChartData = {

@@ -6,14 +6,15 @@ import { type Column, countColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
 import { valueText } from './chart-series.ts'
 import { type Report, type Totals, totalsOf } from './report.ts'
-import { type Grouping, groupings, queryOf, type UsageQuery } from './usage-query.tsx'
+import { filtered, filterNames, type Grouping, groupings } from './groupings.ts'
+import { queryOf, type UsageQuery } from './usage-query.tsx'
 
-/** The exact sums of each group. A model or a key leads to its own usage. */
+/** The exact sums of each group, which leads to its own usage. */
 export function GroupTable({ report, shown }: { readonly report: Report; readonly shown: UsageQuery }) {
   const { by, groups } = report
   const rows = useMemo(() => totalsOf(groups, by), [report])
   const columns = useMemo(() => [...by.map(valueColumn), ...sumColumns], [by])
-  const hasPlace = by.includes('model') || by.includes('api_key_id')
+  const hasPlace = filtered.some((name) => by.includes(name))
   return (
     <section class="stack" aria-labelledby="groups">
       <h2 id="groups">By {namesOf(by)}</h2>
@@ -36,20 +37,21 @@ function namesOf(by: readonly Grouping[]): string {
   return new Intl.ListFormat('en').format(names)
 }
 
-/** The usage of the model and of the key of a row, by the other groupings. */
+/** The usage of the values of a row, by the other groupings. */
 function placeOf(values: Totals['values'], shown: UsageQuery): string {
   const { by } = shown
-  const valueOf = (name: Grouping) => values[by.indexOf(name)] ?? undefined
-  const others = by.filter((name) => name !== 'model' && name !== 'api_key_id')
-  const next = ['api_key_id', 'model', 'provider'].find((name) => !by.some((one) => one === name)) as Grouping
-  const place = {
-    ...shown,
-    model: valueOf('model') ?? shown.model,
-    key: valueOf('api_key_id') ?? shown.key,
-    by: others.length > 0 ? others : [next],
-  }
-  return routeHash('usage', [], queryOf(place))
+  const selected = filtered.flatMap((name) => {
+    const value = values[by.indexOf(name)]
+    return value ? [[name, value]] : []
+  })
+  const filters = { ...shown.filters, ...Object.fromEntries(selected) }
+  const others = by.filter((name) => !(name in filterNames))
+  const next = drillOrder.find((name) => !by.includes(name) && !(name in filters)) ?? 'api'
+  return routeHash('usage', [], queryOf({ ...shown, filters, by: others.length > 0 ? others : [next] }))
 }
+
+/** What a value is divided into next. */
+const drillOrder: readonly Grouping[] = ['api_key_id', 'model', 'user_id', 'session_id', 'provider']
 
 function valueColumn(name: Grouping, index: number): Column<Totals> {
   const valueOf = ({ values }: Totals) => values[index] ?? null

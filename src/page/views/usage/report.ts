@@ -3,7 +3,8 @@ import type { ApiClient, Query } from '../../api/client.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import { decimalText } from '../../components/format.ts'
 import { type Span, spanOf } from './period.ts'
-import type { Grouping, UsageQuery } from './usage-query.tsx'
+import { filtered, type Grouping } from './groupings.ts'
+import type { UsageQuery } from './usage-query.tsx'
 
 /** Percentiles, in milliseconds. */
 export type Timing = { readonly p50: number; readonly p95: number }
@@ -60,7 +61,7 @@ export type Report = {
 /** Loads the report of a period at `nowMs`, milliseconds since 1970, with every page of it. */
 export async function loadReport(
   client: ApiClient,
-  { period, by, model, key }: UsageQuery,
+  { period, by, filters }: UsageQuery,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Report> {
@@ -69,8 +70,8 @@ export async function loadReport(
     start_time: start,
     end_time: end,
     bucket_width: width,
-    models: model === undefined ? [] : [model],
-    api_key_ids: key === undefined ? [] : [key],
+    // The API has lists of them.
+    ...Object.fromEntries(filtered.map((name) => [`${name}s`, filters[name] ?? []])),
   }
   const load = (group_by: readonly Grouping[]) => loadFigures(client, { ...query, group_by }, width, signal)
   // Other groups than tags add up to the total.

@@ -2,37 +2,20 @@ import { FilterChip } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { replaceQuery } from '../../route.ts'
 import { DayFields, RangeButtons } from './period-fields.tsx'
+import { filterNames, type Filters, filtered, type Grouping, groupings } from './groupings.ts'
 import { type Period, type RangeName, ranges, readDays } from './period.ts'
 
 /** The query of the view, as in the address. */
 export type UsageQuery = {
   readonly period: Period
   readonly by: readonly Grouping[]
-  readonly model: string | undefined
-  readonly key: string | undefined
+  readonly filters: Filters
   /** The usage of all organizations, with the admin key. */
   readonly everyone: boolean
 }
 
-/** A property to group usage by: its name in the API, and for people. */
-export const groupings = {
-  model: 'Model',
-  api_key_id: 'API key',
-  provider: 'Provider',
-  tag: 'Tag',
-  user_id: 'User',
-  api: 'API',
-  error: 'Error',
-  organization_id: 'Organization',
-} as const
-
-/** The name of a grouping in the API and in the address. */
-export type Grouping = keyof typeof groupings
-
 /** The most groupings of a report. */
 const maxGroupings = 3
-/** A report has one of these at most. */
-const labels: readonly Grouping[] = ['tag', 'user_id', 'error']
 
 /** Reads the query of the address: a day by model, unless it names another period or other groupings. */
 export function readQuery(query: URLSearchParams, everyone: boolean): UsageQuery {
@@ -43,8 +26,12 @@ export function readQuery(query: URLSearchParams, everyone: boolean): UsageQuery
       names.flatMap((name) => nameIn(groupings, name) ?? []),
       everyone,
     ),
-    model: query.get('model') || undefined,
-    key: query.get('key') || undefined,
+    filters: Object.fromEntries(
+      filtered.flatMap((name) => {
+        const value = query.get(filterNames[name])
+        return value ? [[name, value]] : []
+      }),
+    ),
     everyone,
   }
 }
@@ -61,14 +48,14 @@ function possible(names: readonly Grouping[], everyone: boolean): readonly Group
 }
 
 function canAdd(name: Grouping, by: readonly Grouping[], everyone: boolean): boolean {
-  if (by.includes(name) || (name === 'organization_id' && !everyone)) return false
-  return !labels.includes(name) || !by.some((other) => labels.includes(other))
+  return !by.includes(name) && (name !== 'organization_id' || everyone)
 }
 
 /** The query of the address that shows this usage. */
-export function queryOf({ period, by, model, key, everyone }: UsageQuery) {
+export function queryOf({ period, by, filters, everyone }: UsageQuery) {
   const days = typeof period === 'string' ? { range: period } : { from: period.first, to: period.last }
-  return { ...days, by: by.join() || 'none', model, key, scope: everyone ? 'all' : undefined }
+  const values = Object.fromEntries(filtered.map((name) => [filterNames[name], filters[name]]))
+  return { ...days, by: by.join() || 'none', ...values, scope: everyone ? 'all' : undefined }
 }
 
 /** The period, the groupings and the filters, which are kept in the address. */
@@ -97,12 +84,11 @@ export function UsageControls(props: {
           onChange={(scope) => change({ everyone: scope === 'all' })}
         />
       )}
-      {shown.model !== undefined && (
-        <FilterChip name="Model" value={shown.model} onClear={() => change({ model: undefined })} />
-      )}
-      {shown.key !== undefined && (
-        <FilterChip name="API key" value={shown.key} onClear={() => change({ key: undefined })} />
-      )}
+      {filtered.map((name) => {
+        const { [name]: value, ...others } = shown.filters
+        const clear = () => change({ filters: others })
+        return value && <FilterChip key={name} name={groupings[name]} value={value} onClear={clear} />
+      })}
     </div>
   )
 }

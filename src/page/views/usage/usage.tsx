@@ -24,12 +24,9 @@ export function Usage({ query }: PageRoute) {
   const [now, setNow] = useState(Date.now)
   const refresh = () => setNow(Date.now())
   // The period and the groupings are new objects each time that the address is read.
-  const { range, from, to, by } = queryOf(shown)
+  const address = JSON.stringify(queryOf(shown))
   useShortcut('r', 'Refresh the usage', refresh)
-  const report = useResource(
-    (signal) => loadReport(client, shown, now, signal),
-    [client, range, from, to, by, shown.model, shown.key, now],
-  )
+  const report = useResource((signal) => loadReport(client, shown, now, signal), [client, address, now])
   return (
     <>
       <ViewHeader title="Usage">
@@ -147,9 +144,9 @@ function reportText({ total: { usage }, step }: Report, { period }: UsageQuery):
   return `All requests ${typeof period === 'string' ? since : periodText(period)}.${days}`
 }
 
-function NoUsage({ shown: { period, model, key } }: { readonly shown: UsageQuery }) {
+function NoUsage({ shown: { period, filters } }: { readonly shown: UsageQuery }) {
   const { api } = useSession()
-  const advice = adviceFor(model !== undefined || key !== undefined, period === '30d')
+  const advice = adviceFor(Object.keys(filters).length > 0, period === '30d')
   return (
     <Empty title={`No requests ${periodText(period)}`} text={advice}>
       {api === undefined ? (
