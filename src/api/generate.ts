@@ -47,7 +47,7 @@ export async function startGeneration(
     await recordUnprepared(error, api, labels, context, { gateway, models })
     throw error
   }
-  const metadata = requestMetadata(labels, context, api, prepared.slug)
+  const metadata = requestMetadata(labels, context, api, prepared.slug, gateway)
   const stream = await generate(prepared, metadata, context, gateway, onSettled)
   return { prepared, stream, warnings: joinWarnings(prepared.warnings, stream.warnings) }
 }
@@ -92,5 +92,5 @@ export function recordUnprepared(
 ): Promise<void> {
   const slug = labels.model === undefined ? undefined : models().find(labels.model)?.slug
   context.admission.markRecorded()
-  return gateway.recordRejected(requestMetadata(labels, context, api, slug), error)
+  return gateway.recordRejected(requestMetadata(labels, context, api, slug, gateway), error)
 }

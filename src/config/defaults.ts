@@ -50,6 +50,7 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     retention: toRetention(fileSettings),
     background: camelCase({ ...defaultSettings.background, ...fileSettings.background }),
     compatibility: camelCase({ ...defaultSettings.compatibility, ...fileSettings.compatibility }),
+    ...(fileSettings.user_hash_key !== undefined && { userHashKey: fileSettings.user_hash_key }),
     log: fileSettings.log ?? defaultSettings.log,
     memory: { inFlight: bytesOf({ ...defaultSettings.memory, ...fileSettings.memory }.in_flight) },
     maxBody: bytesOf(fileSettings.max_body ?? defaultSettings.max_body),

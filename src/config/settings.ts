@@ -108,6 +108,14 @@ export const SettingsFile = Type.Object(
     retention: Retention,
     background: Background,
     compatibility: Compatibility,
+    user_hash_key: Type.String({
+      minLength: 16,
+      private: true,
+      expected: 'a string of at least 16 characters',
+      description:
+        'A secret. With it, the users of requests are recorded as keyed hashes (HMAC-SHA256), so that the reports do not name them; the same key gives the same hashes.',
+      examples: ['a long secret of your own'],
+    }),
     log: Type.Enum(['requests', 'errors', 'off'], {
       description: 'Which requests are logged on standard output: all, those that failed, or none.',
       examples: ['errors'],
@@ -166,6 +174,8 @@ export type Settings = {
     readonly toolCallFragments: boolean
     readonly logprobs: boolean
   }
+  /** Secret; absent: users are recorded as they are. */
+  readonly userHashKey?: string
   readonly log: 'requests' | 'errors' | 'off'
   /** The maximum of bytes that the bodies, conversations and pages of all requests hold together. */
   readonly memory: { readonly inFlight: number }

@@ -26,6 +26,8 @@ export type GatewayDependencies = {
   readonly usageTimeoutMs?: number | undefined
   /** Where images are fetched: the internet unless a test overrides it. */
   readonly images?: NetworkOverrides
+  /** The key of `Gateway.userHash`. */
+  readonly userHashKey?: string | undefined
   readonly observer?: Observer
   readonly log: Log
 }

@@ -2,6 +2,7 @@ import type { RequestMetadata } from '../domain/accounting/request-metadata.ts'
 import { ApiError, gatewayStopping } from '../lib/errors/errors.ts'
 import { providerKeyMissing } from '../lib/errors/upstream-errors.ts'
 import type { Write } from '../storage/ports/ledger.ts'
+import { createUserHash, type UserHash } from './access/user-hash.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
@@ -25,6 +26,8 @@ export type Gateway = {
    * that takes.
    */
   settleUnsent(metadata: RequestMetadata, error: unknown, writes: readonly Write[]): Promise<void>
+  /** Undefined if users are recorded as they are. */
+  readonly userHash: UserHash | undefined
   /** Records a request that was rejected before it reached a model. */
   recordRejected(metadata: RequestMetadata, error: unknown): Promise<void>
 }
@@ -37,6 +40,7 @@ export type Gateway = {
 export function createGateway(dependencies: GatewayDependencies): Gateway {
   const { billing, calls, observer } = dependencies
   return {
+    userHash: createUserHash(dependencies.userHashKey),
     generate: (request) =>
       calls.isRejecting() && !request.reserved
         ? rejectStopping(request.metadata, dependencies)

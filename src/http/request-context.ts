@@ -1,4 +1,5 @@
 import type { CallerLimits } from '../gateway/access/caller-limits.ts'
+import type { Gateway } from '../gateway/gateway.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { parseDuration } from '../config/units.ts'
 import { badRequest } from '../lib/errors/errors.ts'
@@ -39,7 +40,9 @@ export function requestMetadata(
   context: RequestContext,
   api: Api,
   model: string | undefined,
+  { userHash }: Pick<Gateway, 'userHash'>,
 ): RequestMetadata {
+  const { user, session, tags } = attributionOf(labels, context.headers)
   return {
     id: context.requestId,
     organization: context.organization.id,
@@ -51,7 +54,9 @@ export function requestMetadata(
     requestedModel: labels.model === model ? undefined : labels.model?.slice(0, maxRequestedModelLength),
     stream: labels.stream === true,
     performanceMode: performanceModeOf(labels),
-    ...attributionOf(labels, context.headers),
+    user: user && userHash ? userHash(user) : user,
+    session,
+    tags,
     // The body was parsed from JSON.
     trace: labels.trace == null ? undefined : storedTrace(labels.trace as Json),
   }

@@ -120,7 +120,7 @@ export function createApp(dependencies: AppDependencies) {
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
     .use(createOrganizationApi(guard, dependencies))
     .use(managementRoutes(guard, settings.limits, { ...dependencies.admin, ...dependencies }))
-    .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets))
+    .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets, gateway.userHash))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))

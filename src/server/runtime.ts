@@ -186,6 +186,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
     firstEventTimeoutMs: shared.firstEventTimeoutMs,
     usageTimeoutMs: shared.usageTimeoutMs,
     images: shared.images,
+    userHashKey: settings.userHashKey,
     observer: requests,
     log,
   })

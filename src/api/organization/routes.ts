@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { UserHash } from '../../gateway/access/user-hash.ts'
 import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
 import type { AdminAccess } from '../../http/admin-access.ts'
 import { authenticateHeaders } from '../../http/authentication.ts'
@@ -6,7 +7,7 @@ import { describe, guardErrors } from '../../http/describe.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
 import { jsonText } from '../../http/reply.ts'
 import type { KeyDirectory } from '../../storage/ports/accounts.ts'
-import type { UsageBucketGroup, UsageBuckets } from '../../storage/ports/usage.ts'
+import type { UsageBucketGroup, UsageBucketQuery, UsageBuckets } from '../../storage/ports/usage.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
 import { renderCosts, renderPage, renderUsage } from './render.ts'
 import { CostsPage, UsagePage } from './schema.ts'
@@ -41,15 +42,19 @@ const costsDetail = describe({
   errors: [400, ...guardErrors],
 })
 
-/** The reports of usage and costs. */
-export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
+/** The reports of usage and costs. Filters may name users as they are, or by the hashes that are recorded. */
+export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets, userHash?: UserHash) {
+  const read = (query: UsageBucketQuery) => {
+    const { users } = query
+    return buckets.read(users && userHash ? { ...query, users: [...users, ...users.map(userHash)] } : query)
+  }
   return new Elysia({ name: 'organization' })
     .use(guard)
     .get(
       '/v1/organization/usage/completions',
       async ({ request, caller }) => {
         const page = usageQuery.read(request, caller?.organization.id)
-        return reply(page, await buckets.read({ ...page.query, sums: 'usage' }), renderUsage)
+        return reply(page, await read({ ...page.query, sums: 'usage' }), renderUsage)
       },
       { detail: usageDetail },
     )
@@ -57,7 +62,7 @@ export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets) {
       '/v1/organization/costs',
       async ({ request, caller }) => {
         const page = costsQuery.read(request, caller?.organization.id)
-        return reply(page, await buckets.read({ ...page.query, sums: 'costs' }), renderCosts)
+        return reply(page, await read({ ...page.query, sums: 'costs' }), renderCosts)
       },
       { detail: costsDetail },
     )

@@ -47,7 +47,7 @@ export async function prepareResponse(
     const prepared = prepareRequest(request, conversation, allowedModels(models(), limits.models), parts)
     const { model, warnings } = prepared
     const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
-    const metadata = requestMetadata(request, context, 'responses', model.slug)
+    const metadata = requestMetadata(request, context, 'responses', model.slug, parts.gateway)
     return { prepared, conversation, head, metadata, release }
   } catch (error) {
     release()

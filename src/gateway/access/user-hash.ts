@@ -1,0 +1,12 @@
+/** Returns the hash by which a user is recorded. It cannot be reversed without the key, not even by trying names. */
+export type UserHash = (user: string) => string
+
+/** Half of SHA-256: no two users are ever the same by chance. */
+const hexDigits = 32
+
+/** Creates the hash of a key; undefined without one: users are recorded as they are. */
+export function createUserHash(key: string | undefined): UserHash | undefined {
+  if (key === undefined) return undefined
+  return (user) =>
+    `user_${new Bun.CryptoHasher('sha256', key).update(user).digest('hex').slice(0, hexDigits)}`
+}
