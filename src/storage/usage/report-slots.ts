@@ -30,8 +30,9 @@ export const operatorReports: ReportLimits = {
     ),
 }
 
-/** How many reports may be read or wait at once. */
+/** How many reports may be read or wait at once, and how many of them may be of one owner. */
 export const maxReports = 64
+export const maxOwnReports = 16
 /** Of these, as many are read at once: each occupies a processor of PostgreSQL, or the one of this process. */
 const maxRunning = 2
 /** After this time, a report pauses for as long as it works, so that it takes at most half of a processor. */
@@ -49,12 +50,18 @@ export type ReportRun = {
 
 type ReportTimes = Pick<ReportLimits, 'maxReportMs' | 'timeoutError'>
 
-/** Limits the reports that are read at once; others wait in their order, for as long as one report may take. */
+type Waiter = { readonly owner: string; readonly start: () => void }
+
+/**
+ * Limits the reports that are read at once, to one for each owner: no organization delays the reports of others. They wait
+ * in their order, for as long as one report may take.
+ */
 export class ReportSlots {
   readonly #maxReportMs: number
   readonly #timeoutError: () => Error
-  #running = 0
-  readonly #waiting = new Set<() => void>()
+  /** The owners of the reports that are being read. */
+  readonly #running = new Set<string>()
+  readonly #waiting = new Set<Waiter>()
 
   constructor({ maxReportMs, timeoutError }: ReportTimes) {
     this.#maxReportMs = maxReportMs
@@ -62,43 +69,50 @@ export class ReportSlots {
   }
 
   /** Reads a report; rejects with 503 if too many are waiting or it waited too long, and if it takes too long. */
-  async run<Value>(read: (run: ReportRun) => Promise<Value>): Promise<Value> {
+  async run<Value>(owner: string, read: (run: ReportRun) => Promise<Value>): Promise<Value> {
     const deadline = performance.now() + this.#maxReportMs
-    await this.#enter()
+    await this.#enter(owner)
     try {
       const timeoutMs = deadline - performance.now()
       const timeoutError = this.#timeoutError
       if (timeoutMs <= 0) throw timeoutError()
       return await read({ timeoutMs, timeoutError, step: createStep(deadline, timeoutError) })
     } finally {
-      this.#leave()
+      this.#running.delete(owner)
+      this.#startNext()
     }
   }
 
-  async #enter(): Promise<void> {
-    if (this.#running < maxRunning) {
-      this.#running++
+  async #enter(owner: string): Promise<void> {
+    if (this.#canStart(owner)) {
+      this.#running.add(owner)
       return
     }
-    if (this.#running + this.#waiting.size >= maxReports) throw tooManyReports()
+    const own = [...this.#waiting].filter((waiter) => waiter.owner === owner).length
+    if (this.#running.size + this.#waiting.size >= maxReports || own >= maxOwnReports - 1)
+      throw tooManyReports()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#waiting.add(resolve)
+    const waiter = { owner, start: resolve }
+    this.#waiting.add(waiter)
     const timer = setTimeout(() => {
-      // Not if it was just given a slot.
-      if (this.#waiting.delete(resolve)) reject(tooManyReports())
+      // Not if it was just started.
+      if (this.#waiting.delete(waiter)) reject(tooManyReports())
     }, this.#maxReportMs)
     await promise.finally(() => clearTimeout(timer))
   }
 
-  /** The next one takes over the slot. */
-  #leave(): void {
-    const [next] = this.#waiting
-    if (next === undefined) {
-      this.#running--
+  #canStart(owner: string): boolean {
+    return this.#running.size < maxRunning && !this.#running.has(owner)
+  }
+
+  #startNext(): void {
+    for (const waiter of this.#waiting) {
+      if (!this.#canStart(waiter.owner)) continue
+      this.#waiting.delete(waiter)
+      this.#running.add(waiter.owner)
+      waiter.start()
       return
     }
-    this.#waiting.delete(next)
-    next()
   }
 }
 

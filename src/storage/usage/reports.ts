@@ -46,13 +46,19 @@ export function createUsageReports(source: UsageSource, limits: ReportLimits): U
   }
 
   return {
-    read: (query) => slots.run(async (run) => (await readGroups(query, run)).sorted(run.step)),
+    read: (query) =>
+      slots.run(ownerOf(query), async (run) => (await readGroups(query, run)).sorted(run.step)),
     readWithTotal: (query) =>
-      slots.run(async (run) => {
+      slots.run(ownerOf(query), async (run) => {
         const groups = await readGroups(query, run)
         return { groups: await groups.sorted(run.step), total: groups.total() }
       }),
   }
+}
+
+/** Who reads a report: an organization reads its own, the operator those of all or of some. */
+function ownerOf({ organizations }: UsageBucketQuery): string {
+  return organizations?.length === 1 ? (organizations[0] ?? '') : ''
 }
 
 /** The start of the bucket of a time, and the length of the buckets if there are several. */
