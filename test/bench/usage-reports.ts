@@ -53,8 +53,14 @@ const reports: Readonly<Record<string, Partial<UsageBucketQuery> & { readonly wi
     groupBy: ['model'],
   },
   '1440 minutes': { width: '1m', from: to - day },
+  '7 days by project': { width: '1d', from: to - 7 * day, groupBy: ['project'] },
+  '30 days by project': { width: '1d', from, groupBy: ['project'] },
+  '30 days by project, costs': { width: '1d', from, sums: 'costs', groupBy: ['project'] },
   '7 days by tag': { width: '1d', from: to - 7 * day, groupBy: ['tag'] },
   '7 days by user': { width: '1d', from: to - 7 * day, groupBy: ['user'] },
+  '30 days by user': { width: '1d', from, groupBy: ['user'] },
+  '30 days by user, costs': { width: '1d', from, sums: 'costs', groupBy: ['user'] },
+  '30 days of one user': { width: '1d', from, groupBy: [], users: ['user7'] },
 }
 
 await fillUsage(store, { rows, from, to, organizations })

@@ -12,7 +12,7 @@ export type FilledUsage = {
   readonly organizations?: readonly string[] | number
 }
 
-/** Inserts usage rows, evenly over the time: five keys an organization in two projects or none, some models a key, a thousand users, some failures. */
+/** Inserts usage rows, evenly over the time: five keys an organization, of which one moves to a project and one is in none, some models a key, a thousand users, some failures. */
 export async function fillUsage(
   store: UsageStore,
   { rows, from, to, organizations = 5 }: FilledUsage,
@@ -34,7 +34,7 @@ export async function fillUsage(
         CASE WHEN i % 40 = 0 THEN 502 WHEN i % 20 = 0 THEN 400 ELSE 200 END,
         CASE i % 20 WHEN 0 THEN 'upstream_timeout' END, 'user' || (i * 7919 % 1000),
         CASE i % 4 WHEN 0 THEN NULL ELSE '["team-' || (i % 5) || '"]' END,
-        CASE (i + i / ${count}) % 5 WHEN 0 THEN NULL ELSE 'proj_' || (${place}) || '_' || ((i + i / ${count}) % 5 / 2) END,
+        CASE (i + i / ${count}) % 5 WHEN 0 THEN NULL WHEN 4 THEN CASE WHEN i < ${rows / 2} THEN NULL ELSE 'proj_0' END ELSE 'proj_' || (${place}) || '_' || ((i + i / ${count}) % 5 / 2) END,
         'session-' || i / 50 FROM n`,
   )
 }

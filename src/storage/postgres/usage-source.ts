@@ -1,11 +1,15 @@
+import { bucketWidths } from '../ports/usage.ts'
 import type { AddTimes } from '../usage/times.ts'
 import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
 import {
   type CountField,
+  isMixedSql,
   type ReportSlice,
   rowPropertiesSql,
   sumColumnsOf,
   totalsKeySql,
+  totalsProjectSql,
+  type TotalsWidth,
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql, tagsSql } from './usage-totals.ts'
@@ -57,9 +61,14 @@ export function slicesStatement(reading: UsageReading): Statement {
   const filters = filtersOf(reading, parameters)
   const shape = { filters, rowFilters: rowFiltersOf(reading, parameters), by, widthMs, sums }
   const parts = [
-    ...ranges.totals.map((range) =>
-      totals(`t.width = '${range.width}' AND ${within('t.start', range)}`, shape),
-    ),
+    ...ranges.totals.flatMap((range) => {
+      const condition = `t.width = '${range.width}' AND ${within('t.start', range)}`
+      if (!by.has('project')) return [totals(condition, shape)]
+      return [
+        totals(`${condition} AND NOT ${isMixedSql}`, shape),
+        rows(mixedRows(range.width, condition), 'true', shape),
+      ]
+    }),
     rows('usage', sinceUntil('usage.created_at', ranges.covered), shape),
     rows(
       'usage_late l JOIN usage USING (created_at, id)',
@@ -72,6 +81,22 @@ export function slicesStatement(reading: UsageReading): Statement {
 }
 
 const until = '(SELECT until FROM usage_rollup)'
+
+/**
+ * The rows of `usage` that are part of totals with requests of several projects; those that are late are not yet. The server
+ * cannot know how few periods have any: `OFFSET 0` makes it look for them first, and then read the rows of each.
+ */
+function mixedRows(width: TotalsWidth, condition: string): string {
+  const same = Object.entries(totalsKeySql).map(([name, sql]) => `t.${name} = ${sql}`)
+  const end = `least(period.start + ${bucketWidths[width === 'hour' ? '1h' : '1d']}, ${until})`
+  return `(SELECT DISTINCT t.start FROM usage_totals t WHERE ${condition} AND ${isMixedSql} OFFSET 0) period
+    CROSS JOIN LATERAL (SELECT * FROM usage
+      WHERE usage.created_at >= period.start AND usage.created_at < ${end}
+        AND EXISTS (SELECT 1 FROM usage_totals t
+          WHERE t.width = '${width}' AND t.start = period.start AND ${same.join(' AND ')} AND ${isMixedSql})
+        AND NOT EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)
+      OFFSET 0) usage`
+}
 
 /** How slices are made of what is read. */
 type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'> & {
@@ -114,7 +139,7 @@ function totals(condition: string, shape: Shape): string {
   const sums = sumsOf(shape, joined('latency'), joined('first_token'))
   const start = startOf('t.start', shape)
   return `SELECT ${[...placeOf(start, shape), ...sums].join()}
-    FROM usage_totals t WHERE ${condition} AND ${filters}
+    FROM (SELECT t.*, ${totalsProjectSql} project FROM usage_totals t) t WHERE ${condition} AND ${filters}
     GROUP BY ${[start, ...columnsOf(by)].join()}`
 }
 
@@ -152,13 +177,12 @@ function columnsOf(by: ReadonlySet<string>): readonly string[] {
 }
 
 function rowFiltersOf(
-  { projects, users, sessions, tags, by }: UsageReading,
+  { users, sessions, tags, by }: UsageReading,
   parameters: Parameters,
 ): readonly string[] {
   const isIn = (column: string, list: readonly string[] | undefined): readonly string[] =>
     list === undefined ? [] : [`${column} = ANY(${parameters.add(list)})`]
   return [
-    ...isIn(rowPropertiesSql.project, projects),
     ...isIn(rowPropertiesSql.user, users),
     ...isIn(rowPropertiesSql.session, sessions),
     ...(by.has('tag')
@@ -167,12 +191,13 @@ function rowFiltersOf(
   ]
 }
 
-function filtersOf({ organizations, models, keys }: UsageReading, parameters: Parameters): string {
+function filtersOf({ organizations, projects, models, keys }: UsageReading, parameters: Parameters): string {
   return [
     organizations === undefined
       ? // The row of a deleted organization stays. There are few of them, which is faster to join than those that exist.
         'NOT EXISTS (SELECT 1 FROM organizations o WHERE o.id = t.organization_id AND o.deletion IS NOT NULL)'
       : `t.organization_id = ANY(${parameters.add(organizations)})`,
+    ...(projects === undefined ? [] : [`t.project = ANY(${parameters.add(projects)})`]),
     ...(models === undefined ? [] : [`t.model = ANY(${parameters.add(models)})`]),
     ...(keys === undefined ? [] : [`t.key_id = ANY(${parameters.add(keys)})`]),
   ].join(' AND ')

@@ -1,7 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { unstorableEscape } from '../common/store-limits.ts'
 import { bucketWidths } from '../ports/usage.ts'
-import { failedSql, hasTokensSql, roundedTimeSql, sumColumns, totalsKeySql } from '../usage/slices.ts'
+import {
+  changedInProjectSql,
+  failedSql,
+  hasTokensSql,
+  inProjectSql,
+  projectSql,
+  roundedTimeSql,
+  sumColumns,
+  totalsKeySql,
+} from '../usage/slices.ts'
 import { execute, type Script } from '../statement.ts'
 
 /** Part of a transaction that has the totals locked: adds the rows with this condition, of organizations that exist. */
@@ -60,6 +69,7 @@ export function histogramTimeSql(column: 'latency_ms' | 'first_token_ms'): strin
 function periods(condition: SQL): SQL {
   const columns = [
     ...Object.entries(totalsKeySql).map(([name, expression]) => `${expression} ${name}`),
+    'usage.project_id',
     'w.width',
     'usage.created_at / w.ms * w.ms start',
     ...Object.entries(amounts).map(([name, expression]) => `${expression} ${name}`),
@@ -76,13 +86,16 @@ const insertKeys = `INSERT INTO usage_totals (${keys.join()}) SELECT DISTINCT ${
   ON CONFLICT DO NOTHING`
 
 const slices = `slices AS (
-  SELECT ${keys.join()}, ${sums.map((name) => `sum(${name}) ${name}`).join()},
+  SELECT ${keys.join()}, ${projectSql} project_id, ${inProjectSql} in_project, ${sums.map((name) => `sum(${name}) ${name}`).join()},
     array_agg(latency) FILTER (WHERE latency IS NOT NULL) latencies,
     array_agg(first_token) FILTER (WHERE first_token IS NOT NULL) first_tokens
-  FROM periods GROUP BY ${keys.join()})`
+  FROM periods usage GROUP BY ${keys.join()})`
 
 function update(sign: '+' | '-'): string {
-  return `UPDATE usage_totals t SET ${sums.map((name) => `${name} = t.${name} ${sign} s.${name}`).join()},
+  return `UPDATE usage_totals t SET
+    project_id = CASE WHEN t.requests = 0 THEN s.project_id ELSE t.project_id END,
+    in_project = CASE WHEN t.requests = 0 THEN s.in_project ELSE ${changedInProjectSql('t', 's', sign)} END,
+    ${sums.map((name) => `${name} = t.${name} ${sign} s.${name}`).join()},
     (latency_times, latency_counts) = ${changedHistogram('latency', 'latencies', sign)},
     (first_token_times, first_token_counts) = ${changedHistogram('first_token', 'first_tokens', sign)}
   FROM slices s WHERE ${sameKey('s')}`

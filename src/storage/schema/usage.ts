@@ -63,6 +63,12 @@ export const usage_totals = sqliteTable(
     model: text().notNull(),
     /** Empty if no provider was reached. */
     provider: text().notNull(),
+    /**
+     * The project of the requests, and how many of them are in it: none, all, or -1 if they are of several. Older versions
+     * do not change either, so that any other number means the same as -1.
+     */
+    project_id: text(),
+    in_project: integer().notNull().default(0),
     requests: integer().notNull(),
     failed: integer().notNull(),
     client_errors: integer().notNull(),

@@ -1,6 +1,10 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import {
   failedSql,
+  inProjectSql,
+  isMixedSql,
+  projectSql,
+  totalsProjectSql,
   hasTokensSql,
   type ReportSlice,
   roundedTimeSql,
@@ -43,6 +47,7 @@ export type TotalsRange = {
 /** Reads of `usage_totals`. */
 export function prepareReadTotals({ sqlite }: Database) {
   const columns = `organization_id organization, key_id key, api, model, provider, start,
+    CASE WHEN in_project > 0 THEN project_id END project, in_project inProject,
     ${sumColumns.map(([column, field]) => `${column} ${field}`).join()}, cast(cost AS text) cost,
     latencies, first_tokens firstTokens`
   const page = sqlite.prepare<UsageSlice, (string | number)[]>(
@@ -67,6 +72,11 @@ export function prepareReadTotals({ sqlite }: Database) {
     /** The sums of a range as a report needs them. */
     readGrouped: (range: TotalsRange, shape: SliceShape): readonly ReportSlice[] =>
       prepared<ReportSlice>(groupedSql(range, shape)).all(...valuesOf(range)),
+    /** The totals of a range with requests of several projects, which sums by project do not include. */
+    readMixed: (range: TotalsRange): readonly MixedTotals[] =>
+      prepared<MixedTotals>(
+        `SELECT o.id organization, t.start, t.key_id key, t.api, t.model, t.provider ${fromRange(range)} AND ${isMixedSql}`,
+      ).all(...valuesOf(range)),
     /** The place before the first row of a period. */
     start: (organization: string, width: TotalsWidth, from: number): TotalsCursor =>
       // No row has an empty API.
@@ -100,6 +110,9 @@ function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (str
   return [...owners, width, from, to]
 }
 
+/** Whose requests are of several projects. */
+export type MixedTotals = Pick<UsageSlice, 'organization' | 'start' | 'key' | 'api' | 'model' | 'provider'>
+
 /** How the totals of a range are summed up. */
 export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'>
 
@@ -109,6 +122,7 @@ const totalsProperties = {
   api: 't.api',
   model: 't.model',
   provider: 't.provider',
+  project: totalsProjectSql,
 }
 
 function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): string {
@@ -124,7 +138,7 @@ function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): stri
       : ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]),
   ]
   const groups = columns.map(([, column]) => column)
-  return `SELECT ${selected.join()} ${fromRange(range)}
+  return `SELECT ${selected.join()} ${fromRange(range)} ${by.has('project') ? `AND NOT ${isMixedSql}` : ''}
     ${groups.length > 0 ? `GROUP BY ${groups.join()}` : ''} HAVING count(*) > 0`
 }
 
@@ -162,10 +176,13 @@ function prepare(sqlite: Sqlite, text: string) {
 
 /** The first placeholder is the length of a period. */
 function sliceSql({ condition, by, sums = 'all' }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
-  const isNeeded = (name: string) => by?.has(name) ?? name in sliceProperties
-  const properties = Object.entries({ ...sliceProperties, ...rowPropertiesSql })
+  const properties = Object.entries(
+    by === undefined ? sliceProperties : { ...sliceProperties, ...rowPropertiesSql },
+  )
+  const isNeeded = (name: string) => by?.has(name) ?? true
   const columns = properties.map(([name, column]) => `${isNeeded(name) ? column : "''"} ${name}`)
   const groups = properties.flatMap(([name], index) => (isNeeded(name) ? [index + 2] : []))
+  if (by === undefined) columns.push(`${projectSql} project`, `${inProjectSql} inProject`)
   return `SELECT usage.created_at / ?1 * ?1 start, ${columns.join()},
     count(*) requests, sum(${failedSql}) failed,
     sum(usage.status BETWEEN 400 AND 498) clientErrors, sum(usage.status >= 500) serverErrors,

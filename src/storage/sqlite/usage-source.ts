@@ -6,10 +6,17 @@ import {
   type UsageReading,
   type UsageSource,
 } from '../usage/reports.ts'
-import { type ReportSlice, rowPropertiesSql } from '../usage/slices.ts'
+import {
+  type ReportSlice,
+  rowPropertiesSql,
+  totalsKeySql,
+  type TotalsWidth,
+  type UsageSlice,
+} from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
 import {
+  type MixedTotals,
   ownerExistsSql,
   prepareReadTotals,
   prepareSlices,
@@ -62,21 +69,33 @@ export function prepareReadUsage(database: Database): ReadUsage {
       areAll: !reading.organizations,
     }
     const parts = ranges.totals.map((range) => splitAt(until, range))
+    const mixed: MixedPeriod[] = []
     for (const { complete, width } of parts)
       if (isNotEmpty(complete))
-        yield* totalsBatches(readers.totals, { ...owners, width, ...complete }, reading)
+        yield* totalsBatches(readers, { ...owners, width, ...complete }, reading, mixed)
     const last = readers.atOnce(() => ({
       slices: parts
         .filter(({ rest }) => isNotEmpty(rest))
-        .map(({ width, rest }) => readers.totals.readGrouped({ ...owners, width, ...rest }, reading)),
+        .map(({ width, rest }) => readers.grouped({ ...owners, width, ...rest }, reading, mixed)),
       until: readers.until(),
     }))
     yield* last.slices
+    for (const { from, to, totals } of mixed)
+      yield* readers.rows(reading, { from, to: Math.min(to, last.until) }, totals)
     const { from, to } = ranges.covered
     for (const range of [{ from: Math.max(from, last.until), to }, ...ranges.rows])
       yield* readers.rows(reading, range)
     return undefined
   }
+}
+
+/** Totals of a period of which the rows are read instead: see `MixedTotals`. */
+type MixedPeriod = TimeRange & { readonly totals: readonly MixedTotals[] }
+
+function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
+  const widthMs = bucketWidths[width === 'hour' ? '1h' : '1d']
+  const periods = Map.groupBy(found, ({ start }) => start)
+  return [...periods].map(([from, totals]) => ({ from, to: from + widthMs, totals }))
 }
 
 /** Splits a range into the periods to which no more rows are added, and the others. */
@@ -103,15 +122,27 @@ function prepareReaders(database: Database) {
     return last === null ? to : last.created_at + 1
   }
 
+  /** In one transaction: other processes may change the totals, too. */
+  const atOnce = <Value>(work: () => Value): Value => sqlite.transaction(work).deferred()
+
   return {
     until: prepareUntil(database),
     totals,
     owners: () => owners.all().map(({ id }) => id),
-    /** In one transaction: other processes may change the totals, too. */
-    atOnce: <Value>(work: () => Value): Value => sqlite.transaction(work).deferred(),
-    *rows(reading: UsageReading, { from, to }: TimeRange) {
+    atOnce,
+    /** The sums of a range; adds the periods to `mixed` that these do not include. */
+    grouped(range: TotalsRange, shape: SliceShape, mixed: MixedPeriod[]): readonly ReportSlice[] {
+      if (!shape.by.has('project')) return totals.readGrouped(range, shape)
+      const read = atOnce(() => ({
+        slices: totals.readGrouped(range, shape),
+        found: totals.readMixed(range),
+      }))
+      mixed.push(...mixedPeriods(range.width, read.found))
+      return read.slices
+    },
+    *rows(reading: UsageReading, { from, to }: TimeRange, of?: readonly MixedTotals[]) {
       const { widthMs, by, sums } = reading
-      const filters = filtersOf(reading)
+      const filters = filtersOf(reading, of)
       const condition = ['created_at >= ?2 AND created_at < ?3', ...filters.conditions].join(' AND ')
       for (let start = from, end = from; start < to; start = end) {
         end = batchEnd({ from: start, to })
@@ -121,12 +152,31 @@ function prepareReaders(database: Database) {
   }
 }
 
+/** The elements of an array, in the order of `totalsKeySql`. */
+const keyValues = Object.keys(totalsKeySql)
+  .map((_, index) => `value ->> ${index}`)
+  .join()
+
 /** The conditions of a report on rows, and the lists that they name from `?4` on. */
-function filtersOf({ organizations, projects, users, sessions, tags, by }: UsageReading) {
+function filtersOf(
+  { organizations, projects, users, sessions, tags, by }: UsageReading,
+  of: readonly MixedTotals[] | undefined,
+) {
   const lists: string[] = []
+  const parameter = (list: unknown) => `json_each(?${lists.push(JSON.stringify(list)) + 3})`
   const isIn = (column: string, list: readonly string[] | undefined): readonly string[] =>
-    list ? [`${column} IN (SELECT value FROM json_each(?${lists.push(JSON.stringify(list)) + 3}))`] : []
+    list ? [`${column} IN (SELECT value FROM ${parameter(list)})`] : []
+  const keys = of?.map(({ organization, key, api, model, provider }) => [
+    organization,
+    key,
+    api,
+    model,
+    provider,
+  ])
   const conditions = [
+    ...(keys
+      ? [`(${Object.values(totalsKeySql).join()}) IN (SELECT ${keyValues} FROM ${parameter(keys)})`]
+      : []),
     ...(organizations ? isIn('usage.organization_id', organizations) : [ownerExistsSql]),
     ...isIn(rowPropertiesSql.project, projects),
     ...isIn(rowPropertiesSql.user, users),
@@ -138,21 +188,33 @@ function filtersOf({ organizations, projects, users, sessions, tags, by }: Usage
   return { conditions, lists }
 }
 
-type TotalsReader = ReturnType<typeof prepareReadTotals>
+type Readers = ReturnType<typeof prepareReaders>
 
 /** Reads organizations together, but for those that have more totals than a batch. */
-function* totalsBatches(totals: TotalsReader, range: TotalsRange, shape: SliceShape) {
+function* totalsBatches(readers: Readers, range: TotalsRange, shape: SliceShape, mixed: MixedPeriod[]) {
+  const { totals } = readers
   for (let rest = range.organizations; rest.length > 0;) {
     const next = rest.slice(0, batchOrganizations)
     const large = totals.organizationAt({ ...range, organizations: next }, batchTotals)
     const end = large === undefined ? next.length : next.indexOf(large)
-    if (end > 0) yield totals.readGrouped({ ...range, organizations: next.slice(0, end) }, shape)
-    if (large !== undefined && end === 0) yield* totalsPages(totals, large, range)
+    if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, shape, mixed)
+    if (large !== undefined && end === 0)
+      for (const slices of totalsPages(totals, large, range)) {
+        if (!shape.by.has('project')) yield slices
+        else {
+          mixed.push(...mixedPeriods(range.width, slices.filter(isMixed)))
+          yield slices.filter((slice) => !isMixed(slice))
+        }
+      }
     rest = rest.slice(Math.max(1, end))
   }
 }
 
-function* totalsPages(totals: TotalsReader, organization: string, { width, from, to }: TotalsRange) {
+function isMixed({ inProject, requests }: UsageSlice): boolean {
+  return inProject !== 0 && inProject !== requests
+}
+
+function* totalsPages(totals: Readers['totals'], organization: string, { width, from, to }: TotalsRange) {
   let page = totals.read(totals.start(organization, width, from), to, batchTotals)
   for (; page.next !== undefined; page = totals.read(page.next, to, batchTotals)) yield page.slices
   yield page.slices

@@ -6,7 +6,13 @@ import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
 import { select } from '../sql.ts'
 import { statement } from '../statement.ts'
 import type { Histogram } from '../usage/times.ts'
-import { sumColumns, totalsLagMs, type TotalsWidth, type UsageSlice } from '../usage/slices.ts'
+import {
+  changedInProjectSql,
+  sumColumns,
+  totalsLagMs,
+  type TotalsWidth,
+  type UsageSlice,
+} from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
 import { ownerExistsSql, prepareSlices } from './usage-slices.ts'
@@ -95,7 +101,7 @@ export function prepareApplySlices({ sqlite }: Database): ApplySlices {
   const times = sqlite.prepare<Times, Key>(
     `SELECT latencies, first_tokens firstTokens FROM usage_totals WHERE ${keyCondition}`,
   )
-  const upsert = sqlite.prepare<unknown, (string | number)[]>(upsertSql)
+  const upsert = sqlite.prepare<unknown, (string | number | null)[]>(upsertSql)
   const removeEmpty = sqlite.prepare<unknown, Key>(
     `DELETE FROM usage_totals WHERE ${keyCondition} AND requests <= 0`,
   )
@@ -106,7 +112,8 @@ export function prepareApplySlices({ sqlite }: Database): ApplySlices {
     const sums = sumColumns.map(([, field]) => sign * slice[field])
     const cost = sign < 0 ? `-${slice.cost}` : slice.cost
     const latencies = changedTimes(stored?.latencies, slice.latencies, sign)
-    upsert.run(...key, ...sums, cost, latencies, changedTimes(stored?.firstTokens, slice.firstTokens, sign))
+    const firstTokens = changedTimes(stored?.firstTokens, slice.firstTokens, sign)
+    upsert.run(...key, slice.project, slice.inProject, ...sums, cost, latencies, firstTokens)
     if (sign < 0) removeEmpty.run(...key)
   }
 
@@ -141,11 +148,14 @@ const keyColumns = ['organization_id', 'width', 'start', 'key_id', 'api', 'model
 const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
 
 const sumNames = [...sumColumns.map(([column]) => column), 'cost']
-const columns = [...keyColumns, ...sumNames, 'latencies', 'first_tokens']
+const columns = [...keyColumns, 'project_id', 'in_project', ...sumNames, 'latencies', 'first_tokens']
+const changedInProject = (sign: '+' | '-') => changedInProjectSql('usage_totals', 'excluded', sign)
 
 /** The cost is text, because a number would be cast to a floating point number; the column makes it an integer. */
 const upsertSql = `INSERT INTO usage_totals (${columns.join()}) VALUES (${columns.map(() => '?').join()})
-  ON CONFLICT DO UPDATE SET ${sumNames.map((name) => `${name} = ${name} + excluded.${name}`).join()},
+  ON CONFLICT DO UPDATE SET
+  in_project = CASE WHEN excluded.requests < 0 THEN ${changedInProject('-')} ELSE ${changedInProject('+')} END,
+  ${sumNames.map((name) => `${name} = ${name} + excluded.${name}`).join()},
   latencies = excluded.latencies, first_tokens = excluded.first_tokens`
 
 /**

@@ -26,7 +26,10 @@ type Group = {
   readonly firstTokens: Times
 }
 
-export type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys' | 'sums'> & {
+export type UsageGroupsOptions = Pick<
+  UsageBucketQuery,
+  'groupBy' | 'models' | 'keys' | 'projects' | 'sums'
+> & {
   /** Returns the start of the bucket of a time. */
   startOf(time: number): number
   readonly addTimes: AddTimes
@@ -47,16 +50,19 @@ export class UsageGroups {
   readonly #limit: number
   readonly #models: ReadonlySet<string> | undefined
   readonly #keys: ReadonlySet<string> | undefined
+  readonly #projects: ReadonlySet<string> | undefined
 
-  constructor({ groupBy, sums = 'all', models, keys, startOf, addTimes, limit }: UsageGroupsOptions) {
+  constructor({ groupBy, sums = 'all', startOf, addTimes, limit, ...filters }: UsageGroupsOptions) {
     this.#groupBy = groupBy
     this.#sums = sums
     this.#counts = sumColumnsOf(sums).map(([, field]) => field)
     this.#startOf = startOf
     this.#addTimes = addTimes
     this.#limit = limit
+    const { models, keys, projects } = filters
     this.#models = models && new Set(models)
     this.#keys = keys && new Set(keys)
+    this.#projects = projects && new Set(projects)
   }
 
   /** Adds the slices that pass the filters; throws 400 if there are too many groups. */
@@ -64,6 +70,7 @@ export class UsageGroups {
     for (const slice of slices) {
       const { model = '', key = '' } = slice
       if (this.#models?.has(model) === false || this.#keys?.has(key) === false) continue
+      if (this.#projects?.has(slice.project ?? '') === false) continue
       this.#addTo(this.#groupOf(slice), slice)
     }
   }

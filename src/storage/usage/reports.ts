@@ -72,13 +72,18 @@ function bucketsOf({ width, from, to = endOfTime }: UsageBucketQuery) {
 
 function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageReading {
   const { width: _width, from: _from, to: _to, groupBy, sums = 'all', ...filters } = query
-  const { models, keys } = filters
+  const { models, keys, projects } = filters
   return {
     ...filters,
     ranges: rangesOf(query),
     widthMs,
     sums,
-    by: new Set<string>([...groupBy, ...(models ? ['model'] : []), ...(keys ? ['key'] : [])]),
+    by: new Set<string>([
+      ...groupBy,
+      ...(models ? ['model'] : []),
+      ...(keys ? ['key'] : []),
+      ...(projects ? ['project'] : []),
+    ]),
   }
 }
 

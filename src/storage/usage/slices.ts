@@ -12,7 +12,7 @@ export const failedSql = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 2
 /** SQL for the error code of a row of `usage`, or for its status without one; null for a request that did not fail. */
 export const errorSql = `CASE WHEN ${failedSql} THEN coalesce(usage.error, 'status_' || usage.status) END`
 
-/** SQL for the properties that only rows of `usage` have, and totals do not; `tag` joins its tags. */
+/** SQL for the properties that only rows of `usage` have, and totals do not, but for the project; `tag` joins its tags. */
 export const rowPropertiesSql = {
   project: 'usage.project_id',
   user: 'usage."user"',
@@ -22,9 +22,26 @@ export const rowPropertiesSql = {
 } as const
 
 /** Whether a report reads the rows of requests, because it groups or filters by what totals do not have. */
-export function readsRows({ groupBy, projects, users, sessions, tags }: UsageBucketQuery): boolean {
-  return [projects, users, sessions, tags].some(Boolean) || groupBy.some((name) => name in rowPropertiesSql)
+export function readsRows({ groupBy, users, sessions, tags }: UsageBucketQuery): boolean {
+  const isOfRows = (name: string) => name in rowPropertiesSql && name !== 'project'
+  return [users, sessions, tags].some(Boolean) || groupBy.some(isOfRows)
 }
+
+/** SQL for the project of rows of `usage`, and for `in_project` of their totals. */
+export const projectSql = 'max(usage.project_id)'
+export const inProjectSql = `CASE WHEN count(usage.project_id) = 0 THEN 0
+  WHEN count(usage.project_id) = count(*) AND min(usage.project_id) = max(usage.project_id) THEN count(*) ELSE -1 END`
+
+/** SQL for `in_project` of totals `t` to which those of `s` are added, or from which they are subtracted. */
+export function changedInProjectSql(t: string, s: string, sign: string): string {
+  return `CASE WHEN ${t}.in_project = 0 AND ${s}.in_project = 0 THEN 0
+    WHEN ${t}.in_project = ${t}.requests AND ${s}.in_project > 0 AND ${t}.project_id = ${s}.project_id
+      THEN ${t}.in_project ${sign} ${s}.in_project ELSE -1 END`
+}
+
+/** SQL for the project of totals `t`, and for whether they have requests of several: the rows have their projects then. */
+export const totalsProjectSql = 'CASE WHEN t.in_project > 0 THEN t.project_id END'
+export const isMixedSql = '(t.in_project <> 0 AND t.in_project <> t.requests)'
 
 /** SQL that is true for a row of `usage` with tokens. */
 export const hasTokensSql = 'usage.prompt_tokens + usage.completion_tokens > 0'
@@ -85,6 +102,9 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
   /** Empty if the requests have none, like the provider. */
   readonly model: string
   readonly provider: string
+  /** See `usage_totals`. */
+  readonly project: string | null
+  readonly inProject: number
   /** As text, because the sum of many costs may exceed the exact range of a number. */
   readonly cost: string
   /** Rounded times and the numbers of successful requests that took them, in the form of the store: see `AddTimes`. */
@@ -100,6 +120,8 @@ type Optional =
   | 'api'
   | 'model'
   | 'provider'
+  | 'project'
+  | 'inProject'
   | 'cost'
   | 'latencies'
   | 'firstTokens'

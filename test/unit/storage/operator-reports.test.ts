@@ -62,11 +62,16 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   expectComplete(byModel)
   // An organization with more totals than a batch is read page by page.
   database.sqlite.run(
-    `${numbers(3000)} INSERT INTO usage_totals SELECT 'org_7', 'day', ${from}, 'many' || i, 'chat', 'm', 'acme',
+    `${numbers(3000)} INSERT INTO usage_totals (${keyColumns}, ${sumColumns}, latencies, first_tokens) SELECT 'org_7', 'day', ${from}, 'many' || i, 'chat', 'm', 'acme',
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]', '[]' FROM n`,
   )
   const pages = read([])
   expectComplete(pages.flat())
+  database.sqlite.run("UPDATE usage_totals SET in_project = -1 WHERE key_id IN ('many1500', 'key9')")
+  const byProject = read(['project']).flat()
+  const requests = byProject.reduce((sum, slice) => sum + (slice.requests ?? 0), 0)
+  // The rows of key9 would be read instead.
+  expect(requests).toBe(2 * requestsPerDay - 2 * 9)
   expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(1000)
 
   const plans = plansOf(database, (probed) => [

@@ -27,6 +27,9 @@ async function totalsStorage(open: OpenStore) {
   const readAll = async (): Promise<unknown> => [
     await buckets.read(all),
     await buckets.read({ ...all, width: '1h' }),
+    await buckets.read({ ...all, groupBy: ['project', 'organization'] }),
+    await buckets.read({ ...all, width: '1h', groupBy: ['project'] }),
+    await buckets.read({ ...all, groupBy: ['model'], projects: ['proj_a', 'proj_0_1'] }),
   ]
 
   /** Reports by hour and day, which read totals, are equal to those of a database in which nothing is added to them. */
@@ -59,6 +62,12 @@ async function totalsStorage(open: OpenStore) {
   }
 }
 
+/** The project of a key that moves twice. */
+function projectAt(time: number): string | undefined {
+  if (time < 10.3 * day) return undefined
+  return time < 20.6 * day ? 'proj_a' : 'proj_b'
+}
+
 const seed = process.env.WEIR_TEST_SEED ?? 'totals'
 
 testStores((open) => {
@@ -84,7 +93,7 @@ testStores((open) => {
     const queries = [...times, aligned, { since: 6 * day }, { since: 6 * day + 1, until: 6 * day + 2 }]
     const read = async () => {
       const reports: unknown[] = []
-      for (const by of ['model', 'provider', 'org', 'key', 'day', 'tag', 'error'] as const)
+      for (const by of ['model', 'provider', 'org', 'project', 'key', 'day', 'tag', 'error'] as const)
         for (const query of queries) reports.push(await report(by, query))
       return reports
     }
@@ -130,6 +139,28 @@ testStores((open) => {
     expect(await count()).toBe(0)
   })
 
+  test('a report by project reads the totals of keys that did not move, and the rows of those that did', async () => {
+    const { store, add, addAll, expectConsistent, buckets, expire } = await totalsStorage(open)
+    for (const [index, project] of ['proj_a', 'proj_a', 'proj_b', undefined].entries())
+      for (const key of ['moved', project ?? 'none'])
+        for (const hours of [0, 30]) await add({ key, project, createdAt: 5 * day + (index + hours) * hour })
+    await addAll()
+    await expectConsistent()
+    const mixed = await store.rows('SELECT width, key_id, start FROM usage_totals WHERE in_project = -1')
+    expect(mixed).toEqual([5, 6].map((start) => ({ width: 'day', key_id: 'moved', start: start * day })))
+    // As if an older version had added some of the rows to the totals.
+    await store.rows("UPDATE usage_totals SET in_project = 1 WHERE width = 'day' AND key_id = 'proj_a'")
+    await expectConsistent()
+    await expire(5 * day + 3.5 * hour)
+    await expectConsistent()
+    const groups = await buckets.read({ ...all, groupBy: ['project'] })
+    expect(groups.map(({ values, totals }) => [values.project, totals.requests, totals.cost])).toEqual([
+      ['proj_a', 4, 200n],
+      [null, 2, 100n],
+      ['proj_b', 2, 100n],
+    ])
+  })
+
   test('an organization that is deleted has no totals, and its rows are not added', async () => {
     const { add, addAll, organizations, buckets, count, other, expire } = await totalsStorage(open)
     await add()
@@ -152,7 +183,7 @@ testStores((open) => {
       const organization = random() < 0.5 ? acme.id : other.id
       const outcome =
         random() < 0.2 ? { status: 502, error: 'upstream_timeout' } : { latency: Math.floor(random() * 5000) }
-      await add({ createdAt, organization, model: `a/${index % 3}` }, outcome)
+      await add({ createdAt, organization, project: projectAt(createdAt), model: `a/${index % 3}` }, outcome)
       if (random() < 0.05) await step()
       if (random() < 0.03) await expire(Math.floor(random() * 10 * day))
       if (random() < 0.05) await expectConsistent()
@@ -170,6 +201,7 @@ testStores((open) => {
         add({
           createdAt: Math.floor(since + random() * 110_000),
           organization: acme.id,
+          project: index % 3 > 0 ? 'proj_a' : projectAt(round * 2 * day),
           model: `a/${index % 3}`,
         }),
       )

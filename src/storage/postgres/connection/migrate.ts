@@ -7,6 +7,7 @@ import keysByPosition from '../../../../drizzle/postgres/0005_api_keys_by_positi
 import budgets from '../../../../drizzle/postgres/0006_budgets.sql' with { type: 'text' }
 import adminKeys from '../../../../drizzle/postgres/0007_admin_keys.sql' with { type: 'text' }
 import attribution from '../../../../drizzle/postgres/0008_attribution.sql' with { type: 'text' }
+import projectTotals from '../../../../drizzle/postgres/0009_project_totals.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -22,6 +23,7 @@ export const migrations: readonly string[] = [
   budgets,
   adminKeys,
   attribution,
+  projectTotals,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

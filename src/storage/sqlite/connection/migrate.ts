@@ -14,6 +14,7 @@ import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: '
 import budgets from '../../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import adminKeys from '../../../../drizzle/0011_admin_keys.sql' with { type: 'text' }
 import attribution from '../../../../drizzle/0012_attribution.sql' with { type: 'text' }
+import projectTotals from '../../../../drizzle/0013_project_totals.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from './files.ts'
 
@@ -32,6 +33,7 @@ export const migrations: readonly string[] = [
   budgets,
   adminKeys,
   attribution,
+  projectTotals,
 ]
 
 /**
