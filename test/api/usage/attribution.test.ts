@@ -38,6 +38,22 @@ test('a usage row has the project of the key at the time of the request, and the
   expect(await rowOf(first)).toMatchObject({ project_id: id })
 })
 
+test('metrics name neither users, sessions and tags nor projects', async () => {
+  await using paid = await startAdmin()
+  const { id, headers } = await startProject(paid)
+  const labels = {
+    ...headers,
+    'x-session-id': 'a-session',
+    'x-openwebui-user-id': 'a-user',
+    'x-weir-tags': 'a-tag',
+  }
+  expect((await paid.app.chat(chatRequest, { headers: labels })).status).toBe(200)
+  await paid.billing.waitForUsage(1)
+  const metrics = await (await paid.app.request('/metrics')).text()
+  expect(metrics).toContain('acme/river')
+  for (const text of ['a-session', 'a-user', 'a-tag', id]) expect(metrics).not.toContain(text)
+})
+
 test('a background run is recorded with the project and the session of the request that created it', async () => {
   await using paid = await startAdmin(streamReply())
   const { app, billing } = paid

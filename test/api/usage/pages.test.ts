@@ -169,4 +169,11 @@ test('a report with more results than fit is rejected, and other requests are se
   const replies = Array.from({ length: 2 }, () => requestReport(paid.app, usagePath, many, admin))
   expect((await paid.app.request('/livez')).status).toBe(200)
   expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([400, 400])
+  // The users of one organization do not keep another one from its report.
+  const own = await organizationId(paid, 'default')
+  await paid.billing.rows(`UPDATE usage SET "user" = 'ada' WHERE organization_id = ?`, own)
+  const whole = { ...many, end_time: to / 1000 }
+  expect((await requestReport(paid.app, usagePath, whole, admin)).status).toBe(400)
+  const results = resultsOf(await readReport(paid.app, usagePath, whole))
+  expect(results.map(({ user_id }) => user_id)).toEqual(Array.from({ length: 10 }, () => 'ada'))
 })
