@@ -120,11 +120,17 @@ export function createApp(dependencies: AppDependencies) {
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
     .use(createOrganizationApi(guard, dependencies))
     .use(managementRoutes(guard, settings.limits, { ...dependencies.admin, ...dependencies }))
-    .use(organizationRoutes(createUsageGuard(dependencies), dependencies.usageBuckets, gateway.userHash))
+    .use(createReportApi(dependencies))
   // These depend on the list of routes.
   app.use(openApi(app.routes))
   routes = app.routes.map(({ method, path }) => ({ method, path }))
   return app.use(rejectOtherMethods(app.routes))
+}
+
+function createReportApi(dependencies: AppDependencies) {
+  const { usageBuckets: buckets, admin, gateway } = dependencies
+  const { userHash } = gateway
+  return organizationRoutes(createUsageGuard(dependencies), { ...admin.managed, buckets, userHash })
 }
 
 function createResponsesApi({

@@ -112,11 +112,15 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
   })
 
   test('a project leads to its keys, a user to its sessions, and each filter can be removed', async () => {
+    await paid.billing.rows(
+      `INSERT INTO projects (id, organization_id, name, created_at) VALUES ('proj_0_1', ?, 'search', 1)`,
+      await idOf(paid, 'default'),
+    )
     await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=project_id')
     const { page } = opened
     await page.getByRole('heading', { name: 'By project' }).waitFor()
     await screenshot(page, 'usage-projects')
-    await page.getByRole('link', { name: 'proj_0_1' }).click()
+    await page.getByRole('link', { name: 'search' }).click()
     await page.getByRole('heading', { name: 'By API key' }).waitFor()
     expect(
       await page

@@ -30,7 +30,7 @@ export function renderPage<Result>(
 }
 
 /** Renders the usage of a group. */
-export function renderUsage({ values, totals }: UsageBucketGroup): UsageResult {
+export function renderUsage({ values, totals }: UsageBucketGroup, names: Names): UsageResult {
   return {
     object: 'organization.usage.completions.result',
     input_tokens: totals.promptTokens,
@@ -47,12 +47,12 @@ export function renderUsage({ values, totals }: UsageBucketGroup): UsageResult {
     latency_ms: totals.latency,
     first_token_ms: totals.firstToken,
     batch: null,
-    ...renderValues(values),
+    ...renderValues(values, names),
   }
 }
 
 /** Renders the cost of a group. */
-export function renderCosts({ values, totals }: UsageBucketGroup): CostsResult {
+export function renderCosts({ values, totals }: UsageBucketGroup, names: Names): CostsResult {
   return {
     object: 'organization.costs.result',
     amount: {
@@ -62,16 +62,21 @@ export function renderCosts({ values, totals }: UsageBucketGroup): CostsResult {
     num_model_requests: totals.requests,
     num_unpriced_requests: totals.unpriced,
     line_item: null,
-    ...renderValues(values),
+    ...renderValues(values, names),
   }
 }
 
-function renderValues(values: UsageBucketGroup['values']) {
+/** The names of the projects and the keys of a report, by their ids. */
+export type Names = Readonly<Record<'project' | 'key', ReadonlyMap<string, string>>>
+
+function renderValues(values: UsageBucketGroup['values'], names: Names) {
   return {
     organization_id: values.organization ?? null,
     project_id: values.project ?? null,
+    project_name: names.project.get(values.project ?? '') ?? null,
     user_id: values.user ?? null,
     api_key_id: values.key ?? null,
+    api_key_name: names.key.get(values.key ?? '') ?? null,
     model: values.model ?? null,
     provider: values.provider ?? null,
     api: values.api ?? null,

@@ -6,10 +6,15 @@ import { authenticateHeaders } from '../../http/authentication.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
 import { jsonText } from '../../http/reply.ts'
-import type { KeyDirectory } from '../../storage/ports/accounts.ts'
-import type { UsageBucketGroup, UsageBucketQuery, UsageBuckets } from '../../storage/ports/usage.ts'
+import type { KeyDirectory, Keys, Projects } from '../../storage/ports/accounts.ts'
+import {
+  type UsageBucketGroup,
+  type UsageBucketQuery,
+  type UsageBuckets,
+  valuesIn,
+} from '../../storage/ports/usage.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
-import { renderCosts, renderPage, renderUsage } from './render.ts'
+import { type Names, renderCosts, renderPage, renderUsage } from './render.ts'
 import { CostsPage, UsagePage } from './schema.ts'
 
 const usageLimits = {
@@ -42,11 +47,28 @@ const costsDetail = describe({
   errors: [400, ...guardErrors],
 })
 
+type ReportDependencies = {
+  readonly buckets: UsageBuckets
+  readonly projects: Pick<Projects, 'names'>
+  readonly keys: Pick<Keys, 'names'>
+  readonly userHash: UserHash | undefined
+}
+
 /** The reports of usage and costs. Filters may name users as they are, or by the hashes that are recorded. */
-export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets, userHash?: UserHash) {
-  const read = (query: UsageBucketQuery) => {
+export function organizationRoutes(
+  guard: UsageGuard,
+  { buckets, projects, keys, userHash }: ReportDependencies,
+) {
+  async function read(query: UsageBucketQuery): Promise<NamedGroups> {
     const { users } = query
-    return buckets.read(users && userHash ? { ...query, users: [...users, ...users.map(userHash)] } : query)
+    const groups = await buckets.read(
+      users && userHash ? { ...query, users: [...users, ...users.map(userHash)] } : query,
+    )
+    const names = {
+      project: await projects.names(valuesIn(groups, 'project')),
+      key: await keys.names(valuesIn(groups, 'key')),
+    }
+    return { groups, names }
   }
   return new Elysia({ name: 'organization' })
     .use(guard)
@@ -68,13 +90,15 @@ export function organizationRoutes(guard: UsageGuard, buckets: UsageBuckets, use
     )
 }
 
+type NamedGroups = { readonly groups: readonly UsageBucketGroup[]; readonly names: Names }
+
 /** A response with the text, because Elysia would not write an exact number as it is. */
 function reply<Result>(
   page: ReportPage,
-  groups: readonly UsageBucketGroup[],
-  renderResult: (group: UsageBucketGroup) => Result,
+  { groups, names }: NamedGroups,
+  renderResult: (group: UsageBucketGroup, names: Names) => Result,
 ): Response {
-  return jsonText([JSON.stringify(renderPage(page, groups, renderResult))])
+  return jsonText([JSON.stringify(renderPage(page, groups, (group) => renderResult(group, names)))])
 }
 
 /** The dependencies of the check in front of usage reports. */

@@ -12,9 +12,11 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const groupFields = {
   organization_id: orNull('The ID of the organization.'),
   project_id: orNull('The ID of the project of the API key at the time of the requests.'),
+  project_name: orNull('The name of the project.'),
   user_id: orNull('The user of the requests, as the client names it.'),
   session_id: orNull('The session of the requests, as the client names it.'),
   api_key_id: orNull('The ID of the API key.'),
+  api_key_name: orNull('The name of the API key.'),
   model: orNull('The slug of the model.'),
   provider: orNull('The name of the provider.'),
   api: orNull('The API of the requests, such as `chat` or `responses`.'),

@@ -76,6 +76,8 @@ export type Projects = {
   page(query: ProjectPageQuery): Promise<ListedPage<ProjectRecord> | undefined>
   /** Finds a project by its id, also a deleted one. */
   find(id: string): Promise<ProjectRecord | undefined>
+  /** The names of those with these ids, also of deleted ones, by id. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   change(id: string, change: ProjectChange): Promise<ProjectRecord>
   /** From then on its keys are rejected; it stays in the usage. A deleted one stays so. */
   delete(id: string): Promise<ProjectRecord>
@@ -164,6 +166,8 @@ export type Keys = MintedKeys & {
   /** One page by the time of creation; undefined if none of the keys that match has the id `after`. */
   page(query: KeyPageQuery): Promise<ListedPage<KeyRecord> | undefined>
   find(id: string): Promise<KeyRecord | undefined>
+  /** The names of those with these ids, by id. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** When the keys of these organizations were last used, by their ids: exact within the last hour, else when that hour began. */
   lastUses(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   change(id: string, change: KeyChange): Promise<KeyRecord>

@@ -115,6 +115,11 @@ export type UsageBucketGroup = {
   readonly totals: UsageTotals
 }
 
+/** The values of a dimension in these groups. */
+export function valuesIn(groups: readonly UsageBucketGroup[], dimension: UsageDimension): readonly string[] {
+  return [...new Set(groups.flatMap(({ values }) => values[dimension] ?? []))]
+}
+
 /** Reports the usage of organizations by period, without blocking other requests. */
 export type UsageBuckets = {
   /**

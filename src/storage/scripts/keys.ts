@@ -19,7 +19,7 @@ import { allowanceAssignments, type AllowanceRow, changedAllowance } from './all
 import { findKeyWithId, keyWithId, listKeys, pageOfKeys } from './key-records.ts'
 import { lastUses } from './key-use.ts'
 import { accountNamed } from './organizations.ts'
-import { existingProject } from './projects.ts'
+import { existingProject, namesIn } from './projects.ts'
 
 /** The API keys of a database, but for those that keys create. `now` returns milliseconds since 1970. */
 export function createKeys(
@@ -31,12 +31,20 @@ export function createKeys(
     list: () => read(listKeys),
     page: (query) => read(() => pageOfKeys(query)),
     find: (id) => read(() => findKeyWithId(id)),
+    names: (ids) => read(() => namesIn(selectNames, ids)),
     lastUses: (organizations) => read(() => lastUses(organizations, now())),
     change: (id, change) => transact(() => changeKey(id, change)),
     revoke: (id) => transact(() => revokeKey(id, now())),
     rotate: (id, grace) => transact(() => rotateKey(id, grace, now())),
   }
 }
+
+const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+  select(
+    { id: api_keys.public_id, name: api_keys.name },
+    sql`from ${api_keys} where ${isOneOf(api_keys.public_id, values.ids)}`,
+  ),
+)
 
 /** What a key has from the one that created or replaced it. */
 type Origin = { readonly parent?: string; readonly limitsId?: string; readonly key?: ApiKey }

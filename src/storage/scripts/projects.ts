@@ -12,7 +12,14 @@ import type {
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { organizations, projects } from '../schema/organizations.ts'
 import { insertInto, type RowOf, select, update } from '../sql.ts'
-import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import {
+  execute,
+  type Parameters,
+  type Script,
+  type ScriptRunner,
+  type Statement,
+  statement,
+} from '../statement.ts'
 import {
   allowanceAssignments,
   allowanceFields,
@@ -30,9 +37,28 @@ export function createProjects({ read, transact }: ScriptRunner, now: () => numb
     list: (organization) => read(() => listProjects(organization)),
     page: (query) => read(() => pageOfProjects(query)),
     find: (id) => read(() => findProject(id)),
+    names: (ids) => read(() => namesIn(selectNames, ids)),
     change: (id, change) => transact(() => changeProject(id, change)),
     delete: (id) => transact(() => deleteProject(id, now())),
   }
+}
+
+const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+  select(
+    { id: projects.id, name: projects.name },
+    sql`from ${projects} where ${isOneOf(projects.id, values.ids)}`,
+  ),
+)
+
+type SelectNames = Statement<{ readonly id: string; readonly name: string }, { ids: readonly string[] }>
+
+/** Returns the names that a statement finds, by id. */
+export function* namesIn(
+  selectNames: SelectNames,
+  ids: readonly string[],
+): Script<ReadonlyMap<string, string>> {
+  const found = ids.length === 0 ? [] : yield* selectNames({ ids })
+  return new Map(found.map(({ id, name }) => [id, name]))
 }
 
 /** Creates a project; throws an error for the operator if its name is taken or not valid. */

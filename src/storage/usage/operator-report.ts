@@ -12,13 +12,14 @@ import type {
   UsageSums,
   UsageTotals,
 } from '../ports/usage.ts'
+import { valuesIn } from '../ports/usage.ts'
 
 /** The sources of a report of the command line. */
 export type OperatorReportSources = {
   readonly usage: UsageBuckets
   readonly organizations: Pick<Organizations, 'find' | 'list'>
-  readonly projects: Pick<Projects, 'find'>
-  readonly keys: Pick<Keys, 'list'>
+  readonly projects: Pick<Projects, 'names'>
+  readonly keys: Pick<Keys, 'names'>
 }
 
 const dimensions: Readonly<Record<Exclude<UsageGrouping, 'day'>, UsageDimension>> = {
@@ -46,8 +47,8 @@ export async function operatorReport(
   const { groups: found, total } = await usage.readWithTotal({ ...range, groupBy, width })
   const names: Names = {
     org: by.includes('org') ? namesOf(await organizations.list()) : new Map(),
-    project: by.includes('project') ? await projectNames(found, projects) : new Map(),
-    key: by.includes('key') ? namesOf(await keys.list()) : new Map(),
+    project: await projects.names(valuesIn(found, 'project')),
+    key: await keys.names(valuesIn(found, 'key')),
   }
   const groups = found.map((group) => toGroup(by, group, names))
   const countsOnce = !by.includes('tag')
@@ -59,19 +60,6 @@ type Names = Readonly<Record<'org' | 'project' | 'key', ReadonlyMap<string, stri
 
 function namesOf(accounts: readonly { readonly id: string; readonly name: string }[]): Names['key'] {
   return new Map(accounts.map(({ id, name }) => [id, name]))
-}
-
-/** The names of the projects of a report, also of deleted ones. */
-async function projectNames(
-  groups: readonly UsageBucketGroup[],
-  projects: OperatorReportSources['projects'],
-): Promise<Names['project']> {
-  const names = new Map<string, string>()
-  for (const id of new Set(groups.map(({ values }) => values.project ?? ''))) {
-    const project = id === '' ? undefined : await projects.find(id)
-    if (project !== undefined) names.set(id, project.name)
-  }
-  return names
 }
 
 /** Counts each request once, also one with several tags. */

@@ -94,6 +94,15 @@ describe('the costs', () => {
           [null, null, 8],
         ].toSorted(),
       )
+      const byBoth = await readReport(paid.app, usagePath, {
+        limit: 2,
+        group_by: ['project_id', 'api_key_id'],
+      })
+      const found = resultsOf(byBoth).map((one) =>
+        [one.project_id, one.project_name, one.api_key_name].join(),
+      )
+      const expected = [`${search},search,a`, `${index},index,a`, `${index},index,b`, ',,c']
+      expect([...new Set(found)].toSorted()).toEqual(expected.toSorted())
       while ((await paid.billing.rollUp()) > 0);
     }
   })

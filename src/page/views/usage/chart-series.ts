@@ -4,10 +4,10 @@ import {
   type Bucket,
   type Figures,
   groupKey,
+  namesOf,
   type Report,
   type Timing,
   type UsageResult,
-  valuesOf,
 } from './report.ts'
 import type { Grouping } from './groupings.ts'
 
@@ -172,7 +172,7 @@ function largestGroups(
 }
 
 function labelOf(result: UsageResult, by: readonly Grouping[]): string {
-  return valuesOf(result, by)
+  return namesOf(result, by)
     .map((value, index) => valueText(by[index] ?? 'model', value))
     .join(' · ')
 }

@@ -1,5 +1,6 @@
 import { decimalText } from '../../components/format.ts'
-import { type CostsResult, groupKey, type Report, type UsageResult, valuesOf } from './report.ts'
+import { nameFields } from './groupings.ts'
+import { type CostsResult, groupKey, type Report, type UsageResult } from './report.ts'
 
 /** The name of the file with the figures of a report, with its first and its last day. */
 export function csvName({ groups: { usage } }: Report): string {
@@ -39,9 +40,13 @@ const figures: readonly Figure[] = [
 /** The exact figures of a report after RFC 4180: a line for each group in each bucket that has requests. */
 export function csvOf(report: Report): string {
   const { by } = report
-  const header = ['start_time', 'end_time', ...by, ...figures.map(([name]) => name)]
+  const named = by.flatMap((name) =>
+    name in nameFields ? [name, nameFields[name as keyof typeof nameFields]] : [name],
+  )
+  const header = ['start_time', 'end_time', ...named, ...figures.map(([name]) => name)]
   const lines = rowsOf(report).map((row) => {
-    const values = valuesOf(row.usage ?? row.costs ?? {}, by).map((value) => textCell(value ?? ''))
+    const result = row.usage ?? row.costs
+    const values = named.map((name) => textCell(result?.[name] ?? ''))
     const numbers = figures.map(([, valueOf]) => String(valueOf(row) ?? ''))
     return [timeText(row.start), timeText(row.end), ...values, ...numbers]
   })

@@ -54,12 +54,14 @@ function placeOf(values: Totals['values'], shown: UsageQuery): string {
 const drillOrder: readonly Grouping[] = ['api_key_id', 'model', 'user_id', 'session_id', 'provider']
 
 function valueColumn(name: Grouping, index: number): Column<Totals> {
-  const valueOf = ({ values }: Totals) => values[index] ?? null
+  const valueOf = ({ names }: Totals) => names[index] ?? null
   return {
     id: name,
     header: groupings[name],
     render: (row) => (
-      <bdi class={valueOf(row) === null ? 'quiet' : undefined}>{valueText(name, valueOf(row))}</bdi>
+      <bdi class={valueOf(row) === null ? 'quiet' : undefined} title={row.values[index] ?? undefined}>
+        {valueText(name, valueOf(row))}
+      </bdi>
     ),
     sortValue: valueOf,
   }

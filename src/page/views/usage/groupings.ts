@@ -15,6 +15,12 @@ export const groupings = {
 /** The name of a grouping in the API and in the address. */
 export type Grouping = keyof typeof groupings
 
+/** The fields of a result with the names of its values that are IDs. */
+export const nameFields = {
+  project_id: 'project_name',
+  api_key_id: 'api_key_name',
+} as const satisfies Partial<Record<Grouping, string>>
+
 /** The groupings of which one value can be selected, by its name in the address: only its requests are reported. */
 export const filterNames = {
   model: 'model',

@@ -3,14 +3,16 @@ import type { ApiClient, Query } from '../../api/client.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import { decimalText } from '../../components/format.ts'
 import { type Span, spanOf } from './period.ts'
-import { filtered, type Grouping } from './groupings.ts'
+import { filtered, type Grouping, nameFields } from './groupings.ts'
 import type { UsageQuery } from './usage-query.tsx'
 
 /** Percentiles, in milliseconds. */
 export type Timing = { readonly p50: number; readonly p95: number }
 
 /** The values that a result is grouped by. */
-type Labels = Readonly<Partial<Record<Grouping, string | null>>>
+type Labels = Readonly<Partial<Record<Grouping | NameField, string | null>>>
+
+type NameField = (typeof nameFields)[keyof typeof nameFields]
 
 /** The usage of a bucket, or of one group in it. */
 export type UsageResult = Labels & {
@@ -124,6 +126,8 @@ async function loadBuckets<Result>(
 export type Totals = {
   /** Of each grouping; null for requests without one. */
   readonly values: readonly (string | null)[]
+  /** The same, with the names of projects and keys that have one. */
+  readonly names: readonly (string | null)[]
   readonly requests: number
   readonly failed: number
   readonly inputTokens: number
@@ -137,6 +141,7 @@ export type Totals = {
 
 const nothing: Totals = {
   values: [],
+  names: [],
   requests: 0,
   failed: 0,
   inputTokens: 0,
@@ -152,6 +157,16 @@ export function valuesOf(result: Labels, by: readonly Grouping[]): readonly (str
   return by.map((name) => result[name] ?? null)
 }
 
+/** The same, with the names of projects and keys that have one. */
+export function namesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
+  const nameOf = (name: Grouping) => (hasNames(name) ? result[nameFields[name]] : null)
+  return by.map((name) => nameOf(name) ?? result[name] ?? null)
+}
+
+function hasNames(name: Grouping): name is keyof typeof nameFields {
+  return name in nameFields
+}
+
 /** A text that only results of the same group have. */
 export function groupKey(result: Labels, by: readonly Grouping[]): string {
   return JSON.stringify(valuesOf(result, by))
@@ -161,7 +176,7 @@ export function groupKey(result: Labels, by: readonly Grouping[]): string {
 export function totalsOf({ usage, costs }: Figures, by: readonly Grouping[]): readonly Totals[] {
   const sums = new Map<string, Totals>()
   const of = (result: Labels) =>
-    sums.get(groupKey(result, by)) ?? { ...nothing, values: valuesOf(result, by) }
+    sums.get(groupKey(result, by)) ?? { ...nothing, values: valuesOf(result, by), names: namesOf(result, by) }
   for (const result of usage.flatMap(({ results }) => results)) {
     const sum = of(result)
     sums.set(groupKey(result, by), {
