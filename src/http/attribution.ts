@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { storedLabel } from '../domain/accounting/request-metadata.ts'
 import { fieldsOf, parseJson } from '../lib/json/json.ts'
 
@@ -48,9 +49,19 @@ function textOf(value: unknown): string | undefined {
 function firstOf(headers: Headers, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers.get(name)
-    if (value) return value
+    if (value) return isAscii(value) ? value : decoded(value)
   }
   return undefined
+}
+
+function isAscii(value: string): boolean {
+  return !/[\x80-\xff]/.test(value)
+}
+
+/** Most clients send UTF-8 in a header, which is read as Latin-1. */
+function decoded(value: string): string {
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
 }
 
 const maxNamedTags = 4

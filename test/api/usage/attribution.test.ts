@@ -70,6 +70,9 @@ test('a background run is recorded with the project and the session of the reque
 
 const inputs = { input: 'How high is it?', model: 'acme/river' }
 
+/** How a client sends the text in a header. */
+const utf8 = (text: string) => Buffer.from(text).toString('latin1')
+
 describe('a usage row has', () => {
   type Case = readonly [what: string, body: object, headers: Record<string, string>, row: object]
   const cases: readonly Case[] = [
@@ -107,6 +110,8 @@ describe('a usage row has', () => {
     ['the session of the first header', {}, { session_id: 'b', 'x-session-id': 'a' }, { session: 'a' }],
     ['the session of Claude Code', {}, { 'x-claude-code-session-id': 'cc' }, { session: 'cc' }],
     ['the tags of a header', {}, { 'x-weir-tags': 'red, blue,,red' }, { tags: '["red","blue"]' }],
+    ['the text of a header in UTF-8', {}, { 'x-weir-tags': utf8('größe') }, { tags: '["größe"]' }],
+    ['the text of a header in Latin-1', {}, { 'x-session-id': 'größe' }, { session: 'größe' }],
     ['the tags of LiteLLM', {}, { 'x-litellm-tags': 'red' }, { tags: '["red"]' }],
     [
       'the tags of the body and four of a header',
