@@ -30,8 +30,8 @@ export const isolationFaults: readonly Fault[] = [
   {
     name: 'a usage report in SQLite counts the rows of all organizations',
     file: 'src/storage/sqlite/usage-source.ts',
-    original: "'usage.organization_id IN (SELECT value FROM json_each(?4))'",
-    replacement: "'json_valid(?4)'",
+    original: "isIn('usage.organization_id', organizations)",
+    replacement: '[ownerExistsSql]',
     tests: ['test/unit/storage/usage.test.ts'],
   },
   {
@@ -40,6 +40,13 @@ export const isolationFaults: readonly Fault[] = [
     original: '`t.organization_id = ANY(${parameters.add(organizations)})`',
     replacement: '`${parameters.add(organizations)}::text[] IS NOT NULL`',
     tests: ['test/unit/storage/usage.test.ts'],
+  },
+  {
+    name: 'a key that has moved takes its requests to the project of its first ones',
+    file: 'src/storage/usage/slices.ts',
+    original: ' AND ${t}.project_id = ${s}.project_id',
+    replacement: '',
+    tests: ['test/unit/storage/usage-totals.test.ts'],
   },
   {
     name: 'a query of a stored completion does not name the organization',
