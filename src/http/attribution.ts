@@ -27,6 +27,7 @@ const sessionHeaders = [
   'session_id',
   'session-id',
   'x-session-affinity',
+  'x-openwebui-chat-id',
 ]
 const tagHeaders = ['x-weir-tags', 'x-litellm-tags']
 

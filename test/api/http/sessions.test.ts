@@ -54,7 +54,13 @@ describe('the turns of a session go to one route', () => {
   /** Sends two turns of the session. */
   type Turns = (app: App, name: string) => readonly [() => Promise<Response>, () => Promise<Response>]
 
-  const headerNames = ['x-session-id', 'session_id', 'session-id', 'x-session-affinity']
+  const headerNames = [
+    'x-session-id',
+    'session_id',
+    'session-id',
+    'x-session-affinity',
+    'x-openwebui-chat-id',
+  ]
   const ways: readonly (readonly [string, Turns])[] = [
     ...headerNames.map((headerName): readonly [string, Turns] => [
       `the header ${headerName}`,
