@@ -52,6 +52,7 @@ describe.skipIf(!hasBrowser)(`the view of a model that is used${browserNeeded}`,
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshots(page, 'model')
     await page.goto(`${paid.app.url}/#key=${adminKey}`)
+    await page.getByRole('list', { name: 'Operator' }).waitFor()
     await page.goto(`${paid.app.url}/#/models/acme/river`)
     await routes.getByRole('row', { name: /secret-river/ }).waitFor()
     expect(await routes.getByRole('row', { name: /acme/ }).innerText()).toMatch(/closed\s+1\s+1\s+502/)
