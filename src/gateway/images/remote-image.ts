@@ -1,7 +1,7 @@
 import type { Generation, Message, Part } from '../../domain/generation/request.ts'
 import { type AbortLike, onAbort } from '../../lib/abort.ts'
 import { ApiError, badRequest } from '../../lib/errors/errors.ts'
-import { ImageError, type NetworkOverrides, pinnedFetch } from './pinned-fetch.ts'
+import { type NetworkOverrides, pinnedFetch, RejectedUrl } from '../../lib/pinned-fetch.ts'
 
 /** For all images of a request. */
 const defaultTimeoutMs = 20_000
@@ -89,7 +89,7 @@ async function fetchAll(
 
 function toApiError(error: unknown, path: string, timeout: AbortSignal): ApiError {
   if (error instanceof ApiError) return error
-  const reason = error instanceof ImageError ? error.message : connectionFailure(timeout)
+  const reason = error instanceof RejectedUrl ? error.message : connectionFailure(timeout)
   return badRequest(`Invalid '${path}': ${reason}.`, 'invalid_image_url', path)
 }
 
@@ -115,7 +115,7 @@ const megabyte = 1024 * 1024
 const maxImageBytes = 20 * megabyte
 const maxRedirects = 3
 
-/** Fetches the image at an https URL as a data URL; rejects with `ImageError` if it cannot be used. */
+/** Fetches the image at an https URL as a data URL; rejects with `RejectedUrl` if it cannot be used. */
 async function fetchImage(
   url: string,
   budget: ImageBudget,
@@ -128,11 +128,13 @@ async function fetchImage(
   if (!/^image\//i.test(contentType)) throw await rejectResponse(response, noImageReason)
   const bytes = await readBytes(response, budget)
   const type = imageTypeOf(bytes)
-  if (type === undefined) throw new ImageError(noImageReason)
+  if (type === undefined) throw new RejectedUrl(noImageReason)
   return `data:${type};base64,${bytes.toString('base64')}`
 }
 
 const noImageReason = 'the URL does not lead to a PNG, JPEG, WebP, GIF, HEIC or HEIF image'
+
+const imageRequest = { host: 'image host', headers: { accept: 'image/*' } }
 
 /** Every address on the way has to follow the same rules. */
 async function followRedirects(
@@ -142,17 +144,17 @@ async function followRedirects(
 ): Promise<Response> {
   let location: URL | null = URL.parse(url)
   for (let redirects = 0; location !== null && redirects <= maxRedirects; redirects++) {
-    const response = await pinnedFetch(location, signal, network)
+    const response = await pinnedFetch(location, imageRequest, signal, network)
     if (![301, 302, 303, 307, 308].includes(response.status)) return response
     await response.body?.cancel()
     location = URL.parse(response.headers.get('location') ?? 'nowhere://', location.href)
   }
-  throw new ImageError(location === null ? 'it is not a valid URL' : 'the URL redirects too many times')
+  throw new RejectedUrl(location === null ? 'it is not a valid URL' : 'the URL redirects too many times')
 }
 
-async function rejectResponse(response: Response, reason: string): Promise<ImageError> {
+async function rejectResponse(response: Response, reason: string): Promise<RejectedUrl> {
   await response.body?.cancel()
-  return new ImageError(reason)
+  return new RejectedUrl(reason)
 }
 
 async function readBytes(response: Response, budget: ImageBudget): Promise<Buffer> {
@@ -164,8 +166,8 @@ async function readBytes(response: Response, budget: ImageBudget): Promise<Buffe
   for await (const chunk of response.body ?? []) {
     length += chunk.byteLength
     budget.bytes -= chunk.byteLength
-    if (length > maxImageBytes) throw new ImageError(tooLargeReason)
-    if (budget.bytes < 0) throw new ImageError(totalTooLargeReason)
+    if (length > maxImageBytes) throw new RejectedUrl(tooLargeReason)
+    if (budget.bytes < 0) throw new RejectedUrl(totalTooLargeReason)
     budget.acquireMemory?.(chunk.byteLength)
     chunks.push(chunk)
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isPublicAddress } from '../../../src/gateway/images/pinned-fetch.ts'
+import { isPublicAddress } from '../../../src/lib/pinned-fetch.ts'
 import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
 import { imageReply, imageServer, png } from './support/image-server.ts'

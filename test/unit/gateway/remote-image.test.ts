@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { NetworkOverrides } from '../../../src/gateway/images/pinned-fetch.ts'
+import type { NetworkOverrides } from '../../../src/lib/pinned-fetch.ts'
 import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NetworkOverrides } from '../../../../src/gateway/images/pinned-fetch.ts'
+import type { NetworkOverrides } from '../../../../src/lib/pinned-fetch.ts'
 
 const folder = join(import.meta.dir, '../../../fixtures/tls')
 /** For images.test, elsewhere.test and 127.0.0.1, good until 2125. */

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { withAbort } from '../../lib/abort.ts'
+import { withAbort } from './abort.ts'
 
 /** Overrides of the network with which a test reaches its own server. */
 export type NetworkOverrides = {
@@ -14,40 +14,59 @@ export type NetworkOverrides = {
   readonly timeoutMs?: number
 }
 
+/** What is requested of a URL. */
+export type PinnedRequest = {
+  readonly method?: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** What is fetched, for messages: `image host`. */
+  readonly host: string
+  /** Whether http:// and addresses that are not public are allowed. */
+  readonly allowPrivate?: boolean
+}
+
 /**
- * Fetches an https URL from an address that was checked to be public. The connection goes to that very
+ * Sends a request to an https URL at an address that was checked to be public. The connection goes to that very
  * address, so that a name that resolves to another one a moment later has no effect (DNS rebinding).
  * Redirects are not followed.
  */
 export async function pinnedFetch(
   url: URL,
+  request: PinnedRequest,
   signal: AbortSignal,
-  network: NetworkOverrides,
+  network: NetworkOverrides = {},
 ): Promise<Response> {
-  if (url.protocol !== 'https:') throw new ImageError('the URL must begin with https://')
+  if (url.protocol !== 'https:' && !(request.allowPrivate && url.protocol === 'http:'))
+    throw new RejectedUrl('the URL must begin with https://')
   if (url.username !== '' || url.password !== '')
-    throw new ImageError('the URL must not contain a user name or password')
+    throw new RejectedUrl('the URL must not contain a user name or password')
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await withAbort(publicAddresses(host, network), signal)
+  const addresses = await withAbort(allowedAddresses(host, request, network), signal)
+  let cause: unknown
   for (const address of addresses.slice(0, maxAddresses)) {
-    const response = await fetchFrom(address, host, url, signal, network)
-    if (response) return response
+    try {
+      return await fetchFrom(address, host, url, request, signal, network)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      cause = error
+    }
   }
-  throw new ImageError('the image host could not be reached')
+  throw new RejectedUrl(`the ${request.host} could not be reached`, { cause })
 }
 
 /** A host with addresses of both versions may be reachable by one of them only. */
 const maxAddresses = 3
 
 /** All addresses must be public, or an attacker could wait until the others are tried. */
-async function publicAddresses(
+async function allowedAddresses(
   host: string,
+  { host: subject, allowPrivate = false }: PinnedRequest,
   { allow = isPublicAddress, resolve = resolveHost }: NetworkOverrides,
 ): Promise<readonly string[]> {
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
-  if (addresses.length > 0 && addresses.every(allow)) return addresses
+  if (addresses.length > 0 && (allowPrivate || addresses.every(allow))) return addresses
   // The same message for an unknown name: internal names must not leak.
-  throw new ImageError('the image host is not on the public internet')
+  throw new RejectedUrl(`the ${subject} is not on the public internet`)
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
@@ -55,35 +74,32 @@ async function resolveHost(host: string): Promise<readonly string[]> {
   return records.map(({ address }) => address)
 }
 
-/** Undefined if the connection failed. */
-async function fetchFrom(
+function fetchFrom(
   address: string,
   host: string,
   url: URL,
+  { method = 'GET', headers, body }: PinnedRequest,
   signal: AbortSignal,
   { ca }: NetworkOverrides,
-): Promise<Response | undefined> {
+): Promise<Response> {
   const target = new URL(url)
   target.hostname = isIP(address) === 6 ? `[${address}]` : address
   // The certificate has to match the name, so the connection gets the name separately.
   const serverName = isIP(host) > 0 ? {} : { serverName: host }
-  try {
-    return await fetch(target, {
-      headers: { host: url.host, accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'weir' },
-      redirect: 'manual',
-      signal,
-      tls: { ...serverName, ...(ca === undefined ? {} : { ca }) },
-      // A connection for another name must not be reused for this one.
-      keepalive: false,
-    })
-  } catch {
-    if (signal.aborted) throw signal.reason
-    return undefined
-  }
+  return fetch(target, {
+    method,
+    headers: { ...headers, host: url.host, 'accept-encoding': 'identity', 'user-agent': 'weir' },
+    ...(body !== undefined && { body }),
+    redirect: 'manual',
+    signal,
+    tls: { ...serverName, ...(ca === undefined ? {} : { ca }) },
+    // A connection for another name must not be reused for this one.
+    keepalive: false,
+  })
 }
 
-/** An image that cannot be used. The message is the reason for the caller, without a full stop. */
-export class ImageError extends Error {}
+/** A URL that cannot be used. The message is the reason, without a full stop. */
+export class RejectedUrl extends Error {}
 
 /** Whether an IP address is on the public internet, and not on this machine, its networks or its cloud. */
 export function isPublicAddress(address: string): boolean {
