@@ -16,6 +16,7 @@ export const storeTests = [
   'test/api/money',
   'test/api/organizations',
   'test/api/stored',
+  'test/api/webhooks',
   'test/api/usage',
   // What a client that leaves is charged, and what a kill or a broken stream leaves in the database.
   'test/reliability/faults/client-disconnects.test.ts',

@@ -85,6 +85,11 @@ export const commands: readonly CommandEntry[] = [
   entry('admin-keys', 'manage admin keys, the keys of operators', () => import('./commands/admin-keys.ts')),
   entry('models', 'list the enabled models, with prices and routes', () => import('./commands/models.ts')),
   entry(
+    'webhooks',
+    'test the endpoints of webhooks, and retry what they have missed',
+    () => import('./commands/webhooks.ts'),
+  ),
+  entry(
     'usage',
     'report requests, tokens and costs by model, API key, tag and more',
     () => import('./commands/usage.ts'),

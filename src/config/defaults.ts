@@ -23,6 +23,7 @@ export const defaultSettings = {
   memory: { in_flight: '512MiB' },
   max_body: '32MiB',
   page: true,
+  alerts: { low_balance: 1 },
 } as const satisfies SettingsFile
 
 /** The defaults of a provider, beside those of its kind. */
@@ -56,6 +57,8 @@ export function toSettings(fileSettings: SettingsFile, file: string | null): Set
     maxBody: bytesOf(fileSettings.max_body ?? defaultSettings.max_body),
     cors: fileSettings.cors ?? [],
     page: fileSettings.page ?? defaultSettings.page,
+    webhooks: fileSettings.webhooks ?? [],
+    alerts: camelCase({ ...defaultSettings.alerts, ...fileSettings.alerts }),
     ...(tls && { tls: { cert: resolvePath(tls.cert), key: resolvePath(tls.key) } }),
   }
 }

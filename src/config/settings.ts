@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ModelDetails } from './model-details.ts'
 import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
+import { Alerts, maxWebhooks, webhookExample, WebhookSettings } from './webhook-settings.ts'
 import { closed, count, databaseUrl, duration, flag, optional, size, text, group } from './setting-types.ts'
 
 const Limits = group('The rate limits of each organization that has none of its own (`weir orgs set`).', {
@@ -137,6 +138,12 @@ export const SettingsFile = Type.Object(
     }),
     page: flag('Whether `GET /` is a page for browsers, with a playground, the models and the usage.', false),
     tls: Tls,
+    webhooks: Type.Array(WebhookSettings, {
+      maxItems: maxWebhooks,
+      description: 'The endpoints to which events are sent, signed as Standard Webhooks say.',
+      examples: [[webhookExample]],
+    }),
+    alerts: Alerts,
   }),
   closed,
 )
@@ -183,4 +190,7 @@ export type Settings = {
   readonly cors: readonly string[]
   readonly page: boolean
   readonly tls?: { readonly cert: string; readonly key: string }
+  readonly webhooks: readonly WebhookSettings[]
+  /** In USD. */
+  readonly alerts: { readonly lowBalance: number }
 }

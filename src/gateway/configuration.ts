@@ -13,12 +13,15 @@ import {
 } from '../providers/config/configure-providers.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 import { createModels } from './models/models.ts'
+import type { AlertRules } from '../storage/ports/webhooks.ts'
+import { alertRulesOf, webhookProblems } from './webhooks/endpoints.ts'
 
 /** Valid settings, with the providers and models that they configure. */
 export type Configuration = {
   readonly settings: Settings
   readonly providers: ProviderSet
   readonly models: ModelRegistry
+  readonly alerts: AlertRules
 }
 
 export type ConfigurationInput = {
@@ -32,11 +35,11 @@ export type ConfigurationInput = {
 export function configure({ settings, file, environment }: ConfigurationInput, log: Log): Configuration {
   const providers = configureProviders(settings, environment)
   const models = createModelRegistry(settings.models, providers, log, localEngines(settings, environment))
-  const problems = [...providers.problems, ...models.current().problems]
+  const problems = [...providers.problems, ...models.current().problems, ...webhookProblems(settings)]
   if (problems.length > 0) throw new SettingsError(locateProblems(problems, file), file)
   for (const { path, message } of baseUrlWarnings(providers.configured.values()))
     log.warn(`The setting ${path} ${message}`)
-  return { settings, providers, models }
+  return { settings, providers, models, alerts: alertRulesOf(settings) }
 }
 
 /** Loads the settings; the error of invalid ones has the problems of their providers and models too. */
@@ -72,5 +75,6 @@ export function configurationProblems(
   const providers = configureProviders(settings, environment)
   const { models } = settings
   const known = { catalog: catalog.models, settings: models, providers, discovered: new Map() }
-  return [...providers.problems, ...createModels({ ...known, firstSeen: () => 0, now: Date.now() }).problems]
+  const { problems } = createModels({ ...known, firstSeen: () => 0, now: Date.now() })
+  return [...providers.problems, ...problems, ...webhookProblems(settings)]
 }

@@ -18,7 +18,7 @@ export type Observability = {
   readonly requests: RequestTracker
   readonly metrics: Pick<Metrics, 'snapshot'>
   readonly live: LiveRequests
-  readonly routes: Pick<RouteHealthRecorder, 'of'>
+  readonly routes: Pick<RouteHealthRecorder, 'of' | 'lastSuccess'>
   /** Flushes pending log lines and spans; resolves within a few seconds. */
   stop(): Promise<void>
 }
@@ -63,7 +63,10 @@ export async function startObservability(input: ObservabilityInput): Promise<Obs
     requests,
     live,
     metrics: { snapshot: () => records.upToDate(() => metrics.snapshot()) },
-    routes: { of: (provider, model) => records.upToDate(() => routes.of(provider, model)) },
+    routes: {
+      of: (provider, model) => records.upToDate(() => routes.of(provider, model)),
+      lastSuccess: (provider) => records.upToDate(() => routes.lastSuccess(provider)),
+    },
     async stop() {
       live.close()
       records.flush()

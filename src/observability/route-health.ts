@@ -23,6 +23,8 @@ type RouteError = {
 export type RouteHealthRecorder = RequestListener & {
   /** Returns the health of a route; undefined if no request was sent to it. */
   of(provider: string, model: string): RouteHealth | undefined
+  /** When the last successful request to a provider has begun, in milliseconds since 1970; 0 if there was none. */
+  lastSuccess(provider: string): number
 }
 
 /** Results that show nothing about the provider. */
@@ -38,21 +40,23 @@ export function createRouteHealth(): RouteHealthRecorder {
     const key = keyOf(route.provider.name, route.model)
     const known = routes.get(key)
     if (known !== undefined || routes.size >= maxRoutes) return known
-    const health = { requests: 0, failures: 0, lastSuccessAt: null, lastError: null }
+    const health = { requests: 0, failures: 0, lastSuccessAt: null, lastError: null, goodSince: 0 }
     routes.set(key, health)
     return health
   }
 
   function record(
-    { route, outcome, status = 0 }: Attempt,
+    { route, outcome, status = 0, startedAt }: Attempt,
     { id: request, finishedAt: at }: RequestRecord,
   ): void {
     if (outcome === undefined || ignored.has(outcome)) return
     const health = healthOf(route)
     if (health === undefined) return
     health.requests++
-    if (outcome === 'ok') health.lastSuccessAt = at
-    else {
+    if (outcome === 'ok') {
+      health.lastSuccessAt = at
+      health.goodSince = Date.now() - (performance.now() - startedAt)
+    } else {
       health.failures++
       health.lastError = { at, status, code: outcome, request }
     }
@@ -63,10 +67,14 @@ export function createRouteHealth(): RouteHealthRecorder {
       for (const attempt of request.attempts) record(attempt, request)
     },
     of: (provider, model) => routes.get(keyOf(provider, model)),
+    lastSuccess(provider) {
+      const own = [...routes].filter(([key]) => key.startsWith(`${provider}\n`))
+      return Math.max(0, ...own.map(([, { goodSince }]) => goodSince))
+    },
   }
 }
 
-type Counted = { -readonly [Name in keyof RouteHealth]: RouteHealth[Name] }
+type Counted = { -readonly [Name in keyof RouteHealth]: RouteHealth[Name] } & { goodSince: number }
 
 function keyOf(provider: string, model: string): string {
   return `${provider}\n${model}`

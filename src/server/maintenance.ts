@@ -1,4 +1,8 @@
 import type { Configuration } from '../gateway/configuration.ts'
+import type { CircuitBreaker } from '../gateway/routing/circuit-breaker.ts'
+import { startDeliverer } from '../gateway/webhooks/deliverer.ts'
+import { isWanted } from '../gateway/webhooks/endpoints.ts'
+import { createProviderAlerts } from '../gateway/webhooks/provider-alerts.ts'
 import { causeOf } from '../lib/log.ts'
 import type { PeerHandlers } from '../storage/ports/peers.ts'
 import { startBudgetReturns, startRetention, startUsageRollup } from '../storage/retention.ts'
@@ -6,23 +10,32 @@ import type { Services } from './services.ts'
 
 export type MaintenanceOptions = {
   readonly sweepIntervalMs?: number
+  readonly webhookIntervalMs?: number
+}
+
+/** The active settings, and the circuits of their routes. */
+type ActiveConfiguration = {
+  readonly configuration: Pick<Configuration, 'settings'>
+  readonly breaker: Pick<CircuitBreaker, 'openCircuits'>
 }
 
 const defaultSweepIntervalMs = 10 * 60_000
 
 /**
  * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, returns the budgets
- * of minted keys, ends the streams of revoked keys, and settles what other processes of the database leave open.
+ * of minted keys, ends the streams of revoked keys, sends the events for webhooks, and settles what other processes of the
+ * database leave open.
  */
 export function startMaintenance(
   services: Services,
-  { sweepIntervalMs = defaultSweepIntervalMs }: MaintenanceOptions,
-  configuration: () => Configuration,
-): { stop(): void } {
+  options: MaintenanceOptions,
+  active: () => ActiveConfiguration,
+): { stop(): Promise<void> } {
+  const { sweepIntervalMs = defaultSweepIntervalMs } = options
   const { storage, keyWatch, log } = services
   // One process is enough for all.
   const isDue = () => storage.peers.isFirst()
-  const retention = () => configuration().settings.retention
+  const retention = () => active().configuration.settings.retention
   const sweeping = startRetention(storage, { retention, sweepIntervalMs, isDue }, log)
   const rollup = startUsageRollup(storage, isDue, log)
   const returns = startBudgetReturns(storage, isDue, log)
@@ -30,6 +43,7 @@ export function startMaintenance(
     log.error('API keys could not be checked.', { cause: causeOf(cause) }),
   )
   const peers = storage.peers.watch(createPeerHandlers(services))
+  const webhooks = startWebhooks(services, options, active)
   return {
     stop() {
       sweeping.stop()
@@ -37,8 +51,25 @@ export function startMaintenance(
       returns.stop()
       watching.stop()
       peers.stop()
+      return webhooks.stop()
     },
   }
+}
+
+/** Sends events to the endpoints of the settings, and finds out which providers are down. */
+function startWebhooks(
+  { storage, lastSuccess, log }: Services,
+  { webhookIntervalMs: intervalMs }: MaintenanceOptions,
+  active: () => ActiveConfiguration,
+): { stop(): Promise<void> } {
+  const { webhooks } = storage.managed
+  const endpoints = () => active().configuration.settings.webhooks
+  const openCircuits = () => active().breaker.openCircuits()
+  const checkProviders = createProviderAlerts({ webhooks, openCircuits, lastSuccess })
+  const check = async () => {
+    if (isWanted(endpoints(), 'provider.down', 'provider.up')) await checkProviders()
+  }
+  return startDeliverer({ webhooks, endpoints, check, intervalMs, log })
 }
 
 /** Handlers for the eviction of peers and of this process. */

@@ -16,7 +16,7 @@ import type { OtherLiveEvents } from '../observability/live-requests.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import type { DatabaseLocation } from '../storage/database-location.ts'
-import type { Storage } from '../storage/ports/storage.ts'
+import type { Storage, StorageOptions } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
 import { createFirstKeys, type FirstKeys } from './first-keys.ts'
 import { settleReservations, startMaintenance } from './maintenance.ts'
@@ -49,6 +49,8 @@ export type RuntimeInput = ConfigurationInput & {
   readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
+  /** Between two looks for events to send to webhooks. */
+  readonly webhookIntervalMs?: number
   /** See `StorageOptions`. */
   readonly heartbeatIntervalMs?: number
   /** Likewise. */
@@ -98,14 +100,15 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
   const initial = configure(input, settingsLog)
   const observation = await startRuntimeObservation(input, { shared: () => shared, active: () => active })
   services.defer(() => observation.stop())
-  const { storage, firstKeys } = await startStorage(input, services)
+  const alerts = () => active.configuration.alerts
+  const { storage, firstKeys } = await startStorage({ ...input, alerts }, services)
   const shared = createServices(input, storage, observation, () => active)
   const { calls, runs, metrics } = shared
   let active = await createActiveApp(initial, shared)
   services.defer(() => active.configuration.models.stop())
   services.defer(() => runs.stop())
   await recover(shared).catch(throwProblemOf(storage))
-  const maintenance = startMaintenance(shared, input, () => active.configuration)
+  const maintenance = startMaintenance(shared, input, () => active)
   services.defer(() => maintenance.stop())
   return {
     fetch: (request: Request) => active.fetch(request),
@@ -131,7 +134,7 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
 }
 
 async function startStorage(
-  { database, environment, log, ...options }: RuntimeInput,
+  { database, environment, log, ...options }: RuntimeInput & Pick<StorageOptions, 'alerts'>,
   services: AsyncDisposableStack,
 ) {
   const storage = await openStorage(database, log, options)

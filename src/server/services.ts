@@ -12,6 +12,7 @@ import { MemoryBudget } from '../lib/memory-budget.ts'
 import { type MetricSnapshot, mergeSnapshots, renderSnapshots } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
+import type { RouteHealthRecorder } from '../observability/route-health.ts'
 import { createFollowedResponses, type FollowedResponses } from '../api/responses/live/followed-responses.ts'
 import { createLiveResponses, type LiveResponses } from '../api/responses/live/live-responses.ts'
 import type { RunEnvironment } from '../api/responses/background/run.ts'
@@ -36,6 +37,7 @@ export type Services = {
   readonly adminAccess: AdminAccess
   /** Further dependencies of the admin API. */
   readonly admin: Pick<AdminDependencies, 'managed' | 'pendingDeletions' | 'liveRequests' | 'routeHealth'>
+  readonly lastSuccess: RouteHealthRecorder['lastSuccess']
   readonly firstEventTimeoutMs: number
   readonly usageTimeoutMs: number | undefined
   readonly clock: (() => number) | undefined
@@ -98,6 +100,7 @@ export function createServices(
     requests: observation.requests,
     adminAccess,
     admin: adminParts(storage, observation),
+    lastSuccess: observation.routes.lastSuccess,
     firstEventTimeoutMs: input.firstEventTimeoutMs ?? defaultFirstEventTimeoutMs,
     usageTimeoutMs: input.usageTimeoutMs,
     clock: input.clock,

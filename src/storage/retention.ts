@@ -100,7 +100,15 @@ function startStep(
 
 /** Returning space comes last, because the other steps free it. */
 function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
-  const { providerState: states, completions, responses, usage, pendingDeletions, returnSpace } = storage
+  const {
+    providerState: states,
+    completions,
+    responses,
+    usage,
+    pendingDeletions,
+    returnSpace,
+    managed,
+  } = storage
   const expireAfter = (maxAgeMs: number | undefined, expire: (before: number) => Promise<number>) =>
     maxAgeMs === undefined ? Promise.resolve(0) : expire(Date.now() - maxAgeMs)
   return [
@@ -109,6 +117,7 @@ function sweepSteps(storage: Storage, retention: () => Retention): readonly Swee
     { name: 'completions', run: () => expireAfter(retention().completions, completions.expire) },
     { name: 'responses', run: () => expireAfter(retention().responses, responses.expire) },
     { name: 'usage', run: () => expireAfter(retention().usage, usage.expire) },
+    { name: 'webhooks', run: managed.webhooks.expire },
     { name: 'space', run: () => returnSpace() },
   ]
 }

@@ -61,7 +61,8 @@ const blocks = await configurations()
 function environmentFor(yaml: string): Record<string, string> {
   const used = [...yaml.matchAll(/\$\{([A-Z_]+)\}/g)].map((match) => match[1] ?? '')
   const keys = Object.values(kinds).flatMap((kind) => ('protocol' in kind ? kind.keyVariables : []))
-  return Object.fromEntries([...used, ...keys].map((name) => [name, 'sk-test']))
+  const secret = { WEIR_WEBHOOK_SECRET: `whsec_${'0'.repeat(32)}` }
+  return { ...Object.fromEntries([...used, ...keys].map((name) => [name, 'sk-test'])), ...secret }
 }
 
 const { privateKey } = generateKeyPairSync('rsa', {

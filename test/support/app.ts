@@ -32,6 +32,8 @@ export type AppOptions = {
   readonly images?: NetworkOverrides
   /** Milliseconds from one sweep to the next. */
   readonly sweepInterval?: number
+  /** Milliseconds from one look for webhook events to the next; 20 by default. */
+  readonly webhookInterval?: number
   /** Milliseconds between two heartbeats, and without one until the others evict this gateway. */
   readonly heartbeatInterval?: number
   readonly evictAfter?: number
@@ -90,6 +92,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     now: options.now,
     images: options.images,
     sweepIntervalMs: options.sweepInterval,
+    webhookIntervalMs: options.webhookInterval ?? 20,
     heartbeatIntervalMs: options.heartbeatInterval,
     evictAfterMs: options.evictAfter,
   })

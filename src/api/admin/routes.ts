@@ -14,11 +14,13 @@ import { createOrganizationService, type OrganizationServiceDependencies } from 
 import { projectAdminRoutes } from './project-routes.ts'
 import { createProjectService } from './projects.ts'
 import { providerAdminRoutes, type ProviderListDependencies } from './provider-routes.ts'
+import { webhookAdminRoutes, type WebhookRouteDependencies } from './webhook-routes.ts'
 
 /** The dependencies of the admin API. */
 export type AdminDependencies = AdminGuardDependencies &
   OrganizationServiceDependencies &
   ProviderListDependencies &
+  WebhookRouteDependencies &
   LiveRequestDependencies
 
 /** The admin API: what the command line does, for programs that have an admin key. */
@@ -29,6 +31,7 @@ export function adminRoutes(parts: AdminDependencies) {
     .use(keyAdminRoutes(guard, createKeyService(parts)))
     .use(projectAdminRoutes(guard, createProjectService(parts)))
     .use(providerAdminRoutes(guard, parts))
+    .use(webhookAdminRoutes(guard, parts))
     .use(liveRequestRoutes(guard, parts))
 }
 

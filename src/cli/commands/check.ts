@@ -3,6 +3,7 @@ import { inFileOrder, SettingsError } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
 import { loadAllSettings } from '../../gateway/configuration.ts'
 import type { Models } from '../../gateway/models/models.ts'
+import { webhookProblems } from '../../gateway/webhooks/endpoints.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -84,7 +85,8 @@ async function reportOnSettings(
   const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, context.environment)
   const models = await currentModels(loaded, context, { discover: flags.online === true })
-  const found = [...(await machineProblems(loaded, context)), ...providers.problems, ...models.problems]
+  const configured = [...providers.problems, ...models.problems, ...webhookProblems(settings)]
+  const found = [...(await machineProblems(loaded, context)), ...configured]
   const problems = inFileOrder(locateProblems(found, file))
   const online = flags.online
     ? await checkProviders(providers.configured.values(), models, context, flags.json)

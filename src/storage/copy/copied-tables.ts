@@ -12,6 +12,7 @@ import {
 import * as postgres from '../schema/postgres.ts'
 import { completions, provider_state, response_log, responses, runs } from '../schema/stored.ts'
 import { usage } from '../schema/usage.ts'
+import { webhook_deliveries, webhook_events } from '../schema/webhooks.ts'
 
 /** The columns that only one of the databases has: they are computed from the columns that are copied. */
 export const derivedColumns: readonly string[] = [
@@ -23,7 +24,14 @@ export const derivedColumns: readonly string[] = [
 /** The tables that are not copied, by reason. */
 export const transientTables = {
   /** The state of running servers. */
-  running: ['processes', 'rate_limit_buckets', 'slot_leases', 'response_erasures', 'transactions'],
+  running: [
+    'processes',
+    'rate_limit_buckets',
+    'slot_leases',
+    'response_erasures',
+    'transactions',
+    'provider_outages',
+  ],
   /** A server computes these from `usage`, `completion_terms` is written with `completions`. */
   derived: ['usage_totals', 'usage_rollup', 'usage_late', 'completion_terms'],
 } as const
@@ -43,6 +51,8 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(responses, postgres.responses, ['id']),
   copied(response_log, postgres.response_log, ['response_id', 'position']),
   copied(runs, postgres.runs, ['response_id']),
+  copied(webhook_events, postgres.webhook_events, ['id']),
+  copied(webhook_deliveries, postgres.webhook_deliveries, ['event_id', 'endpoint']),
 ]
 
 function copied(inSqlite: Table, inPostgres: Table, key: CopiedTable['key']): CopiedTable {

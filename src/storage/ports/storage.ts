@@ -10,6 +10,7 @@ import type { ProviderState } from './provider-state.ts'
 import type { Responses } from './responses.ts'
 import type { RunStore } from './run-store.ts'
 import type { UsageBuckets } from './usage.ts'
+import type { CurrentAlerts, Webhooks } from './webhooks.ts'
 
 /** The store of a serving gateway. */
 export type Storage = {
@@ -63,15 +64,18 @@ export type StorageOptions = {
   readonly clock?: (() => number) | undefined
   /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */
   readonly lockTimeoutMs?: number | undefined
+  /** Which events transactions write for webhooks; none by default. */
+  readonly alerts?: CurrentAlerts | undefined
 }
 
-/** The organizations with their projects, keys and budgets, for changes by the operator. */
+/** The organizations with their projects, keys and budgets, and the webhooks, for changes by the operator. */
 export type ManagedStores = {
   readonly organizations: Organizations
   readonly projects: Projects
   readonly keys: Keys
   readonly adminKeys: AdminKeys
   readonly budgets: Budgets
+  readonly webhooks: Webhooks
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */
   importAccounts(accounts: AccountImport): Promise<readonly NewKey[]>
 }

@@ -91,6 +91,8 @@ export const api_keys = sqliteTable(
     permissions: text().notNull().default('[]'),
     tags: text().notNull().default('[]'),
     note: text(),
+    /** The `expires_at` of which a webhook has told. */
+    expiry_notified: integer(),
   },
   (table) => [
     index('api_keys_of_organization').on(table.organization_id),
@@ -126,6 +128,8 @@ export const budgets = sqliteTable(
     held: integer().notNull().default(0),
     /** What the budgets of keys that this key created have taken, and not returned. */
     allocated: integer().notNull().default(0),
+    /** The highest share of the budget, in percent, of which a webhook has told in this period. */
+    notified: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.owner_id, table.start] }),

@@ -4,6 +4,7 @@ import * as money from './organizations.ts'
 import * as stored from './stored.ts'
 import { toPostgres } from './to-postgres.ts'
 import * as recorded from './usage.ts'
+import * as webhooks from './webhooks.ts'
 
 // The tables of PostgreSQL, for its migrations and for copies of a database. Statements of both databases are built from
 // those of SQLite.
@@ -102,3 +103,9 @@ export const usage_totals = toPostgres(recorded.usage_totals, {
 export const usage_rollup = toPostgres(recorded.usage_rollup, {
   columns: { id: integer().primaryKey(), fence: number().notNull() },
 })
+
+export const webhook_events = toPostgres(webhooks.webhook_events)
+export const webhook_deliveries = toPostgres(webhooks.webhook_deliveries, {
+  keyName: 'webhook_deliveries_key',
+})
+export const provider_outages = toPostgres(webhooks.provider_outages)

@@ -7,6 +7,7 @@ import { createKeys } from './keys.ts'
 import { createMintedKeys } from './minted-keys.ts'
 import { createOrganizations } from './organizations.ts'
 import { createProjects } from './projects.ts'
+import { createWebhooks } from './webhooks.ts'
 
 /** The organizations of a database with all that operators change. `now` returns milliseconds since 1970. */
 export function createManagedStores(runner: ScriptRunner, now: () => number = Date.now): ManagedStores {
@@ -16,6 +17,7 @@ export function createManagedStores(runner: ScriptRunner, now: () => number = Da
     keys: { ...createKeys(runner, now), ...createMintedKeys(runner, now) },
     adminKeys: createAdminKeys(runner, now),
     budgets: createBudgets(runner),
+    webhooks: createWebhooks(runner, now),
     importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, now())),
   }
 }

@@ -3,6 +3,7 @@ import { oneStep, stepRows } from '../common/store-limits.ts'
 import { budgets, organizations, projects } from '../schema/organizations.ts'
 import { provider_state, response_log, responses } from '../schema/stored.ts'
 import { usage_totals } from '../schema/usage.ts'
+import { webhook_events } from '../schema/webhooks.ts'
 import { bare, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { deleteCompletionsOf } from './completions.ts'
@@ -85,6 +86,12 @@ export const indexedRows: readonly DeleteSome[] = [
   deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
   deleteTotalsOf,
   deleteBudgetsOf,
+  deleteById(
+    webhook_events,
+    webhook_events.id,
+    sql`octet_length(${webhook_events.data})`,
+    byKeyOf(webhook_events),
+  ),
   deleteById(projects, projects.id, sql`octet_length(${projects.name})`, byKeyOf(projects)),
 ]
 

@@ -28,6 +28,11 @@ const endpoints = [
   ['POST', 'keys/Test00000000/rotate'],
   ['GET', 'providers'],
   ['GET', 'requests'],
+  ['GET', 'webhooks'],
+  ['POST', 'webhooks/alerts/test'],
+  ['POST', 'webhooks/alerts/retry'],
+  ['GET', 'webhook_deliveries'],
+  ['POST', 'webhook_deliveries/evt_1:alerts/retry'],
 ] as const
 
 describe.each(endpoints)('%s /admin/%s', (method, path) => {

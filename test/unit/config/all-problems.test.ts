@@ -55,7 +55,7 @@ page: false
     `There are 4 problems in FILE:
   1:1 port: must be a whole number from 0 to 65535, not “x”.
   2:7 A value cannot begin with this character. Put it in quotes. This is not valid YAML.
-  3:1 foo: unknown setting. Known settings: host, port, workers, database, providers, models, retries, breaker, limits, unsupported_parameters, retention, background, compatibility, user_hash_key, log, memory, max_body, cors, page, tls.
+  3:1 foo: unknown setting. Known settings: host, port, workers, database, providers, models, retries, breaker, limits, unsupported_parameters, retention, background, compatibility, user_hash_key, log, memory, max_body, cors, page, tls, webhooks, alerts.
   4:11 limits.requests_per_minute: must be a whole number of at least 1, not 0.`,
   ],
   [

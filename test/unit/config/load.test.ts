@@ -30,6 +30,8 @@ test('without a file and without variables the defaults apply', () => {
       maxBody: 33_554_432,
       cors: [],
       page: true,
+      webhooks: [],
+      alerts: { lowBalance: 1 },
     },
     warnings: [],
   })
@@ -52,6 +54,9 @@ memory: { in_flight: 1GiB }
 max_body: 1.5MiB
 cors: [ 'https://app.example.com', '*' ]
 tls: { cert: cert.pem, key: /etc/key.pem }
+webhooks:
+  - { name: alerts, url: 'https://example.com/hook', secret: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3 }
+alerts: { low_balance: 2.5 }
 `,
   })
   expect(home.load().settings).toEqual({
@@ -73,6 +78,14 @@ tls: { cert: cert.pem, key: /etc/key.pem }
     cors: ['https://app.example.com', '*'],
     page: true,
     tls: { cert: home.place('work/cert.pem'), key: '/etc/key.pem' },
+    webhooks: [
+      {
+        name: 'alerts',
+        url: 'https://example.com/hook',
+        secret: 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3',
+      },
+    ],
+    alerts: { lowBalance: 2.5 },
   })
 })
 

@@ -77,7 +77,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     sqlite.run(`UPDATE api_keys SET project_id = 'proj_1', parent_id = 'a', allocated_in = 7, limits_id = 'c',
       budget = 9007199254740991, permissions = '["mint"]', tags = '["t"]', note = 'n' WHERE public_id = 'b'`)
     sqlite.run(
-      `INSERT INTO budgets VALUES ('b', 0, 'o', 1, 2, 3, 4), ('b', 7, 'o', 9007199254740991, 0, 0, 0)`,
+      `INSERT INTO budgets VALUES ('b', 0, 'o', 1, 2, 3, 4, 80), ('b', 7, 'o', 9007199254740991, 0, 0, 0, 0)`,
     )
     sqlite.run(`INSERT INTO reservations (request_id, organization_id, amount, prepaid, budgets, prompt_cost,
       prompt_tokens, request) VALUES ('req', 'o', 2, 0, '[["b",0]]', 1, 1, '{}')`)

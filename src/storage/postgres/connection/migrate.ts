@@ -8,6 +8,7 @@ import budgets from '../../../../drizzle/postgres/0006_budgets.sql' with { type:
 import adminKeys from '../../../../drizzle/postgres/0007_admin_keys.sql' with { type: 'text' }
 import attribution from '../../../../drizzle/postgres/0008_attribution.sql' with { type: 'text' }
 import projectTotals from '../../../../drizzle/postgres/0009_project_totals.sql' with { type: 'text' }
+import webhooks from '../../../../drizzle/postgres/0010_webhooks.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -24,6 +25,7 @@ export const migrations: readonly string[] = [
   adminKeys,
   attribution,
   projectTotals,
+  webhooks,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

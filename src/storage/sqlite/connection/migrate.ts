@@ -15,6 +15,7 @@ import budgets from '../../../../drizzle/0010_budgets.sql' with { type: 'text' }
 import adminKeys from '../../../../drizzle/0011_admin_keys.sql' with { type: 'text' }
 import attribution from '../../../../drizzle/0012_attribution.sql' with { type: 'text' }
 import projectTotals from '../../../../drizzle/0013_project_totals.sql' with { type: 'text' }
+import webhooks from '../../../../drizzle/0014_webhooks.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from './files.ts'
 
@@ -34,6 +35,7 @@ export const migrations: readonly string[] = [
   adminKeys,
   attribution,
   projectTotals,
+  webhooks,
 ]
 
 /**

@@ -11,6 +11,7 @@ export const ownedTables = [
   'projects',
   'ledger',
   'reservations',
+  'webhook_events',
 ] as const
 
 /** Inserts this many rows of an organization in each table, alternating with those of another one. */
@@ -53,6 +54,7 @@ export function fillOrganization(sqlite: Sqlite, organization: string, other: st
       'request_id, amount, prompt_cost, prompt_tokens, request',
       `${id('open_')}, 1, 1, 1, '{}'`,
     )
+    fill('webhook_events', 'id, type, created_at, data', `${id('evt_')}, 'balance.low', 1, '{}'`)
     for (const owner of [organization, other])
       sqlite.run('UPDATE organizations SET balance = ?1 * 2, reserved = ?1 WHERE id = ?2', [rows, owner])
   })()

@@ -9,6 +9,7 @@ import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
 import type { Bootstrap, BootstrapInput, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
+import type { Webhooks } from '../../../../src/storage/ports/webhooks.ts'
 import type { UsageBuckets, UsageQuery, UsageReport } from '../../../../src/storage/ports/usage.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/ledger.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
@@ -49,6 +50,7 @@ export type TestStore = {
   readonly organizations: Organizations
   readonly projects: Projects
   readonly budgets: Budgets
+  readonly webhooks: Webhooks
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
@@ -64,6 +66,7 @@ export type TestStore = {
   providerState(now?: () => number): ProviderState
   keyDirectory(now?: () => number): KeyDirectory
   adminKeys(now?: () => number): AdminKeys
+  webhooksAt(now: () => number): Webhooks
   /** Not cached. */
   findAdminKey(id: string): KnownAdminKey | undefined | Promise<KnownAdminKey | undefined>
   bootstrap(input?: Partial<BootstrapInput>): Promise<Bootstrap>
@@ -130,6 +133,7 @@ export async function openSqliteStore(): Promise<TestStore> {
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
     adminKeys: (now) => createManagedStores(runner, now).adminKeys,
+    webhooksAt: (now) => createManagedStores(runner, now).webhooks,
     findAdminKey: (id) => database.run(findKnownAdminKey(id)),
     bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
     report: (query) =>
@@ -184,6 +188,7 @@ export async function openPostgresStore({
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
     adminKeys: (now) => createManagedStores(runner, now).adminKeys,
+    webhooksAt: (now) => createManagedStores(runner, now).webhooks,
     findAdminKey: (id) => postgresScripts.runScript(query, findKnownAdminKey(id)),
     bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
     report: (request) =>

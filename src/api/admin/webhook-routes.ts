@@ -1,0 +1,211 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import type { Settings } from '../../config/settings.ts'
+import type { WebhookSettings } from '../../config/webhook-settings.ts'
+import { webhookEventTypes } from '../../domain/accounting/webhook-event.ts'
+import { sendTestEvent } from '../../gateway/webhooks/send-event.ts'
+import { describe } from '../../http/describe.ts'
+import { invalidCursor, listSchema, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
+import { defineQuery } from '../../http/query.ts'
+import { renderDelivery, renderEndpoint } from '../../http/render-webhooks.ts'
+import { jsonText } from '../../http/reply.ts'
+import { FreeObject, stringEnum } from '../../http/schema.ts'
+import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
+import type { ManagedStores } from '../../storage/ports/storage.ts'
+import { parseDeliveryId } from '../../storage/ports/webhooks.ts'
+import { adminErrors, type AdminGuard } from './admin-guard.ts'
+
+const text = (description: string) => Type.String({ description })
+const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+const statuses = ['pending', 'delivered', 'dead'] as const
+
+const Endpoint = Type.Object(
+  {
+    object: Type.Literal('webhook_endpoint', { description: 'The type of the object.' }),
+    id: text('The name of the endpoint in the settings.'),
+    origin: text('The beginning of its URL; the rest may be secret.'),
+    events: Type.Array(stringEnum(webhookEventTypes), { description: 'The events that it receives.' }),
+    organization: orNull('The only organization whose events it receives; null for all.'),
+    allow_private: Type.Boolean({ description: 'Whether its address may be one that is not public.' }),
+    pending: count('The deliveries that wait for their first or next attempt.'),
+    dead: count('The deliveries that were given up.'),
+  },
+  { title: 'WebhookEndpoint' },
+)
+
+const EndpointList = Type.Object(
+  {
+    object: Type.Literal('list', { description: 'The type of the object.' }),
+    data: Type.Array(Endpoint, { description: 'The endpoints.' }),
+  },
+  { title: 'WebhookEndpointList' },
+)
+
+const Test = Type.Object(
+  {
+    object: Type.Literal('webhook_test', { description: 'The type of the object.' }),
+    status: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The status with which the endpoint replied; null if it did not.',
+    }),
+    error: orNull('Why the event was not delivered; null if it was.'),
+  },
+  { title: 'WebhookTest' },
+)
+
+const Retry = Type.Object(
+  {
+    object: Type.Literal('webhook_retry', { description: 'The type of the object.' }),
+    deliveries: count('The deliveries that are attempted once more.'),
+  },
+  { title: 'WebhookRetry' },
+)
+
+const Delivery = Type.Object(
+  {
+    object: Type.Literal('webhook_delivery', { description: 'The type of the object.' }),
+    id: text('The ID of the delivery: that of its event, and the name of its endpoint.'),
+    event: text('The ID of the event, which is the `webhook-id` of every attempt.'),
+    endpoint: text('The name of the endpoint.'),
+    type: text('The type of the event.'),
+    created_at: text('When the event happened, in ISO 8601.'),
+    status: stringEnum(statuses, {
+      description: 'Whether it waits for an attempt, was accepted by the endpoint, or was given up.',
+    }),
+    attempts: count('The number of attempts.'),
+    attempted_at: orNull('When it was attempted last, in ISO 8601.'),
+    next_attempt_at: orNull('When it is attempted next, in ISO 8601; null unless it is pending.'),
+    response_status: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The status with which the endpoint replied last; null if it did not.',
+    }),
+    error: orNull('Why the last attempt failed.'),
+    data: Type.Unsafe({ ...FreeObject, description: 'The data of the event.' }),
+  },
+  { title: 'WebhookDelivery' },
+)
+
+const deliveriesQuery = defineQuery({
+  ...pageParameters('delivery', 'desc'),
+  status: Type.Optional(stringEnum(statuses, { description: 'Only deliveries in this state.' })),
+  endpoint: Type.Optional(Type.String({ description: 'Only deliveries to the endpoint with this name.' })),
+})
+
+const endpointPath = { endpoint: 'The name of an endpoint of the settings.' }
+
+const listDetail = describe({
+  tag: 'Admin',
+  id: 'listWebhooks',
+  summary: 'List webhook endpoints',
+  description: 'Lists the endpoints of the settings, without their secrets.',
+  reply: EndpointList,
+  errors: adminErrors,
+})
+const testDetail = describe({
+  tag: 'Admin',
+  id: 'testWebhook',
+  summary: 'Test a webhook endpoint',
+  description:
+    'Sends the event `webhook.test` to an endpoint at once, and returns its response. It is not stored and not retried.',
+  path: endpointPath,
+  reply: Test,
+  errors: [404, ...adminErrors],
+})
+const retryDeadDetail = describe({
+  tag: 'Admin',
+  id: 'retryWebhook',
+  summary: 'Retry the dead deliveries of an endpoint',
+  description: 'Attempts the deliveries to an endpoint once more that were given up, for up to a day.',
+  path: endpointPath,
+  reply: Retry,
+  errors: [404, ...adminErrors],
+})
+const deliveriesDetail = describe({
+  tag: 'Admin',
+  id: 'listWebhookDeliveries',
+  summary: 'List webhook deliveries',
+  description:
+    'Lists the deliveries of events, the newest first by default. Delivered ones are kept for 3 days, the others for 30.',
+  query: deliveriesQuery.parameters,
+  reply: listSchema(Delivery, 'WebhookDeliveryList'),
+  errors: [400, ...adminErrors],
+})
+const retryDetail = describe({
+  tag: 'Admin',
+  id: 'retryWebhookDelivery',
+  summary: 'Retry a webhook delivery',
+  description: 'Delivers an event once more, with the same `webhook-id`, also one that was delivered.',
+  path: { delivery: 'The ID of a delivery.' },
+  reply: Delivery,
+  errors: [404, ...adminErrors],
+})
+
+export type WebhookRouteDependencies = {
+  readonly configuration: { readonly settings: Pick<Settings, 'webhooks'> }
+  readonly managed: Pick<ManagedStores, 'webhooks'>
+}
+
+/** The endpoints of the settings, and the deliveries to them. */
+export function webhookAdminRoutes(guard: AdminGuard, { configuration, managed }: WebhookRouteDependencies) {
+  const { webhooks: endpoints } = configuration.settings
+  const { webhooks } = managed
+  return new Elysia({ name: 'admin-webhooks' })
+    .use(guard)
+    .use(deliveryRoutes(guard, webhooks))
+    .get(
+      '/admin/webhooks',
+      async () => {
+        const counts = await webhooks.counts()
+        return { object: 'list', data: endpoints.map((endpoint) => renderEndpoint(endpoint, counts)) }
+      },
+      { detail: listDetail },
+    )
+    .post(
+      '/admin/webhooks/:endpoint/test',
+      async ({ params }) => ({
+        object: 'webhook_test',
+        ...(await sendTestEvent(named(endpoints, params.endpoint))),
+      }),
+      { detail: testDetail },
+    )
+    .post(
+      '/admin/webhooks/:endpoint/retry',
+      async ({ params }) => {
+        const { name } = named(endpoints, params.endpoint)
+        return { object: 'webhook_retry', deliveries: await webhooks.retryDead(name) }
+      },
+      { detail: retryDeadDetail },
+    )
+}
+
+function deliveryRoutes(guard: AdminGuard, webhooks: ManagedStores['webhooks']) {
+  return new Elysia({ name: 'admin-webhook-deliveries' })
+    .use(guard)
+    .get('/admin/webhook_deliveries', ({ request }) => listPage(webhooks, request), {
+      detail: deliveriesDetail,
+    })
+    .post(
+      '/admin/webhook_deliveries/:delivery/retry',
+      async ({ params }) => {
+        const key = parseDeliveryId(params.delivery)
+        const retried = key && (await webhooks.retry(key))
+        if (retried) return renderDelivery(retried)
+        throw adminObjectNotFound(`There is no webhook delivery '${params.delivery.slice(0, 100)}'.`)
+      },
+      { detail: retryDetail },
+    )
+}
+
+function named(endpoints: readonly WebhookSettings[], name: string): WebhookSettings {
+  const endpoint = endpoints.find((one) => one.name === name)
+  if (endpoint) return endpoint
+  throw adminObjectNotFound(`There is no webhook endpoint '${name.slice(0, 100)}'.`)
+}
+
+async function listPage(webhooks: ManagedStores['webhooks'], request: Request): Promise<Response> {
+  const { status, endpoint, ...query } = deliveriesQuery.read(request)
+  const page = toPage(query, 'desc')
+  if (page.after !== undefined && parseDeliveryId(page.after) === undefined)
+    throw invalidCursor('a webhook delivery')
+  const { items, hasMore } = await webhooks.list({ ...page, status, endpoint })
+  return jsonText(renderSlice({ items: items.map(renderDelivery), hasMore }))
+}

@@ -1,0 +1,181 @@
+import { loadSettings } from '../../config/load.ts'
+import type { WebhookSettings } from '../../config/webhook-settings.ts'
+import { originOf } from '../../gateway/webhooks/endpoints.ts'
+import { sendTestEvent } from '../../gateway/webhooks/send-event.ts'
+import { renderDelivery, renderEndpoint } from '../../http/render-webhooks.ts'
+import { looksSecret, shortText } from '../../lib/text.ts'
+import {
+  type DeliveryRecord,
+  type DeliveryStatus,
+  parseDeliveryId,
+  printDeliveryId,
+} from '../../storage/ports/webhooks.ts'
+import { invalidFlag } from '../accounts/limit-flags.ts'
+import { timeCell } from '../accounts/limits-output.ts'
+import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { CommandError, UsageError } from '../errors.ts'
+import { fittingTable, jsonText, table } from '../output.ts'
+import { withExistingStorage, withReadableStorage } from '../storage.ts'
+
+const usage = `Usage
+  weir webhooks list             list the endpoints of the settings
+  weir webhooks test NAME        send the event webhook.test to an endpoint, and print its response
+  weir webhooks deliveries [--endpoint NAME] [--status dead] [--limit N]
+                                 list deliveries of events, the newest first
+  weir webhooks retry ID         deliver an event once more, also one that was delivered
+  weir webhooks retry --dead [--endpoint NAME]
+                                 deliver everything once more that was given up
+
+Shows the events that were sent to the endpoints of “webhooks” in weir.yaml, such as
+budget.threshold and provider.down. An event that an endpoint does not accept is sent again for a
+day, with growing delays; then its delivery is dead. A running server sends within a second what is
+retried.
+
+Arguments
+  NAME                           the name of an endpoint
+  ID                             the ID of a delivery
+
+Flags
+  --endpoint NAME                only deliveries to this endpoint
+  --status STATUS                only deliveries that are pending, delivered or dead
+  --limit N                      the most deliveries that are listed, up to 1000; default: 50
+  --dead                         all dead deliveries
+
+Examples
+  weir webhooks test alerts
+  weir webhooks deliveries --status dead
+  weir webhooks retry --dead --endpoint alerts
+
+${commonFlagsHelp}`
+
+/** `weir webhooks`. */
+export const command: Command = {
+  usage,
+  run: (args, context) => runSubcommand('webhooks', { list, test, deliveries, retry }, args, context),
+}
+
+type ConfigFlags = { readonly config?: string; readonly data?: string }
+
+function endpointsOf(flags: ConfigFlags, context: CliContext): readonly WebhookSettings[] {
+  return loadSettings({ flags, ...context }).settings.webhooks
+}
+
+async function list(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags } = parseFlags(args, { command: 'webhooks list', flags: {} })
+  const endpoints = endpointsOf(flags, context)
+  const rendered = await withReadableStorage(flags, context, async ({ webhooks }) => {
+    const counts = await webhooks.counts()
+    return endpoints.map((endpoint) => renderEndpoint(endpoint, counts))
+  })
+  if (flags.json) context.out(jsonText(rendered))
+  else if (rendered.length === 0)
+    context.out('There are no endpoints. To add one, see “webhooks” in the documentation of the settings.')
+  else
+    context.out(
+      table(rendered, [
+        { title: 'NAME', value: ({ id }) => id },
+        { title: 'URL', value: ({ origin }) => `${origin}/…` },
+        { title: 'ORGANIZATION', value: ({ organization }) => organization ?? 'all' },
+        { title: 'PENDING', value: ({ pending }) => String(pending), align: 'right' },
+        { title: 'DEAD', value: ({ dead }) => String(dead), align: 'right' },
+      ]),
+    )
+  return 0
+}
+
+async function test(args: readonly string[], context: CliContext): Promise<number> {
+  const signature = { command: 'webhooks test', flags: {}, operands: ['NAME'] } as const
+  const { flags, operands } = parseFlags(args, signature)
+  const [name = ''] = operands
+  const endpoints = endpointsOf(flags, context)
+  const endpoint = endpoints.find((one) => one.name === name)
+  if (endpoint === undefined) throw noEndpoint(name, endpoints)
+  const { status, error } = await sendTestEvent(endpoint)
+  if (error !== null) throw new CommandError(error)
+  const accepted = `${originOf(endpoint)} has accepted the event with status ${status}.`
+  context.out(flags.json ? jsonText({ object: 'webhook_test', status, error }) : accepted)
+  return 0
+}
+
+function noEndpoint(name: string, endpoints: readonly WebhookSettings[]): Error {
+  const known = endpoints.map((endpoint) => endpoint.name).join(', ')
+  const shown = looksSecret(name) ? 'this name' : `the name ${shortText(name, 64)}`
+  return new CommandError(
+    `There is no endpoint with ${shown} in the settings. ${known === '' ? 'They have none.' : `Available: ${known}.`}`,
+  )
+}
+
+const statuses: readonly DeliveryStatus[] = ['pending', 'delivered', 'dead']
+
+async function deliveries(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags } = parseFlags(args, {
+    command: 'webhooks deliveries',
+    flags: { endpoint: 'text', status: 'text', limit: 'text' },
+  })
+  const status = statuses.find((one) => one === flags.status)
+  if (flags.status !== undefined && status === undefined)
+    throw invalidFlag('webhooks', 'status', 'pending, delivered or dead', flags.status)
+  const limit = readLimit(flags.limit)
+  const query = { endpoint: flags.endpoint, status, limit, order: 'desc' } as const
+  const { items } = await withReadableStorage(flags, context, ({ webhooks }) => webhooks.list(query))
+  if (flags.json) context.out(jsonText(items.map(renderDelivery)))
+  else if (items.length === 0) context.out('There are no such deliveries.')
+  else context.out(deliveryTable(items, context.terminal?.size().columns))
+  return 0
+}
+
+function readLimit(text = '50'): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > 1000) throw invalidFlag('webhooks', 'limit', 'a number from 1 to 1000', text)
+  return limit
+}
+
+function deliveryTable(items: readonly DeliveryRecord[], width: number | undefined): string {
+  return fittingTable(
+    items,
+    [
+      { title: 'ID', value: printDeliveryId },
+      { title: 'TYPE', value: ({ type }) => type },
+      { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
+      { title: 'STATUS', value: ({ status }) => status },
+      { title: 'ATTEMPTS', value: ({ attempts }) => String(attempts), align: 'right', dropOrder: 2 },
+      { title: 'ERROR', value: ({ error }) => error ?? '', dropOrder: 3 },
+    ],
+    width,
+  )
+}
+
+async function retry(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'webhooks retry',
+    flags: { dead: 'switch', endpoint: 'text' },
+    operands: ['ID?'],
+  })
+  const [id] = operands
+  if ((id === undefined) !== (flags.dead === true) || (flags.endpoint !== undefined && !flags.dead))
+    throw new UsageError('weir webhooks retry needs the ID of a delivery, or --dead. For help, add --help.')
+  return id === undefined ? retryDead(flags, context) : retryOne(id, flags, context)
+}
+
+type RetryFlags = ConfigFlags & { readonly json?: boolean; readonly endpoint?: string }
+
+async function retryDead(flags: RetryFlags, context: CliContext): Promise<number> {
+  const retried = await withExistingStorage(flags, context, ({ webhooks }) =>
+    webhooks.retryDead(flags.endpoint),
+  )
+  const count = retried === 1 ? '1 delivery is' : `${retried} deliveries are`
+  context.out(
+    flags.json ? jsonText({ object: 'webhook_retry', deliveries: retried }) : `${count} due once more.`,
+  )
+  return 0
+}
+
+async function retryOne(id: string, flags: RetryFlags, context: CliContext): Promise<number> {
+  const key = parseDeliveryId(id)
+  const retried = key && (await withExistingStorage(flags, context, ({ webhooks }) => webhooks.retry(key)))
+  if (retried === undefined)
+    throw new CommandError('There is no delivery with this ID. To list them, run: weir webhooks deliveries')
+  context.out(flags.json ? jsonText(renderDelivery(retried)) : `The delivery ${id} is due once more.`)
+  return 0
+}

@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto'
+import type { WebhookSettings } from '../../config/webhook-settings.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import { type NetworkOverrides, pinnedFetch, RejectedUrl } from '../../lib/pinned-fetch.ts'
+import { loggable } from '../../lib/text.ts'
+import type { WebhookEvent } from '../../storage/ports/webhooks.ts'
+
+/** The result of one attempt: `status` is null where the endpoint did not reply, `error` null where it accepted the event. */
+export type Attempt = { readonly status: number | null; readonly error: string | null }
+
+const timeoutMs = 15_000
+
+/**
+ * Sends an event to an endpoint once, signed as Standard Webhooks say. Any status of 200 to 299 is a success; a redirect
+ * is not followed. Rejects only if the signal is aborted.
+ */
+export async function sendEvent(
+  endpoint: WebhookSettings,
+  event: WebhookEvent,
+  signal: AbortSignal,
+  network?: NetworkOverrides,
+): Promise<Attempt> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    return await attempt(endpoint, event, AbortSignal.any([signal, deadline]), network)
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (deadline.aborted)
+      return { status: null, error: `The endpoint did not respond within ${timeoutMs / 1000} s.` }
+    return { status: null, error: reasonOf(error) }
+  }
+}
+
+/** Sends `webhook.test` to an endpoint, which may have any `events`; it is not stored and not retried. */
+export function sendTestEvent(endpoint: WebhookSettings, network?: NetworkOverrides): Promise<Attempt> {
+  const data = JSON.stringify({ endpoint: endpoint.name })
+  const event = { id: timeSortedId('evt_'), type: 'webhook.test', createdAt: Date.now(), data } as const
+  return sendEvent(endpoint, event, new AbortController().signal, network)
+}
+
+async function attempt(
+  endpoint: WebhookSettings,
+  event: WebhookEvent,
+  signal: AbortSignal,
+  network: NetworkOverrides | undefined,
+): Promise<Attempt> {
+  const body = renderEvent(event)
+  const request = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signedHeaders(endpoint.secret, event.id, body) },
+    body,
+    host: 'host of the endpoint',
+    allowPrivate: endpoint.allow_private === true,
+  } as const
+  const response = await pinnedFetch(new URL(endpoint.url), request, signal, network)
+  const { status } = response
+  if (response.ok) {
+    await response.body?.cancel()
+    return { status, error: null }
+  }
+  const excerpt = loggable((await readExcerpt(response)).trim())
+  return { status, error: `The endpoint responded with status ${status}${excerpt ? `: ${excerpt}` : '.'}` }
+}
+
+/** The body of an event, in the form of OpenAI's. */
+export function renderEvent({ id, type, createdAt, data }: WebhookEvent): string {
+  const head = { id, object: 'event', created_at: Math.floor(createdAt / 1000), type }
+  return JSON.stringify({ ...head, data: JSON.parse(data) as unknown })
+}
+
+/** The time is that of the attempt: receivers reject events that were signed minutes ago. */
+function signedHeaders(secret: string, id: string, body: string, now = Date.now()) {
+  const timestamp = String(Math.floor(now / 1000))
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}
+
+/** In bytes. */
+const maxExcerpt = 300
+
+/** Reads the begin of the reply, which says why the endpoint rejects the event; leaving the loop cancels the rest. */
+async function readExcerpt({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk.subarray(0, maxExcerpt))
+    length += chunk.byteLength
+    if (length >= maxExcerpt) break
+  }
+  return Buffer.concat(chunks).subarray(0, maxExcerpt).toString()
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof RejectedUrl)) return 'The connection to the endpoint was lost.'
+  const { cause } = error
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
+  return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${code}.`
+}

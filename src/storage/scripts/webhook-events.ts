@@ -1,0 +1,111 @@
+import { eq, sql } from 'drizzle-orm'
+import type { WebhookEventType } from '../../domain/accounting/webhook-event.ts'
+import { timeSortedId } from '../../lib/id.ts'
+import { formatUsd } from '../../lib/usd.ts'
+import type { WebhookEvent } from '../ports/webhooks.ts'
+import { api_keys, organizations, projects } from '../schema/organizations.ts'
+import { webhook_events as events } from '../schema/webhooks.ts'
+import { insertInto, select } from '../sql.ts'
+import { type Parameters, type Script, statement } from '../statement.ts'
+
+/** The fields of a `StoredEvent`. */
+export const eventFields = {
+  id: events.id,
+  organization: events.organization_id,
+  type: events.type,
+  createdAt: events.created_at,
+  data: events.data,
+}
+
+type StoredEvent = WebhookEvent & { readonly organization: string | null }
+
+type NewEvent = {
+  readonly organization?: string | null
+  readonly type: WebhookEventType
+  readonly createdAt: number
+  readonly data: string
+}
+
+/** Part of a transaction: writes an event. */
+export function* writeEvent({ organization = null, ...event }: NewEvent): Script<void> {
+  yield* insertEvent({ id: timeSortedId('evt_'), organization, ...event })
+}
+
+const insertEvent = statement(
+  (values: Parameters<Required<NewEvent> & { id: string; organization: string | null }>) =>
+    insertInto(events, {
+      id: values.id,
+      organization_id: values.organization,
+      type: values.type,
+      created_at: values.createdAt,
+      data: values.data,
+    }),
+)
+
+/** What the transaction of a payment knows of a budget; amounts in nano-dollars. */
+export type BudgetCrossing = {
+  readonly owner: string
+  readonly start: number
+  readonly threshold: number
+  readonly limit: string
+  readonly spent: string
+}
+
+/** What it knows of a balance. */
+export type LowBalance = { readonly balance: string; readonly threshold: string }
+
+/** Returns the data of an event as endpoints receive it, and the name of its organization. */
+export function* describeEvent({ type, organization: id, data }: StoredEvent): Script<{
+  readonly organization: string | null
+  readonly data: string
+}> {
+  const [found] = id === null ? [] : yield* selectOrganization({ id })
+  const name = found?.name ?? null
+  const organization = { id, name }
+  switch (type) {
+    case 'budget.threshold': {
+      const crossing = JSON.parse(data) as BudgetCrossing
+      const described = { organization, ...(yield* describeBudget(crossing, id)) }
+      return { organization: name, data: JSON.stringify(described) }
+    }
+    case 'balance.low': {
+      const { balance, threshold } = JSON.parse(data) as LowBalance
+      const amounts = {
+        balance_usd: formatUsd(BigInt(balance)),
+        threshold_usd: formatUsd(BigInt(threshold)),
+      }
+      return { organization: name, data: JSON.stringify({ organization, ...amounts }) }
+    }
+    default:
+      return { organization: name, data }
+  }
+}
+
+const selectOrganization = statement(({ id }: Parameters<{ id: string }>) =>
+  select({ name: organizations.name }, sql`from ${organizations} where ${eq(organizations.id, id)}`),
+)
+
+function* describeBudget(
+  { owner, start, threshold, limit, spent }: BudgetCrossing,
+  organization: string | null,
+) {
+  const [project] = yield* selectProject({ owner })
+  const [key] = yield* selectKey({ owner })
+  const ownerType = project === undefined ? 'api_key' : 'project'
+  const type = owner === organization ? 'organization' : ownerType
+  return {
+    [type]: { id: owner, name: (project ?? key)?.name ?? null },
+    threshold_percent: threshold,
+    budget_usd: formatUsd(BigInt(limit)),
+    spent_usd: formatUsd(BigInt(spent)),
+    period_start: start === 0 ? null : Math.floor(start / 1000),
+  }
+}
+
+const selectProject = statement(({ owner }: Parameters<{ owner: string }>) =>
+  select({ name: projects.name }, sql`from ${projects} where ${eq(projects.id, owner)}`),
+)
+
+const selectKey = statement(({ owner }: Parameters<{ owner: string }>) =>
+  select({ name: api_keys.name }, sql`from ${api_keys} where ${eq(api_keys.public_id, owner)}`),
+)

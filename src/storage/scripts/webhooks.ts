@@ -1,0 +1,224 @@
+import { eq, lt, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
+import { stepRows } from '../common/store-limits.ts'
+import type {
+  ClaimedDelivery,
+  DeliveryKey,
+  DeliveryResult,
+  EndpointFilter,
+  Webhooks,
+} from '../ports/webhooks.ts'
+import { webhook_deliveries as deliveries, webhook_events as events } from '../schema/webhooks.ts'
+import { bare, returning, select, update } from '../sql.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { createOutages } from './provider-outages.ts'
+import { createDeliveryLists } from './webhook-deliveries.ts'
+import { describeEvent, eventFields } from './webhook-events.ts'
+
+/** The webhooks of a database. `now` returns milliseconds since 1970. */
+export function createWebhooks(runner: ScriptRunner, now: () => number = Date.now): Webhooks {
+  const { read, transact, write } = runner
+  return {
+    due: (endpoints) => read(() => findDue(endpoints, now())),
+    route: (endpoints, maxPending) => transact(() => route(endpoints, maxPending, now())),
+    claim: (endpoint, limit, leaseMs) => transact(() => claim(endpoint, limit, leaseMs, now())),
+    record: (key, attempt, result) => write(() => recordResult(key, attempt, result)),
+    abandon: (endpoint, error) => write(() => abandonPending(endpoint, error)),
+    expire: () => transact(() => expire(now())),
+    ...createOutages(runner, now),
+    ...createDeliveryLists(runner, now),
+  }
+}
+
+function* findDue(names: readonly string[], now: number): Script<Awaited<ReturnType<Webhooks['due']>>> {
+  const unrouted = (yield* selectUnrouted()).length > 0
+  return { unrouted, endpoints: (yield* selectDue({ names, now })).map(({ endpoint }) => endpoint) }
+}
+
+const selectUnrouted = statement(() =>
+  select({ id: events.id }, sql`from ${events} where not ${events.routed} limit 1`),
+)
+
+function isDue(endpoint: SQLWrapper, now: SQLWrapper): SQL {
+  return sql`${deliveries.status} = 'pending' and ${deliveries.endpoint} = ${endpoint}
+    and ${deliveries.next_at} <= ${now}`
+}
+
+const selectDue = statement((values: Parameters<{ names: readonly string[]; now: number }>, { rowsOf }) =>
+  select(
+    { endpoint: sql<string>`names.value` },
+    sql`from ${rowsOf(values.names, 'names')}
+      where exists (select 1 from ${deliveries} where ${isDue(sql`names.value`, values.now)})`,
+  ),
+)
+
+type Routed = Awaited<ReturnType<Webhooks['route']>>
+
+function* route(endpoints: readonly EndpointFilter[], maxPending: number, now: number): Script<Routed> {
+  const found = yield* selectSome()
+  if (found.length === 0) return { events: 0, omitted: 0 }
+  const described: { id: string; type: string; owners: readonly (string | null)[] }[] = []
+  for (const event of found) {
+    const { organization, data } = yield* describeEvent(event)
+    if (data !== event.data) yield* setData({ id: event.id, data })
+    described.push({ ...event, owners: [event.organization, organization] })
+  }
+  let omitted = 0
+  for (const { name, events: types, organization } of endpoints) {
+    const wanted = described.filter(
+      ({ type, owners }) => types.has(type) && (organization === undefined || owners.includes(organization)),
+    )
+    if (wanted.length === 0) continue
+    const [{ pending } = { pending: 0 }] = yield* countPending({ endpoint: name })
+    const ids = wanted.slice(0, Math.max(0, maxPending - pending)).map(({ id }) => id)
+    omitted += wanted.length - ids.length
+    if (ids.length > 0) yield* insertDeliveries({ endpoint: name, ids, now })
+  }
+  yield* setRouted({ ids: found.map(({ id }) => id) })
+  return { events: found.length, omitted }
+}
+
+const selectSome = statement((_, { forUpdate, skipLocked }) =>
+  select(
+    eventFields,
+    sql`from ${events} where not ${events.routed} order by ${events.id} limit 100 ${forUpdate} ${skipLocked}`,
+  ),
+)
+
+const setData = statement((values: Parameters<{ id: string; data: string }>) =>
+  update(events, { data: values.data }, sql`where ${eq(events.id, values.id)}`),
+)
+
+const countPending = statement((values: Parameters<{ endpoint: string }>) =>
+  select(
+    { pending: sql<number>`count(*)` },
+    sql`from ${deliveries} where ${deliveries.status} = 'pending' and ${deliveries.endpoint} = ${values.endpoint}`,
+  ),
+)
+
+type NewDeliveries = { endpoint: string; ids: readonly string[]; now: number }
+
+const insertDeliveries = statement(({ endpoint, ids, now }: Parameters<NewDeliveries>, { isOneOf }) => {
+  const columns = sql`${bare(deliveries.event_id)}, ${bare(deliveries.endpoint)}, ${bare(deliveries.next_at)}`
+  return sql<never>`insert into ${deliveries} (${columns})
+    select ${events.id}, ${endpoint}, ${now} from ${events} where ${isOneOf(events.id, ids)} on conflict do nothing`
+})
+
+const setRouted = statement(
+  ({ ids }: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+    sql<never>`update ${events} set ${bare(events.routed)} = true where ${isOneOf(events.id, ids)}`,
+)
+
+function* claim(
+  endpoint: string,
+  limit: number,
+  leaseMs: number,
+  now: number,
+): Script<readonly ClaimedDelivery[]> {
+  const found = yield* selectClaimable({ endpoint, limit, now })
+  if (found.length === 0) return []
+  const ids = found.map(({ id }) => id)
+  yield* setClaimed({ endpoint, ids, now, until: now + leaseMs })
+  const attempts = new Map(found.map((row) => [row.id, row.attempts + 1]))
+  const rows = yield* selectEvents({ ids })
+  return rows.map((event) => ({ event, attempt: attempts.get(event.id) ?? 1 }))
+}
+
+type Claim = { readonly endpoint: string; readonly limit: number; readonly now: number }
+
+const selectClaimable = statement((values: Parameters<Claim>, { forUpdate, skipLocked }) =>
+  select(
+    { id: deliveries.event_id, attempts: deliveries.attempts },
+    sql`from ${deliveries} where ${isDue(values.endpoint, values.now)}
+      order by ${deliveries.next_at} limit ${values.limit} ${forUpdate} ${skipLocked}`,
+  ),
+)
+
+type Claimed = { endpoint: string; ids: readonly string[]; now: number; until: number }
+
+const setClaimed = statement(({ endpoint, ids, now, until }: Parameters<Claimed>, { isOneOf }) =>
+  update(
+    deliveries,
+    { attempts: sql`${deliveries.attempts} + 1`, next_at: until, attempted_at: now },
+    sql`where ${deliveries.endpoint} = ${endpoint} and ${isOneOf(deliveries.event_id, ids)}`,
+  ),
+)
+
+const selectEvents = statement(({ ids }: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+  select(eventFields, sql`from ${events} where ${isOneOf(events.id, ids)} order by ${events.id}`),
+)
+
+function* recordResult(key: DeliveryKey, attempt: number, result: DeliveryResult): Script<void> {
+  yield* setResult({ ...key, ...result, attempt })
+}
+
+const setResult = statement((values: Parameters<DeliveryKey & DeliveryResult & { attempt: number }>) =>
+  update(
+    deliveries,
+    {
+      status: values.status,
+      next_at: values.nextAt,
+      response_status: values.responseStatus,
+      error: values.error,
+    },
+    sql`where ${deliveries.event_id} = ${values.event} and ${deliveries.endpoint} = ${values.endpoint}
+      and ${deliveries.attempts} = ${values.attempt} and ${deliveries.status} = 'pending'`,
+  ),
+)
+
+function* abandonPending(endpoint: string, error: string): Script<void> {
+  yield* setDead({ endpoint, error })
+}
+
+const setDead = statement((values: Parameters<{ endpoint: string; error: string }>) =>
+  update(
+    deliveries,
+    { status: sql`'dead'`, error: values.error },
+    sql`where ${deliveries.endpoint} = ${values.endpoint} and ${deliveries.status} = 'pending'`,
+  ),
+)
+
+const dayMs = 86_400_000
+/** How long a delivered event is kept, and any other one. */
+const [deliveredMs, keptMs] = [3 * dayMs, 30 * dayMs]
+
+function* expire(now: number): Script<number> {
+  const before = firstIdAt(now - deliveredMs)
+  const delivered = yield* deleteDelivered({ before })
+  const finished = yield* deleteWithoutDeliveries({ before })
+  const old = yield* deleteOld({ before: firstIdAt(now - keptMs) })
+  return delivered.length + finished.length + old.length
+}
+
+/** The ids of events begin with the digits of their time. */
+function firstIdAt(time: number): string {
+  return `evt_${time.toString(16).padStart(12, '0')}`
+}
+
+const limit = sql.raw(String(stepRows))
+
+const deleteDelivered = statement(({ before }: Parameters<{ before: string }>) => {
+  const key = sql`${bare(deliveries.event_id)}, ${bare(deliveries.endpoint)}`
+  return returning(
+    { id: deliveries.event_id },
+    sql`delete from ${deliveries} where (${key}) in (select ${key} from ${deliveries}
+      where ${deliveries.status} = 'delivered' and ${lt(deliveries.event_id, before)} limit ${limit})`,
+  )
+})
+
+/** Deletes the events of a subselect. */
+function deleteEvents(condition: SQL): SQL<{ readonly id: string }> {
+  return returning(
+    { id: events.id },
+    sql`delete from ${events} where ${events.id} in (
+      select ${events.id} from ${events} where ${condition} limit ${limit})`,
+  )
+}
+
+const deleteWithoutDeliveries = statement(({ before }: Parameters<{ before: string }>) =>
+  deleteEvents(sql`${lt(events.id, before)} and not exists (
+    select 1 from ${deliveries} where ${eq(deliveries.event_id, events.id)})`),
+)
+
+const deleteOld = statement(({ before }: Parameters<{ before: string }>) =>
+  deleteEvents(sql`${lt(events.id, before)}`),
+)

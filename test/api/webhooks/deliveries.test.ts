@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import type { WebhookSettings } from '../../../src/config/webhook-settings.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { jsonReply } from '../../support/chat-fixtures.ts'
+import { chatRequest, startScenario } from '../../support/scenario.ts'
+import { json } from '../../support/script.ts'
+import { startReceiver, webhookSecret } from '../../support/webhook-receiver.ts'
+import { adminKey, requestAdmin } from '../support/admin.ts'
+
+const failure = json({ error: { message: 'Down.' } }, { status: 500 })
+
+/** A gateway with these endpoints, whose provider fails once: that is an event. */
+function startWith(...webhooks: readonly WebhookSettings[]) {
+  return startScenario([failure, jsonReply()], {
+    settings: { webhooks: [...webhooks], breaker: { failures: 1 } },
+    environment: { WEIR_ADMIN_KEY: adminKey },
+  })
+}
+
+type Listed = { readonly data: readonly Readonly<Record<string, unknown>>[] }
+
+async function deliveriesOf({ app }: Awaited<ReturnType<typeof startWith>>, query = '') {
+  const { body } = await requestAdmin(app, 'GET', `webhook_deliveries${query}`)
+  return (body as unknown as Listed).data
+}
+
+const rejecting =
+  (status: number, body = 'No such channel.') =>
+  () =>
+    new Response(body, { status })
+
+test('an event that is rejected is pending, and sent with the same id once more', async () => {
+  await using receiver = startReceiver([rejecting(500)])
+  await using scenario = await startWith(receiver.settings)
+  await scenario.app.chat(chatRequest)
+  const [first] = await receiver.waitFor(1)
+  await waitUntil(async () => (await deliveriesOf(scenario))[0]?.error != null, 'the result of the attempt')
+  const [pending] = await deliveriesOf(scenario, '?status=pending')
+  expect(pending).toMatchObject({
+    id: `${first?.event.id}:alerts`,
+    type: 'provider.down',
+    status: 'pending',
+    attempts: 1,
+    response_status: 500,
+    error: 'The endpoint responded with status 500: No such channel.',
+    data: { provider: 'acme' },
+  })
+  const delay = Date.parse(String(pending?.next_attempt_at)) - Date.parse(String(pending?.attempted_at))
+  expect(delay).toBeWithin(4000, 60_000)
+  const retried = await requestAdmin(scenario.app, 'POST', `webhook_deliveries/${pending?.id}/retry`)
+  expect([retried.status, retried.body.attempts]).toEqual([200, 0])
+  const [, second] = await receiver.waitFor(2)
+  expect([second?.body, second?.headers['webhook-id']]).toEqual([first?.body, first?.event.id])
+  await waitUntil(
+    async () => (await deliveriesOf(scenario, '?status=delivered')).length === 1,
+    'the delivery',
+  )
+})
+
+test('an endpoint that replies with 410 receives nothing more until a reload', async () => {
+  await using receiver = startReceiver([rejecting(410)])
+  await using scenario = await startWith(receiver.settings)
+  await scenario.app.chat(chatRequest)
+  await waitUntil(async () => (await deliveriesOf(scenario, '?status=dead')).length === 1, 'a dead delivery')
+  await waitUntil(() => scenario.app.lines.some((line) => line.includes('endpoint is gone')), 'the log')
+  // The provider is up: an event that no endpoint receives.
+  await scenario.app.chat(chatRequest)
+  const { runtime } = scenario.app
+  const { settings } = runtime.configuration()
+  const webhooks = settings.webhooks.map((endpoint) => ({ ...endpoint }))
+  await runtime.reload({ settings: { ...settings, webhooks }, file: null, environment: {} })
+  const { body } = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/retry')
+  expect(body).toEqual({ object: 'webhook_retry', deliveries: 1 })
+  await receiver.waitFor(2, ({ event }) => event.type === 'provider.down')
+})
+
+test('a slow endpoint does not hold up another one', async () => {
+  const gate = Promise.withResolvers<Response>()
+  await using slow = startReceiver([() => gate.promise as unknown as Response], { name: 'slow' })
+  await using quick = startReceiver([], { name: 'quick' })
+  await using scenario = await startWith(slow.settings, quick.settings)
+  await scenario.app.chat(chatRequest)
+  await slow.waitFor(1)
+  await quick.waitFor(1)
+  await scenario.app.chat(chatRequest)
+  await quick.waitFor(2)
+  gate.resolve(new Response())
+  await slow.waitFor(2)
+})
+
+test.each([
+  [
+    'the name leads to this machine',
+    'https://localhost:1/',
+    {},
+    /^The host of the endpoint is not on the public/,
+  ],
+  [
+    'nothing listens',
+    'http://127.0.0.1:1/',
+    { allow_private: true },
+    /^The host of the endpoint could not be reached/,
+  ],
+])('a test says that %s', async (_, url, more, message) => {
+  await using scenario = await startWith({ name: 'alerts', url, secret: webhookSecret, ...more })
+  const { body } = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/test')
+  expect(body).toEqual({ object: 'webhook_test', status: null, error: expect.stringMatching(message) })
+})
+
+test('a redirect is not followed', async () => {
+  await using target = startReceiver()
+  const redirect = () => Response.redirect(target.settings.url, 307)
+  await using receiver = startReceiver([redirect])
+  await using scenario = await startWith(receiver.settings)
+  const { body } = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/test')
+  expect(body).toMatchObject({ status: 307, error: 'The endpoint responded with status 307.' })
+  expect(target.received).toEqual([])
+})
+
+test('the list of endpoints has neither the secret nor the path of the URL, and a log neither', async () => {
+  await using receiver = startReceiver([rejecting(500, '')])
+  await using scenario = await startWith(receiver.settings)
+  const tested = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/test')
+  expect(tested.body.status).toBe(500)
+  await scenario.app.chat(chatRequest)
+  await receiver.waitFor(2)
+  const listed = await requestAdmin(scenario.app, 'GET', 'webhooks')
+  expect(listed.body).toEqual({
+    object: 'list',
+    data: [
+      {
+        object: 'webhook_endpoint',
+        id: 'alerts',
+        origin: new URL(receiver.settings.url).origin,
+        events: expect.arrayContaining(['budget.threshold', 'response.completed']),
+        organization: null,
+        allow_private: true,
+        pending: expect.any(Number),
+        dead: 0,
+      },
+    ],
+  })
+  const shown = JSON.stringify([listed, tested, scenario.app.lines])
+  expect(shown).not.toContain(webhookSecret.slice(6))
+  expect(shown).not.toContain('token-of-the-url')
+  const missing = await requestAdmin(scenario.app, 'POST', 'webhooks/other/test')
+  expect([missing.status, missing.body.error]).toEqual([
+    404,
+    expect.objectContaining({ message: "There is no webhook endpoint 'other'." }),
+  ])
+})
