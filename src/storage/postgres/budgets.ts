@@ -1,6 +1,8 @@
 import { maxNanos } from '../../lib/usd.ts'
 import { maxBudgets } from '../common/reserved-budgets.ts'
 import type { BudgetLimit } from '../ports/ledger.ts'
+import type { AlertRules } from '../ports/webhooks.ts'
+import { eventsOf } from './alerts.ts'
 import type { Parameters } from './writer/statement.ts'
 
 /** Returns the budgets of a reservation for the column `limits` of `input`: `[["owner", start, "limit"], …]`. */
@@ -79,15 +81,41 @@ export const reservedBudgets = `reserved_budgets AS (
     ON CONFLICT (owner_id, start) DO UPDATE SET reserved = budgets.reserved + excluded.reserved)`
 
 /** Settles what was released in its budgets, which stop at the highest sum that a column holds. */
-export const settledBudgets = `settled_budgets AS (
-    UPDATE budgets b SET reserved = reserved - s.amount, spent = least(b.spent + s.spent, ${maxNanos}),
-      held = least(b.held + s.held, ${maxNanos})
-    FROM (${sumsByBudget(
-      'released',
-      `sum(counted) amount, sum(spent) spent,
-      sum(CASE WHEN cost_unknown THEN greatest(counted - spent, 0) ELSE 0 END) held`,
-    )}) s
-    WHERE ${ofBudget})`
+export function settledBudgets(
+  parameters: Parameters,
+  { budgetThresholds }: AlertRules,
+  now: number,
+): readonly string[] {
+  const settled = (sums: string, notified = '') => `settled_budgets AS (
+    UPDATE budgets b SET reserved = reserved - s.amount, spent = ${spentNow},
+      held = least(b.held + s.held, ${maxNanos})${notified}
+    FROM (${sums}) s WHERE ${ofBudget})`
+  const sums = sumsByBudget('released', settledSums)
+  if (budgetThresholds.length === 0) return [settled(sums)]
+  const thresholds = parameters.add(budgetThresholds)
+  return [
+    `settled_sums AS (${sumsByBudget('released', `${settledSums}, max((l->>2)::bigint) highest`)})`,
+    `crossed AS (
+      SELECT b.organization_id, b.owner_id, b.start, threshold, s.highest, ${spentNow} spent
+      FROM settled_sums s JOIN budgets b ON ${ofBudget}
+      JOIN unnest(${thresholds}::int[]) threshold
+        ON threshold > b.notified AND s.highest > 0 AND ${spentNow} * 100 >= s.highest * threshold)`,
+    `crossings AS (${eventsOf(parameters, 'budget.threshold', crossings, now)})`,
+    settled('SELECT * FROM settled_sums', notified),
+  ]
+}
+
+const spentNow = `least(b.spent + s.spent, ${maxNanos})`
+
+const settledSums = `sum(counted) amount, sum(spent) spent,
+      sum(CASE WHEN cost_unknown THEN greatest(counted - spent, 0) ELSE 0 END) held`
+
+const crossings = `SELECT organization_id, json_build_object('owner', owner_id, 'start', start, 'threshold', threshold,
+      'limit', highest::text, 'spent', spent::text) data FROM crossed`
+
+const notified = `,
+      notified = greatest(b.notified, (
+        SELECT max(threshold) FROM crossed c WHERE c.owner_id = b.owner_id AND c.start = b.start))`
 
 /** Subtracts what was released from what is reserved of its budgets. */
 export const returnedBudgets = `returned_budgets AS (

@@ -16,6 +16,7 @@ import {
   type SettleOptions,
   type Write,
 } from '../ports/ledger.ts'
+import { type CurrentAlerts, noAlerts } from '../ports/webhooks.ts'
 import { isMade, releaseReservations, selectAbandoned, toRefusal, toReserveJob } from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
 import { noAnswer, type Query } from './connection/connections.ts'
@@ -23,10 +24,10 @@ import type { Database } from './connection/database.ts'
 import { createScriptRunner } from './run-script.ts'
 import { toWriteRows } from './writes.ts'
 
-/** The ledger in the PostgreSQL database. */
-export function createLedger(database: Database): Ledger {
-  const settleNow = createSettleNow(database.writer)
-  const record = createSettleNow(database.usageWriter)
+/** The ledger in the PostgreSQL database; `alerts` are the events for webhooks. */
+export function createLedger(database: Database, alerts: CurrentAlerts = () => noAlerts): Ledger {
+  const settleNow = createSettleNow(database.writer, alerts)
+  const record = createSettleNow(database.usageWriter, alerts)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
   const settle = createSettle(settleNow, retries, closing.signal)
@@ -97,14 +98,15 @@ async function releaseLate(
   if (isMade(row)) await release()
 }
 
-function createSettleNow(writer: Database['writer']): SettleNow {
+function createSettleNow(writer: Database['writer'], alerts: CurrentAlerts): SettleNow {
   return async (request, outcome, options) => {
     const { id, organization } = request
     const { writes = noWrites, reserved = true, budgeted = true } = options
     const costs = { reserved, budgeted, costUnknown: outcome.costUnknown ?? false }
     const job = { kind: 'settle', id, organization, ...costs, usage: toUsageRow(request, outcome) } as const
     const rows = toWriteRows(id, writes)
-    return toSettlement(await writer.write({ ...job, entry: timeSortedId('led_'), rows }))
+    const entry = timeSortedId('led_')
+    return toSettlement(await writer.write({ ...job, entry, rows, alerts: alerts() }))
   }
 }
 

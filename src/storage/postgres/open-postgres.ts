@@ -38,7 +38,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
   const cluster = await joinCluster(url, database, options.clock).catch((error) =>
     closeAfter(database, error),
   )
-  const ledger = createLedger(database)
+  const ledger = createLedger(database, options.alerts)
   const runner = createScriptRunner(database)
   const callerQuery = createCallerQuery(database.query, health)
   const responses = createResponses(database)

@@ -1,9 +1,11 @@
 import { maxNanos } from '../../lib/usd.ts'
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Settlement } from '../ports/ledger.ts'
+import { type AlertRules, noAlerts } from '../ports/webhooks.ts'
 import { usage as usageTable } from '../schema/postgres.ts'
 import { type UsageColumn, usageRow, type UsageValue } from '../usage/usage-row.ts'
 import { serverTime } from './connection/connections.ts'
+import { lowBalances } from './alerts.ts'
 import { settledBudgets } from './budgets.ts'
 import { columnTypesOf, Parameters, type Statement } from './writer/statement.ts'
 import { writeParts, type WriteRows } from './writes.ts'
@@ -24,6 +26,7 @@ export type SettleJob = {
   /** The id of its ledger entry, if it is charged. */
   readonly entry: string
   readonly rows: WriteRows
+  readonly alerts: AlertRules
 }
 
 /** The row of a request in `usage`. */
@@ -81,8 +84,9 @@ export function settleStatement(id: string, jobs: readonly SettleJob[], now: num
 
 /** Charges in the order of the jobs, so that the sum for an organization stops at the lowest balance that a column holds. */
 function chargeParts(parameters: Parameters, jobs: readonly SettleJob[], now: number): readonly string[] {
+  const { alerts = noAlerts } = jobs[0] ?? {}
   const released = jobs.some(({ budgeted }) => budgeted)
-    ? [releasedWithBudgets(parameters, jobs), settledBudgets]
+    ? [releasedWithBudgets(parameters, jobs), ...settledBudgets(parameters, alerts, now)]
     : [releasedPrepaid(parameters, jobs)]
   return [
     ...released,
@@ -92,6 +96,7 @@ function chargeParts(parameters: Parameters, jobs: readonly SettleJob[], now: nu
       FROM released JOIN organizations o ON o.id = organization_id)`,
     `charges AS (
       SELECT sums.*, (least(total, highest) - least(total - cost, highest))::bigint charged FROM sums)`,
+    ...lowBalances(parameters, alerts, now),
     `charged_organizations AS (
       UPDATE organizations o SET balance = balance - s.charged, reserved = reserved - s.amount
       FROM (SELECT organization_id, sum(charged) charged, sum(amount) amount FROM charges GROUP BY 1) s

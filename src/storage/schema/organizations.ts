@@ -91,7 +91,7 @@ export const api_keys = sqliteTable(
     permissions: text().notNull().default('[]'),
     tags: text().notNull().default('[]'),
     note: text(),
-    /** The `expires_at` of which a webhook has told. */
+    /** The `expires_at` for which there is a webhook event. */
     expiry_notified: integer(),
   },
   (table) => [
@@ -128,7 +128,7 @@ export const budgets = sqliteTable(
     held: integer().notNull().default(0),
     /** What the budgets of keys that this key created have taken, and not returned. */
     allocated: integer().notNull().default(0),
-    /** The highest share of the budget, in percent, of which a webhook has told in this period. */
+    /** The highest share of the budget, in percent, for which there is a webhook event. */
     notified: integer().notNull().default(0),
   },
   (table) => [

@@ -65,8 +65,7 @@ export function* describeEvent({ type, organization: id, data }: StoredEvent): S
   switch (type) {
     case 'budget.threshold': {
       const crossing = JSON.parse(data) as BudgetCrossing
-      const described = { organization, ...(yield* describeBudget(crossing, id)) }
-      return { organization: name, data: JSON.stringify(described) }
+      return { organization: name, data: JSON.stringify(yield* describeBudget(crossing, organization)) }
     }
     case 'balance.low': {
       const { balance, threshold } = JSON.parse(data) as LowBalance
@@ -85,16 +84,13 @@ const selectOrganization = statement(({ id }: Parameters<{ id: string }>) =>
   select({ name: organizations.name }, sql`from ${organizations} where ${eq(organizations.id, id)}`),
 )
 
-function* describeBudget(
-  { owner, start, threshold, limit, spent }: BudgetCrossing,
-  organization: string | null,
-) {
-  const [project] = yield* selectProject({ owner })
-  const [key] = yield* selectKey({ owner })
-  const ownerType = project === undefined ? 'api_key' : 'project'
-  const type = owner === organization ? 'organization' : ownerType
+type Owner = { readonly id: string | null; readonly name: string | null }
+
+function* describeBudget({ owner, start, threshold, limit, spent }: BudgetCrossing, organization: Owner) {
   return {
-    [type]: { id: owner, name: (project ?? key)?.name ?? null },
+    organization,
+    owner:
+      owner === organization.id ? { type: 'organization', ...organization } : yield* describeOwner(owner),
     threshold_percent: threshold,
     budget_usd: formatUsd(BigInt(limit)),
     spent_usd: formatUsd(BigInt(spent)),
@@ -102,10 +98,17 @@ function* describeBudget(
   }
 }
 
-const selectProject = statement(({ owner }: Parameters<{ owner: string }>) =>
-  select({ name: projects.name }, sql`from ${projects} where ${eq(projects.id, owner)}`),
+function* describeOwner(id: string): Script<Owner & { readonly type: string }> {
+  const [project] = yield* selectProject({ id })
+  if (project) return { type: 'project', id, name: project.name }
+  const [key] = yield* selectKey({ id })
+  return { type: 'api_key', id, name: key?.name ?? null }
+}
+
+const selectProject = statement(({ id }: Parameters<{ id: string }>) =>
+  select({ name: projects.name }, sql`from ${projects} where ${eq(projects.id, id)}`),
 )
 
-const selectKey = statement(({ owner }: Parameters<{ owner: string }>) =>
-  select({ name: api_keys.name }, sql`from ${api_keys} where ${eq(api_keys.public_id, owner)}`),
+const selectKey = statement(({ id }: Parameters<{ id: string }>) =>
+  select({ name: api_keys.name }, sql`from ${api_keys} where ${eq(api_keys.public_id, id)}`),
 )

@@ -9,6 +9,9 @@ import { textOf } from './run-script.ts'
 /** The balance of an organization, and the sum of the open reservations that it pays. */
 export type Balance = { readonly balance: Nanos; readonly reserved: Nanos }
 
+/** What is spent of a budget, and the highest share of it, in percent, for which there is an event. */
+export type NotedUse = BudgetUse & { readonly notified: number }
+
 /** The most balances, and the most budgets, that stay in memory; a few hundred bytes each. */
 const maxKept = 20_000
 
@@ -21,7 +24,7 @@ export class Amounts {
   readonly #sqlite: Sqlite
   #prepared: ReturnType<typeof prepareStatements> | undefined
   readonly #balances = new Map<string, Kept<Balance>>()
-  readonly #budgets = new Map<string, Kept<BudgetUse>>()
+  readonly #budgets = new Map<string, Kept<NotedUse>>()
   #changed: { flush(): void }[] = []
   /** Whether this transaction has made sure that no other connection has written since the last one. */
   #isCurrent = false
@@ -49,12 +52,12 @@ export class Amounts {
   }
 
   /** Throws if the budget is that of another organization. */
-  budget(organization: string, key: BudgetKey): BudgetUse {
+  budget(organization: string, key: BudgetKey): NotedUse {
     return this.#keptBudget(organization, key).value
   }
 
-  /** Changes a budget; what other keys have taken from it is changed elsewhere. */
-  setBudget(organization: string, key: BudgetKey, value: BudgetUse): void {
+  /** Changes a budget; what other keys have taken from it, and `notified`, are written elsewhere. */
+  setBudget(organization: string, key: BudgetKey, value: NotedUse): void {
     this.#set(this.#keptBudget(organization, key), value)
   }
 
@@ -91,7 +94,7 @@ export class Amounts {
     return kept
   }
 
-  #keptBudget(organization: string, { owner, start }: BudgetKey): Kept<BudgetUse> {
+  #keptBudget(organization: string, { owner, start }: BudgetKey): Kept<NotedUse> {
     const { readBudget, writeBudget } = this.#current()
     const id = `${organization} ${start} ${owner}`
     const known = this.#budgets.get(id)
@@ -99,7 +102,7 @@ export class Amounts {
     const row = readBudget.get(owner, start)
     if (row !== null && row.organization !== organization)
       throw new Error(`The budget of ${owner} is not one of the organization ${organization}.`)
-    const kept = new Kept<BudgetUse>(row === null ? unused : toBudgetUse(row), ({ spent, reserved, held }) =>
+    const kept = new Kept<NotedUse>(row === null ? unused : toUse(row), ({ spent, reserved, held }) =>
       writeBudget.run(owner, start, organization, spent, reserved, held),
     )
     this.#budgets.set(id, kept)
@@ -145,22 +148,32 @@ class Kept<T> {
   }
 }
 
-const unused: BudgetUse = { spent: 0n, reserved: 0n, held: 0n, allocated: 0n }
+const unused: NotedUse = { spent: 0n, reserved: 0n, held: 0n, allocated: 0n, notified: 0 }
 
-type UseRow = Readonly<Record<keyof BudgetUse, number>> & { readonly organization: string }
+type UseRow = Readonly<Record<keyof NotedUse, number>> & { readonly organization: string }
 
-function toBudgetUse({ spent, reserved, held, allocated }: UseRow): BudgetUse {
+function toUse({ spent, reserved, held, allocated, notified }: UseRow): NotedUse {
   return {
     spent: BigInt(spent),
     reserved: BigInt(reserved),
     held: BigInt(held),
     allocated: BigInt(allocated),
+    notified,
   }
+}
+
+const useFields = {
+  organization: budgets.organization_id,
+  spent: budgets.spent,
+  reserved: budgets.reserved,
+  held: budgets.held,
+  allocated: budgets.allocated,
+  notified: budgets.notified,
 }
 
 function prepareStatements(sqlite: Sqlite) {
   const { balance, deletion, id } = organizations
-  const { owner_id, start, organization_id: organization, spent, reserved, held, allocated } = budgets
+  const { owner_id, start, spent, reserved, held } = budgets
   return {
     /** Changes with each commit of another connection. */
     version: sqlite.prepare<{ readonly data_version: number }, []>('PRAGMA data_version'),
@@ -178,15 +191,10 @@ function prepareStatements(sqlite: Sqlite) {
       ),
     ),
     readBudget: sqlite.prepare<UseRow, [string, number]>(
-      textOf(
-        select(
-          { organization, spent, reserved, held, allocated },
-          sql`from ${budgets} where ${owner_id} = ? and ${start} = ?`,
-        ),
-      ),
+      textOf(select(useFields, sql`from ${budgets} where ${owner_id} = ? and ${start} = ?`)),
     ),
     writeBudget: sqlite.prepare<unknown, [string, number, string, Nanos, Nanos, Nanos]>(
-      textOf(sql`insert into ${budgets} (${bare(owner_id)}, ${bare(start)}, ${bare(organization)},
+      textOf(sql`insert into ${budgets} (${bare(owner_id)}, ${bare(start)}, ${bare(budgets.organization_id)},
           ${bare(spent)}, ${bare(reserved)}, ${bare(held)}) values (?, ?, ?, ?, ?, ?)
         on conflict (${bare(owner_id)}, ${bare(start)}) do update set ${bare(spent)} = excluded.${bare(spent)},
           ${bare(reserved)} = excluded.${bare(reserved)}, ${bare(held)} = excluded.${bare(held)}`),

@@ -8,6 +8,7 @@ import { ledger, organizations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { bare, insertInto } from '../sql.ts'
 import { type UsageColumn, usageRow } from '../usage/usage-row.ts'
+import type { WriteAlerts } from './alerts.ts'
 import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import type { Payment, Reservations } from './reservation-statements.ts'
@@ -29,7 +30,12 @@ export type Settle = (
   writes?: () => void,
 ) => Settlement
 
-export function prepareSettle(database: Database, reservations: Reservations, now: () => number): Settle {
+export function prepareSettle(
+  database: Database,
+  reservations: Reservations,
+  alerts: WriteAlerts,
+  now: () => number,
+): Settle {
   const insertUsage = prepareUsageInsert(database)
   const insertCharge = prepareCharge(database, now)
 
@@ -40,7 +46,7 @@ export function prepareSettle(database: Database, reservations: Reservations, no
     const charged = removed?.prepaid ? chargeOf(amounts, request, cost) : 0n
     if (charged > 0n) insertCharge(request, charged)
     writes()
-    if (removed !== undefined) give(amounts, request, removed, { cost, charged, outcome })
+    if (removed !== undefined) give(amounts, request, removed, { cost, charged, outcome }, alerts)
     return removed?.prepaid ? { recorded: true, charged } : uncharged
   }
 }
@@ -53,16 +59,25 @@ function chargeOf(amounts: Amounts, { organization }: RequestMetadata, cost: Nan
 
 type Costs = { readonly cost: Nanos; readonly charged: Nanos; readonly outcome: Outcome }
 
-/** Charges the balance and the budgets, and returns to them what was reserved. Reads all of them before it changes the first. */
+/**
+ * Charges the balance and the budgets, and returns to them what was reserved. Reads all of them, and writes the events for
+ * webhooks, before it changes the first.
+ */
 function give(
   amounts: Amounts,
   { organization }: RequestMetadata,
   { amount, prepaid, budgets }: Payment,
   { cost, charged, outcome }: Costs,
+  alerts: WriteAlerts,
 ): void {
   const found = amounts.balance(organization)
-  const uses = budgets.map((key) => ({ key, use: amounts.budget(organization, key) }))
+  const uses = budgets.map((key) => {
+    const use = amounts.budget(organization, key)
+    const spent = clampToColumn(use.spent + cost)
+    return { key, use: { ...use, spent, notified: alerts.spent(organization, key, use.notified, spent) } }
+  })
   const held = outcome.costUnknown && amount > cost ? amount - cost : 0n
+  if (charged > 0n && found !== undefined) alerts.charged(organization, found.balance, charged)
   if (prepaid && found !== undefined) {
     const { balance, reserved } = found
     amounts.setBalance(organization, { balance: balance - charged, reserved: without(reserved, amount) })
@@ -70,7 +85,6 @@ function give(
   for (const { key, use } of uses)
     amounts.setBudget(organization, key, {
       ...use,
-      spent: clampToColumn(use.spent + cost),
       reserved: without(use.reserved, amount),
       held: clampToColumn(use.held + held),
     })

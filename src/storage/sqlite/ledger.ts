@@ -9,10 +9,12 @@ import {
 } from '../common/settlement-retries.ts'
 import { retryWhileUnavailable } from '../ports/health.ts'
 import { type Ledger, noWrites, type Settlement, type SettleOptions } from '../ports/ledger.ts'
+import { type CurrentAlerts, noAlerts } from '../ports/webhooks.ts'
 import { reservations } from '../schema/organizations.ts'
 import { runs } from '../schema/stored.ts'
 import { select } from '../sql.ts'
 import { type Parameters, statement } from '../statement.ts'
+import { prepareAlerts } from './alerts.ts'
 import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import { prepareSettle, type Settle } from './ledger-statements.ts'
@@ -25,10 +27,15 @@ import { type ExecuteWrites, prepareWrites } from './writes.ts'
 /** The ledger in the SQLite database, whose reports call `flush` before they read. */
 export type SqliteLedger = Ledger & Pick<UsageBatcher, 'flush'>
 
-/** Creates the ledger. `now` returns milliseconds since 1970. */
-export function createLedger(database: Database, writer: Writer, now: () => number = Date.now): SqliteLedger {
+/** Creates the ledger. `alerts` are the events for webhooks; `now` returns milliseconds since 1970. */
+export function createLedger(
+  database: Database,
+  writer: Writer,
+  alerts: CurrentAlerts = () => noAlerts,
+  now: () => number = Date.now,
+): SqliteLedger {
   const reservedMoney = prepareReservations(database)
-  const settleNow = prepareSettle(database, reservedMoney, now)
+  const settleNow = prepareSettle(database, reservedMoney, prepareAlerts(database, alerts, now), now)
   const execute = prepareWrites(database)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) =>

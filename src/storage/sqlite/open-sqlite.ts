@@ -31,13 +31,13 @@ import { createWriter } from './writer.ts'
 
 /**
  * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
-export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: StorageOptions = {}): Storage {
+export function openSqlite(file: string, log: Log, options: StorageOptions = {}): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
   const health = createHealth(database, log)
-  const writer = createWriter(database, { health, onCommit: () => wal.committed(), lockTimeoutMs })
+  const writer = createWriter(database, { ...options, health, onCommit: () => wal.committed() })
   const runner = createScriptRunner(database, writer)
-  const ledger = createLedger(database, writer)
+  const ledger = createLedger(database, writer, options.alerts)
   const { subtractDeleted } = prepareTotalsUpkeep(database)
   const wal = limitWalSize(database, writer, log)
   return {
@@ -54,7 +54,7 @@ export function openSqlite(file: string, log: Log, { lockTimeoutMs, clock }: Sto
     returnSpace: createSpaceReturn(database, writer),
     bootstrap: (input) => runner.transact(() => bootstrap(input, Date.now())).catch(throwForOperator),
     readiness: createReadiness(database, writer, health),
-    limits: createMemoryLimits(clock),
+    limits: createMemoryLimits(options.clock),
     peers: createOnlyPeer(),
     runs: createRunStore(database, writer),
     writerStats: writer.stats,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import { parseBudgets, printBudgets } from '../common/reserved-budgets.ts'
+import { parseBudgets, printBudgets, type ReservedBudget } from '../common/reserved-budgets.ts'
 import { clampToColumn } from '../common/store-limits.ts'
-import type { BudgetKey, BudgetUse } from '../ports/budgets.ts'
+import type { BudgetUse } from '../ports/budgets.ts'
 import type { BudgetLimit, Reservation, ReservationRefusal } from '../ports/ledger.ts'
 import { reservations } from '../schema/organizations.ts'
 import { bare, insertInto } from '../sql.ts'
@@ -27,7 +27,7 @@ export type Payment = {
   readonly amount: Nanos
   /** Whether the balance pays. */
   readonly prepaid: boolean
-  readonly budgets: readonly BudgetKey[]
+  readonly budgets: readonly ReservedBudget[]
 }
 
 export function prepareReservations(database: Database): Reservations {

@@ -5,6 +5,7 @@ import { reserveStatement, toReserveJob } from '../../../src/storage/postgres/re
 import { settleStatement, toUsageRow } from '../../../src/storage/postgres/settlement.ts'
 import type { Statement } from '../../../src/storage/postgres/writer/statement.ts'
 import { toWriteRows } from '../../../src/storage/postgres/writes.ts'
+import { noAlerts } from '../../../src/storage/ports/webhooks.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createMintedKeys } from '../../../src/storage/scripts/minted-keys.ts'
 import type { ManagedStores } from '../../../src/storage/ports/storage.ts'
@@ -34,7 +35,10 @@ async function postgresWith(budgets: number) {
   }
 }
 
-test.skipIf(!hasPostgres)('PostgreSQL finds the budgets of many requests by their key', async () => {
+test.skipIf(!hasPostgres).each([
+  ['', noAlerts],
+  [', also with webhooks', { ...noAlerts, budgetThresholds: [50, 80, 100], lowBalance: 1n }],
+])('PostgreSQL finds the budgets of many requests by their key%s', async (_, alerts) => {
   const explain = await postgresWith(200_000)
   const requests = Array.from({ length: 250 }, () => requestOf('o'))
   const none = toWriteRows('', [])
@@ -52,6 +56,7 @@ test.skipIf(!hasPostgres)('PostgreSQL finds the budgets of many requests by thei
     usage: toUsageRow(request, { status: 200, cost: 3n }),
     entry: timeSortedId('led_'),
     rows: none,
+    alerts,
   }))
   for (const statement of [reserveStatement('1', reserves), settleStatement('2', settles, 1)]) {
     const plan = await explain(statement)

@@ -9,7 +9,7 @@ import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
 import type { Bootstrap, BootstrapInput, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
-import type { Webhooks } from '../../../../src/storage/ports/webhooks.ts'
+import type { CurrentAlerts, Webhooks } from '../../../../src/storage/ports/webhooks.ts'
 import type { UsageBuckets, UsageQuery, UsageReport } from '../../../../src/storage/ports/usage.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/ledger.ts'
 import { completionSearch as postgresSearch } from '../../../../src/storage/postgres/completion-search.ts'
@@ -90,6 +90,7 @@ export type SharedTestStore = TestStore & {
 /** `clock` is that of the rate limits; otherwise it is that of the database. */
 export type StoreOptions = {
   readonly clock?: () => number
+  readonly alerts?: CurrentAlerts
   /** How long PostgreSQL is waited for; by default, for longer than a busy machine takes. */
   readonly timeoutMs?: number | undefined
 }
@@ -114,11 +115,11 @@ export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Pr
 }
 
 /** A store in a SQLite file. */
-export async function openSqliteStore(): Promise<TestStore> {
+export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<TestStore> {
   const { database, writer } = testStorage()
   const runner = createScriptRunner(database, writer)
   const { subtractDeleted } = prepareTotalsUpkeep(database)
-  const ledger = createLedger(database, writer)
+  const ledger = createLedger(database, writer, alerts)
   return {
     ...createManagedStores(runner),
     ledger,
@@ -153,6 +154,7 @@ export async function openSqliteStore(): Promise<TestStore> {
 /** A store in a database of its own. */
 export async function openPostgresStore({
   clock,
+  alerts,
   timeoutMs = 20_000,
 }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
@@ -172,7 +174,7 @@ export async function openPostgresStore({
     shared: { process: database.process, processes: cluster.processes },
     renewLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
     ...createManagedStores(runner),
-    ledger: postgresLedger.createLedger(database),
+    ledger: postgresLedger.createLedger(database, alerts),
     completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),
     otherResponses: () => postgresResponses.createResponses(database, 0),

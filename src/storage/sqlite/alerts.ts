@@ -1,0 +1,67 @@
+import type { Nanos } from '../../lib/usd.ts'
+import type { ReservedBudget } from '../common/reserved-budgets.ts'
+import type { CurrentAlerts } from '../ports/webhooks.ts'
+import { budgets } from '../schema/organizations.ts'
+import { type BudgetCrossing, type LowBalance, writeEvent } from '../scripts/webhook-events.ts'
+import { bare, insertInto } from '../sql.ts'
+import { sql } from 'drizzle-orm'
+import { type Parameters, type Script, statement } from '../statement.ts'
+import type { Database } from './connection/database.ts'
+
+/** Parts of a transaction that write the events of payments for webhooks. */
+export type WriteAlerts = {
+  /** That much is spent of a budget now: returns the highest share, in percent, of which there is an event. */
+  spent(organization: string, budget: ReservedBudget, notified: number, spent: Nanos): number
+  /** A balance is charged. */
+  charged(organization: string, before: Nanos, amount: Nanos): void
+}
+
+/** Without endpoints, it compares nothing. */
+export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: () => number): WriteAlerts {
+  return {
+    spent(organization, { owner, start, limit }, notified, spent) {
+      const { budgetThresholds } = current()
+      if (budgetThresholds.length === 0 || limit === undefined || limit <= 0n) return notified
+      const crossed = budgetThresholds.filter(
+        (threshold) => threshold > notified && spent * 100n >= limit * BigInt(threshold),
+      )
+      if (crossed.length === 0) return notified
+      for (const threshold of crossed) {
+        const data: BudgetCrossing = { owner, start, threshold, limit: String(limit), spent: String(spent) }
+        run(
+          writeEvent({
+            organization,
+            type: 'budget.threshold',
+            createdAt: now(),
+            data: JSON.stringify(data),
+          }),
+        )
+      }
+      const highest = Math.max(...crossed)
+      run(noteThreshold({ organization, owner, start, highest }))
+      return highest
+    },
+    charged(organization, before, amount) {
+      const { lowBalance } = current()
+      if (lowBalance === undefined || before <= lowBalance || before - amount > lowBalance) return
+      const data: LowBalance = { balance: String(before - amount), threshold: String(lowBalance) }
+      run(writeEvent({ organization, type: 'balance.low', createdAt: now(), data: JSON.stringify(data) }))
+    },
+  }
+}
+
+type Noted = { organization: string; owner: string; start: number; highest: number }
+
+function* noteThreshold(noted: Noted): Script<void> {
+  yield* setNotified(noted)
+}
+
+/** The row may not be written yet. */
+const setNotified = statement(({ organization, owner, start, highest }: Parameters<Noted>) =>
+  insertInto(
+    budgets,
+    { owner_id: owner, start, organization_id: organization, notified: highest },
+    sql<never>`on conflict (${bare(budgets.owner_id)}, ${bare(budgets.start)})
+      do update set ${bare(budgets.notified)} = ${highest}`,
+  ),
+)
