@@ -105,8 +105,12 @@ export type RunOwner = { readonly process: string; readonly request: string }
 export type UnfinishedStatus = 'queued' | 'in_progress'
 export type FinishedStatus = Exclude<ResponseStatus, UnfinishedStatus>
 
-/** The end of a run, with its complete log. */
-export type ResponseEnd = { readonly status: FinishedStatus; readonly log: string }
+/** The end of a run, with its complete log. One that was cancelled is incomplete. */
+export type ResponseEnd = {
+  readonly status: FinishedStatus
+  readonly log: string
+  readonly cancelled?: boolean
+}
 
 /** A stored response without its input. */
 export type StoredResponse = {

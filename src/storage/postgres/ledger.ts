@@ -40,7 +40,7 @@ export function createLedger(database: Database, alerts: CurrentAlerts = () => n
   return {
     isShared: true,
     reserve: (reservation, writes) => reserve(database, reservation, writes, closing.signal),
-    write: (writes) => executeWrites(database, writes),
+    write: (writes) => executeWrites(database, writes, alerts().responses),
     settle: (request, outcome, options) => inTime(settle(request, outcome, options), options),
     recordUsage,
     settleEventually: (request, outcome, writes) =>
@@ -104,13 +104,18 @@ function createSettleNow(writer: Database['writer'], alerts: CurrentAlerts): Set
     const { writes = noWrites, reserved = true, budgeted = true } = options
     const costs = { reserved, budgeted, costUnknown: outcome.costUnknown ?? false }
     const job = { kind: 'settle', id, organization, ...costs, usage: toUsageRow(request, outcome) } as const
-    const rows = toWriteRows(id, writes)
+    const rules = alerts()
+    const rows = toWriteRows(id, writes, rules.responses)
     const entry = timeSortedId('led_')
-    return toSettlement(await writer.write({ ...job, entry, rows, alerts: alerts() }))
+    return toSettlement(await writer.write({ ...job, entry, rows, alerts: rules }))
   }
 }
 
-async function executeWrites({ writer }: Database, writes: readonly Write[]): Promise<void> {
+async function executeWrites(
+  { writer }: Database,
+  writes: readonly Write[],
+  runEvents: boolean,
+): Promise<void> {
   const id = randomUUID()
-  await writer.write({ kind: 'write', id, rows: toWriteRows(id, writes) })
+  await writer.write({ kind: 'write', id, rows: toWriteRows(id, writes, runEvents) })
 }

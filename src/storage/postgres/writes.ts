@@ -1,11 +1,14 @@
+import { timeSortedId } from '../../lib/id.ts'
 import { printJson } from '../../lib/json/printed.ts'
 import { termsOf } from '../common/completion-terms.ts'
 import { type NewCompletion, sequenceOf } from '../ports/completions.ts'
-import type { NewResponse, ResponseEnd } from '../ports/responses.ts'
+import type { NewResponse } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
 import * as postgres from '../schema/postgres.ts'
 import type { completions, responses, runs } from '../schema/stored.ts'
+import { runEventOf } from '../scripts/webhook-events.ts'
 import { termsArray } from './completion-search.ts'
+import { serverTime } from './connection/connections.ts'
 import { columnTypesOf, type Parameters } from './writer/statement.ts'
 
 /** The writes of one job, as rows: serialized before the transaction begins, so that an invalid one affects no other job. */
@@ -15,8 +18,8 @@ export type WriteRows = {
   readonly ends: readonly EndRow[]
 }
 
-/** Serializes the writes of a job with this id. */
-export function toWriteRows(job: string, writes: readonly Write[]): WriteRows {
+/** Serializes the writes of a job with this id. With `runEvents`, the end of a background run is an event for webhooks. */
+export function toWriteRows(job: string, writes: readonly Write[], runEvents = false): WriteRows {
   const rows = {
     completions: [] as CompletionRow[],
     responses: [] as ResponseRow[],
@@ -31,7 +34,7 @@ export function toWriteRows(job: string, writes: readonly Write[]): WriteRows {
         rows.responses.push(toResponseRow(job, write.response))
         break
       case 'finish-response':
-        rows.ends.push(toEndRow(job, write.organization, write.id, write.end))
+        rows.ends.push(toEndRow(job, write, runEvents))
     }
   return rows
 }
@@ -135,22 +138,38 @@ function insertResponses(parameters: Parameters, rows: readonly ResponseRow[]): 
   ]
 }
 
-const endTypes = { job: 'text', organization_id: 'text', id: 'text', status: 'text', log: 'text' }
+const endTypes = {
+  job: 'text',
+  organization_id: 'text',
+  id: 'text',
+  status: 'text',
+  log: 'text',
+  event: 'text',
+  event_id: 'text',
+}
 
-type EndRow = Readonly<Record<keyof typeof endTypes, string>>
+type EndRow = Readonly<Record<keyof typeof endTypes, string | null>>
+type RunEnd = Extract<Write, { readonly kind: 'finish-response' }>
 
-function toEndRow(job: string, organization: string, id: string, { status, log }: ResponseEnd): EndRow {
-  return { job, organization_id: organization, id, status, log }
+function toEndRow(job: string, { organization, id, end }: RunEnd, isEvent: boolean): EndRow {
+  const { status, log } = end
+  const event = isEvent ? runEventOf(end) : null
+  return { job, organization_id: organization, id, status, log, event, event_id: timeSortedId('evt_') }
 }
 
 function finishResponses(parameters: Parameters, rows: readonly EndRow[]): readonly string[] {
+  const events = `run_events AS (
+      INSERT INTO webhook_events (id, organization_id, type, created_at, data)
+      SELECT event_id, organization_id, event, ${serverTime}, json_build_object('id', id)::text
+      FROM finished WHERE event IS NOT NULL)`
   return [
     `finished AS (
       UPDATE responses r SET status = input.status, log = input.log, run = NULL
       FROM ${parameters.table('input', endTypes, rows)} JOIN recorded ON recorded.id = input.job
       WHERE r.id = input.id AND r.organization_id = input.organization_id AND r.status IN ('queued', 'in_progress')
-      RETURNING r.id)`,
+      RETURNING r.id, r.organization_id, input.event, input.event_id)`,
     'cleared AS (DELETE FROM response_log USING finished WHERE response_id = finished.id)',
     'ended_runs AS (DELETE FROM runs USING finished WHERE response_id = finished.id)',
+    ...(rows.some(({ event }) => event !== null) ? [events] : []),
   ]
 }

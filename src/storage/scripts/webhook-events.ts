@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { WebhookEventType } from '../../domain/accounting/webhook-event.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { formatUsd } from '../../lib/usd.ts'
+import type { ResponseEnd } from '../ports/responses.ts'
 import type { WebhookEvent } from '../ports/webhooks.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
 import { webhook_events as events } from '../schema/webhooks.ts'
@@ -41,6 +42,14 @@ const insertEvent = statement(
       data: values.data,
     }),
 )
+
+/** The type of the event of the end of a background run, which has the name and the form of OpenAI's. */
+export function runEventOf({
+  status,
+  cancelled,
+}: Pick<ResponseEnd, 'status' | 'cancelled'>): WebhookEventType {
+  return cancelled ? 'response.cancelled' : `response.${status}`
+}
 
 /** What the transaction of a payment knows of a budget; amounts in nano-dollars. */
 export type BudgetCrossing = {

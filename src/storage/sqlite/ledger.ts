@@ -36,7 +36,7 @@ export function createLedger(
 ): SqliteLedger {
   const reservedMoney = prepareReservations(database)
   const settleNow = prepareSettle(database, reservedMoney, prepareAlerts(database, alerts, now), now)
-  const execute = prepareWrites(database)
+  const execute = prepareWrites(database, alerts, now)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) =>
     writer.writeAmounts((amounts) => settleNow(amounts, request, outcome, true)),

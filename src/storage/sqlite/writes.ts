@@ -2,8 +2,10 @@ import { eq, sql } from 'drizzle-orm'
 import { printJson } from '../../lib/json/printed.ts'
 import type { NewResponse, ResponseEnd, ResponseKey } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
+import type { CurrentAlerts } from '../ports/webhooks.ts'
 import { isUnfinished, response_log, responses, runs } from '../schema/stored.ts'
 import { ofKey } from '../scripts/response-removal.ts'
+import { runEventOf, writeEvent } from '../scripts/webhook-events.ts'
 import { insertInto, returning, update } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 import { insertCompletion, selectOwner } from './completion-search.ts'
@@ -12,21 +14,28 @@ import type { Database } from './connection/database.ts'
 /** Part of a transaction: executes writes in their order. */
 export type ExecuteWrites = (writes: readonly Write[]) => void
 
-export function prepareWrites({ run }: Database): ExecuteWrites {
+export function prepareWrites({ run }: Database, alerts: CurrentAlerts, now: () => number): ExecuteWrites {
   return (writes) => {
-    for (const write of writes) run(executeWrite(write))
+    for (const write of writes) run(executeWrite(write, alerts, now))
   }
 }
 
-function executeWrite(write: Write): Script<unknown> {
+function executeWrite(write: Write, alerts: CurrentAlerts, now: () => number): Script<unknown> {
   switch (write.kind) {
     case 'insert-completion':
       return insertCompletion(write.completion)
     case 'insert-response':
       return insertResponse(write.response)
     case 'finish-response':
-      return finishResponse(write, write.end)
+      return finishRun(write, write.end, alerts().responses ? now() : undefined)
   }
+}
+
+/** Part of a transaction: ends a run, with an event for webhooks if that has a time. */
+function* finishRun(key: ResponseKey, end: ResponseEnd, createdAt: number | undefined): Script<void> {
+  const { organization, id } = key
+  if (!(yield* finishResponse(key, end)) || createdAt === undefined) return
+  yield* writeEvent({ organization, type: runEventOf(end), createdAt, data: JSON.stringify({ id }) })
 }
 
 /** Part of a transaction: stores a response; stores nothing for a deleted organization. */
@@ -81,7 +90,7 @@ export function* finishResponse(key: ResponseKey, { status, log }: ResponseEnd):
   return true
 }
 
-const setFinished = statement((values: Parameters<ResponseKey & ResponseEnd>) =>
+const setFinished = statement((values: Parameters<ResponseKey & Pick<ResponseEnd, 'status' | 'log'>>) =>
   update(
     responses,
     { status: values.status, log: values.log, run: null },

@@ -156,7 +156,8 @@ export class LiveResponse {
     this.#ending = true
     const [{ status }] = step(this.#state, end)
     // Every end leads to a finished status, and a response has one end.
-    return { status: status as FinishedStatus, log: encodeEvents([...this.#events, end]) }
+    const log = encodeEvents([...this.#events, end])
+    return { status: status as FinishedStatus, log, cancelled: end.type === 'cancelled' }
   }
 
   /** Whether the next process continues or ends the response, from its stored events. */
