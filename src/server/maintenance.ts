@@ -15,7 +15,7 @@ export type MaintenanceOptions = {
 
 /** The active settings, and the circuits of their routes. */
 type ActiveConfiguration = {
-  readonly configuration: Pick<Configuration, 'settings'>
+  readonly configuration: Pick<Configuration, 'settings' | 'alerts'>
   readonly breaker: Pick<CircuitBreaker, 'openCircuits'>
 }
 
@@ -36,7 +36,8 @@ export function startMaintenance(
   // One process is enough for all.
   const isDue = () => storage.peers.isFirst()
   const retention = () => active().configuration.settings.retention
-  const sweeping = startRetention(storage, { retention, sweepIntervalMs, isDue }, log)
+  const alerts = () => active().configuration.alerts
+  const sweeping = startRetention(storage, { retention, alerts, sweepIntervalMs, isDue }, log)
   const rollup = startUsageRollup(storage, isDue, log)
   const returns = startBudgetReturns(storage, isDue, log)
   const watching = keyWatch.start((cause) =>

@@ -1,6 +1,7 @@
 import { causeOf, type Log } from '../lib/log.ts'
 import { repeatEvery, wait } from '../lib/time.ts'
 import type { Storage } from './ports/storage.ts'
+import type { CurrentAlerts } from './ports/webhooks.ts'
 
 /** How long stored data is kept, in milliseconds; forever if absent. */
 export type Retention = {
@@ -19,6 +20,7 @@ export type SweepStep = {
 export type RetentionOptions = {
   /** The current setting. */
   readonly retention: () => Retention
+  readonly alerts: CurrentAlerts
   readonly sweepIntervalMs: number
   /** Whether this process is to do the work, at this moment: if several share the database, one is enough. */
   readonly isDue: () => boolean
@@ -27,11 +29,11 @@ export type RetentionOptions = {
 /** Deletes expired data once per interval, until it is stopped. */
 export function startRetention(
   storage: Storage,
-  { retention, sweepIntervalMs, isDue }: RetentionOptions,
+  { retention, alerts, sweepIntervalMs, isDue }: RetentionOptions,
   log: Log,
 ): { stop(): void } {
   const stopped = new AbortController()
-  const steps = sweepSteps(storage, retention)
+  const steps = sweepSteps(storage, retention, alerts)
   const sweepIfDue = async (due: readonly SweepStep[]) => {
     if (isDue()) await sweep(due, log, stopped.signal)
   }
@@ -99,7 +101,11 @@ function startStep(
 }
 
 /** Returning space comes last, because the other steps free it. */
-function sweepSteps(storage: Storage, retention: () => Retention): readonly SweepStep[] {
+function sweepSteps(
+  storage: Storage,
+  retention: () => Retention,
+  alerts: CurrentAlerts,
+): readonly SweepStep[] {
   const {
     providerState: states,
     completions,
@@ -118,6 +124,7 @@ function sweepSteps(storage: Storage, retention: () => Retention): readonly Swee
     { name: 'responses', run: () => expireAfter(retention().responses, responses.expire) },
     { name: 'usage', run: () => expireAfter(retention().usage, usage.expire) },
     { name: 'webhooks', run: managed.webhooks.expire },
+    { name: 'expiring keys', run: async () => (alerts().keys ? managed.webhooks.reportExpiringKeys() : 0) },
     { name: 'space', run: () => returnSpace() },
   ]
 }

@@ -111,6 +111,8 @@ export type Webhooks = {
   retry(key: DeliveryKey): Promise<DeliveryRecord | undefined>
   /** Delivers the dead ones once more, of one endpoint or of all; resolves with their number. */
   retryDead(endpoint?: string): Promise<number>
+  /** Writes `key.expiring` for some keys that expire soon, and resolves with their number: 0 if none are left. */
+  reportExpiringKeys(): Promise<number>
   /** Deletes some old events and deliveries, and resolves with their number: 0 if none are left. */
   expire(): Promise<number>
   /** Writes `provider.down`, unless the provider was down already. */

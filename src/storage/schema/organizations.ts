@@ -102,6 +102,9 @@ export const api_keys = sqliteTable(
     index('api_keys_allocated')
       .on(table.public_id)
       .where(sql`${table.allocated_in} is not null`),
+    index('api_keys_expiring')
+      .on(table.expires_at)
+      .where(sql`${table.expires_at} is not null and ${table.revoked_at} is null`),
   ],
 )
 

@@ -28,6 +28,9 @@ export const api_keys = toPostgres(money.api_keys, {
     index('api_keys_allocated')
       .on(...columns('public_id'))
       .where(sql`allocated_in is not null`),
+    index('api_keys_expiring')
+      .on(...columns('expires_at'))
+      .where(sql`expires_at is not null and revoked_at is null`),
     index('api_keys_by_position').on(...columns('position')),
   ],
 })

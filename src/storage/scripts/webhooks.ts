@@ -10,6 +10,7 @@ import type {
 import { webhook_deliveries as deliveries, webhook_events as events } from '../schema/webhooks.ts'
 import { bare, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { reportExpiringKeys } from './expiring-keys.ts'
 import { createOutages } from './provider-outages.ts'
 import { createDeliveryLists } from './webhook-deliveries.ts'
 import { describeEvent, eventFields } from './webhook-events.ts'
@@ -23,6 +24,7 @@ export function createWebhooks(runner: ScriptRunner, now: () => number = Date.no
     claim: (endpoint, limit, leaseMs) => transact(() => claim(endpoint, limit, leaseMs, now())),
     record: (key, attempt, result) => write(() => recordResult(key, attempt, result)),
     abandon: (endpoint, error) => write(() => abandonPending(endpoint, error)),
+    reportExpiringKeys: () => transact(() => reportExpiringKeys(now())),
     expire: () => transact(() => expire(now())),
     ...createOutages(runner, now),
     ...createDeliveryLists(runner, now),

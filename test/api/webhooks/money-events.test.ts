@@ -54,3 +54,25 @@ test('the budgets of a key and of its organization, and its balance, tell of the
   ])
   expect(receiver.received).toHaveLength(3)
 })
+
+test('a key that expires within seven days is reported by the next sweep', async () => {
+  await using receiver = startReceiver()
+  await using paid = await startBillingScenario(jsonReply(), {
+    settings: { webhooks: [receiver.settings] },
+    environment: { WEIR_ADMIN_KEY: adminKey },
+    sweepInterval: 50,
+  })
+  const expiry = Date.now() + 3 * 86_400_000
+  await paid.billing.values('UPDATE api_keys SET created_at = 1')
+  await requestAdmin(paid.app, 'PATCH', 'keys/Test00000000', {
+    body: { expires_at: new Date(expiry).toISOString() },
+  })
+  const [webhook] = await receiver.waitFor(1)
+  expect(webhook?.event).toMatchObject({
+    type: 'key.expiring',
+    data: {
+      organization: { name: 'default' },
+      api_key: { id: 'Test00000000', name: 'first key', expires_at: Math.floor(expiry / 1000) },
+    },
+  })
+})

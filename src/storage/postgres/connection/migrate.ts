@@ -9,6 +9,7 @@ import adminKeys from '../../../../drizzle/postgres/0007_admin_keys.sql' with { 
 import attribution from '../../../../drizzle/postgres/0008_attribution.sql' with { type: 'text' }
 import projectTotals from '../../../../drizzle/postgres/0009_project_totals.sql' with { type: 'text' }
 import webhooks from '../../../../drizzle/postgres/0010_webhooks.sql' with { type: 'text' }
+import expiringKeys from '../../../../drizzle/postgres/0011_expiring_keys.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -26,6 +27,7 @@ export const migrations: readonly string[] = [
   attribution,
   projectTotals,
   webhooks,
+  expiringKeys,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

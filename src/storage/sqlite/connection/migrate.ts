@@ -16,6 +16,7 @@ import adminKeys from '../../../../drizzle/0011_admin_keys.sql' with { type: 'te
 import attribution from '../../../../drizzle/0012_attribution.sql' with { type: 'text' }
 import projectTotals from '../../../../drizzle/0013_project_totals.sql' with { type: 'text' }
 import webhooks from '../../../../drizzle/0014_webhooks.sql' with { type: 'text' }
+import expiringKeys from '../../../../drizzle/0015_expiring_keys.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from './files.ts'
 
@@ -36,6 +37,7 @@ export const migrations: readonly string[] = [
   attribution,
   projectTotals,
   webhooks,
+  expiringKeys,
 ]
 
 /**

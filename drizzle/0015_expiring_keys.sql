@@ -1,0 +1,1 @@
+CREATE INDEX `api_keys_expiring` ON `api_keys` (`expires_at`) WHERE "api_keys"."expires_at" is not null and "api_keys"."revoked_at" is null;

@@ -1,0 +1,1 @@
+CREATE INDEX "api_keys_expiring" ON "api_keys" USING btree ("expires_at") WHERE expires_at is not null and revoked_at is null;
