@@ -22,7 +22,7 @@ const maxConcurrent = 8
 /** Deliveries of one endpoint that wait; further events are not sent to it. */
 const maxPending = 10_000
 /** After this time another process may attempt a delivery once more: longer than an attempt takes. */
-const leaseMs = 60_000
+const leaseMs = 20_000
 /** How long a process that stops waits for its attempts. */
 const stopTimeoutMs = 3000
 

@@ -28,11 +28,18 @@ export type Replicas = AsyncDisposable & {
 /** A process that was killed or suspended; `at` is milliseconds since 1970. */
 export type Hit = { readonly at: number; readonly process: number; readonly signal: 'SIGKILL' | 'SIGSTOP' }
 
-/** `weir serve` this many times on one PostgreSQL database. */
-export async function startReplicas(count: number, provider: string): Promise<Replicas> {
+/** `weir serve` this many times on one PostgreSQL database, with further settings. */
+export async function startReplicas(
+  count: number,
+  provider: string,
+  settings: SettingsFile = {},
+): Promise<Replicas> {
   const server = await sharedPostgres()
   const database = await createMigratedDatabase()
-  const { serve, dispose, ...common } = await prepare(provider, new Secret(database))
+  const { serve, dispose, ...common } = await prepare(
+    { ...settingsFor(provider), ...settings },
+    new Secret(database),
+  )
   const serving: Serving[] = await Promise.all(Array.from({ length: count }, serve))
   const draws = (draw: () => number) => serving[Math.floor(draw() * serving.length)]
   return {
@@ -65,8 +72,8 @@ async function suspend(pid: number, ms: number, note: NoteHit): Promise<void> {
   process.kill(pid, 'SIGCONT')
 }
 
-async function prepare(provider: string, location: Secret) {
-  const home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settingsFor(provider)) })
+async function prepare(settings: SettingsFile, location: Secret) {
+  const home = temporaryHome({ 'work/weir.yaml': JSON.stringify(settings) })
   const books = await openBillingDatabase(location)
   const environment = {
     HOME: home.place('work'),
