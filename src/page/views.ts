@@ -12,6 +12,7 @@ import { Playground } from './views/playground/playground.tsx'
 import { Providers } from './views/providers.tsx'
 import { Stored } from './views/stored/stored.tsx'
 import { Usage } from './views/usage/usage.tsx'
+import { Webhooks } from './views/webhooks/webhooks.tsx'
 
 /** A view of the page, at `#/{id}`. */
 export type View = {
@@ -36,6 +37,7 @@ export const views: readonly View[] = [
   { id: 'organizations', title: 'Organizations', needs: 'adminKey', shortcut: 'o', component: Organizations },
   { id: 'keys', title: 'API keys', needs: 'adminKey', shortcut: 'k', component: ApiKeys },
   { id: 'providers', title: 'Providers', needs: 'adminKey', shortcut: 'v', component: Providers },
+  { id: 'webhooks', title: 'Webhooks', needs: 'adminKey', shortcut: 'w', component: Webhooks },
   { id: 'live', title: 'Live requests', needs: 'adminKey', shortcut: 'i', component: Live },
 ]
 

@@ -1,0 +1,148 @@
+import { useMemo, useState } from 'preact/hooks'
+import { type ListPage, newestFirst, usePages } from '../../api/pages.ts'
+import { useChange } from '../../api/resource.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Badge, Facts, Foreign, Time } from '../../components/facts.tsx'
+import { SelectField } from '../../components/field.tsx'
+import { formatCount, visibleText } from '../../components/format.ts'
+import { PagedTable } from '../../components/paged-table.tsx'
+import { type Column, countColumn, nameColumn } from '../../components/table-columns.tsx'
+import { EmptyLine, Failure } from '../../components/view.tsx'
+import { useAdminApi } from '../../session.tsx'
+
+type Status = 'pending' | 'delivered' | 'dead'
+
+/** A delivery, as `GET /admin/webhook_deliveries` returns it. */
+type Delivery = {
+  readonly id: string
+  readonly event: string
+  readonly endpoint: string
+  readonly type: string
+  readonly created_at: string
+  readonly status: Status
+  readonly attempts: number
+  readonly attempted_at: string | null
+  readonly next_attempt_at: string | null
+  readonly response_status: number | null
+  readonly error: string | null
+  readonly data: object
+}
+
+const filters = [
+  { value: '', label: 'All' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'dead', label: 'Dead' },
+] as const
+
+/** The deliveries of events, with a filter. */
+export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
+  const admin = useAdminApi()
+  const [status, setStatus] = useState<Status | ''>('')
+  const [shown, setShown] = useState<Delivery>()
+  const pages = usePages<Delivery>(
+    (after, signal) =>
+      admin.get<ListPage<Delivery>>('/admin/webhook_deliveries', {
+        query: { ...newestFirst(after), status: status || undefined },
+        signal,
+      }),
+    [admin, status],
+  )
+  const columns = useMemo(() => deliveryColumns(setShown), [])
+  const retried = () => {
+    setShown(undefined)
+    pages.reload()
+    onChanged()
+  }
+  return (
+    <section class="stack" aria-labelledby="webhook-deliveries">
+      <div class="section-header">
+        <h2 id="webhook-deliveries">Deliveries</h2>
+        <Button label="Reload" icon="retry" onClick={pages.reload} />
+      </div>
+      <div class="key-filters">
+        <SelectField label="Status" value={status} options={filters} onChange={setStatus} />
+      </div>
+      <PagedTable
+        label="List of deliveries"
+        columns={columns}
+        pages={pages}
+        rowKey={({ id }) => id}
+        empty={<EmptyLine text="There are no such deliveries.">{null}</EmptyLine>}
+      />
+      {shown && <DeliveryDialog delivery={shown} onClose={() => setShown(undefined)} onRetried={retried} />}
+    </section>
+  )
+}
+
+const tones = { pending: 'warning', delivered: 'good', dead: 'bad' } as const
+
+function deliveryColumns(show: (delivery: Delivery) => void): readonly Column<Delivery>[] {
+  return [
+    nameColumn('type', 'Event', ({ type }) => type),
+    nameColumn('endpoint', 'Endpoint', ({ endpoint }) => endpoint),
+    { id: 'created', header: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
+    { id: 'status', header: 'Status', render: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+    countColumn('attempts', 'Attempts', ({ attempts }) => attempts),
+    {
+      id: 'error',
+      header: 'Error',
+      render: ({ error }) =>
+        error === null ? (
+          '–'
+        ) : (
+          <span class="clipped">
+            <Foreign text={error} />
+          </span>
+        ),
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      align: 'right',
+      render: (delivery) => (
+        <span class="row-actions">
+          <Button label="Show" of={delivery.event} onClick={() => show(delivery)} />
+        </span>
+      ),
+    },
+  ]
+}
+
+/** What was sent, how it went, and a button that sends it once more. */
+function DeliveryDialog(props: {
+  readonly delivery: Delivery
+  readonly onClose: () => void
+  readonly onRetried: () => void
+}) {
+  const { delivery, onClose, onRetried } = props
+  const admin = useAdminApi()
+  const { busy, failure, run } = useChange()
+  const retry = async () => {
+    await admin.send('POST', `/admin/webhook_deliveries/${encodeURIComponent(delivery.id)}/retry`)
+    onRetried()
+  }
+  const { attempted_at: attempted, next_attempt_at: next, response_status: response } = delivery
+  return (
+    <Dialog
+      title={`${delivery.type} for ${delivery.endpoint}`}
+      onClose={onClose}
+      actions={<Button label="Send once more" icon="retry" disabled={busy} onClick={() => run(retry)} />}
+    >
+      <Facts
+        facts={[
+          ['Event', <code>{delivery.event}</code>],
+          ['Status', <Badge tone={tones[delivery.status]}>{delivery.status}</Badge>],
+          ['Attempts', formatCount(delivery.attempts)],
+          ['Last attempt', attempted === null ? 'none' : <Time at={attempted} />],
+          ['Next attempt', next === null ? 'none' : <Time at={next} />],
+          ['Response', response === null ? 'none' : String(response)],
+          ['Error', delivery.error === null ? 'none' : <Foreign text={delivery.error} />],
+        ]}
+      />
+      <pre>{visibleText(JSON.stringify(delivery.data, null, 2))}</pre>
+      {failure && <Failure failure={failure} />}
+    </Dialog>
+  )
+}

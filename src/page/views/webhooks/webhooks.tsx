@@ -1,0 +1,143 @@
+import { useMemo } from 'preact/hooks'
+import { loadList } from '../../api/pages.ts'
+import { useChange, useRefreshed } from '../../api/resource.ts'
+import { Button } from '../../components/button.tsx'
+import { formatCount, visibleText } from '../../components/format.ts'
+import { type Column, countColumn, nameColumn } from '../../components/table-columns.tsx'
+import { Table } from '../../components/table.tsx'
+import { useToast } from '../../components/toast.tsx'
+import { Empty, Failure, Loading, ViewHeader } from '../../components/view.tsx'
+import { useAdminApi } from '../../session.tsx'
+import { Deliveries } from './deliveries.tsx'
+
+/** An endpoint, as `GET /admin/webhooks` returns it. */
+type Endpoint = {
+  readonly id: string
+  readonly origin: string
+  readonly events: readonly string[]
+  readonly organization: string | null
+  readonly pending: number
+  readonly dead: number
+}
+
+type TestResult = { readonly status: number | null; readonly error: string | null }
+
+const refreshMs = 5000
+
+/** The webhooks view: the endpoints of the settings, and the deliveries of events, for the operator. */
+export function Webhooks() {
+  const admin = useAdminApi()
+  const { value, failure, reload } = useRefreshed(
+    (signal) => loadList<Endpoint>(admin, '/admin/webhooks', signal),
+    [admin],
+    refreshMs,
+  )
+  return (
+    <>
+      <ViewHeader title="Webhooks">
+        <span class="quiet">Endpoints are refreshed every 5 s</span>
+      </ViewHeader>
+      <div class="stack">
+        {failure && <Failure failure={failure} retry={reload} />}
+        {value === undefined && failure === undefined && <Loading lines={6} />}
+        {value && <Endpoints endpoints={value} onChanged={reload} />}
+        {value && value.length > 0 && <Deliveries onChanged={reload} />}
+      </div>
+    </>
+  )
+}
+
+function Endpoints(props: { readonly endpoints: readonly Endpoint[]; readonly onChanged: () => void }) {
+  const { endpoints, onChanged } = props
+  const { busy, failure, test, retryDead } = useEndpointActions(onChanged)
+  const columns = useMemo(
+    () => [...endpointColumns, actionColumn(busy, test, retryDead)],
+    [busy, test, retryDead],
+  )
+  return (
+    <>
+      {failure && <Failure failure={failure} />}
+      <Table
+        label="Endpoints"
+        columns={columns}
+        rows={endpoints}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty title="No endpoints are configured">
+            <p>
+              Add one to <code>webhooks</code> in <code>weir.yaml</code> to receive events about budgets,
+              balances, providers and background runs.
+            </p>
+          </Empty>
+        }
+      />
+    </>
+  )
+}
+
+/** Changes one endpoint at a time. */
+function useEndpointActions(onChanged: () => void) {
+  const admin = useAdminApi()
+  const toast = useToast()
+  const { busy, failure, run } = useChange()
+  const post = <Reply,>(id: string, action: string) =>
+    admin.send<Reply>('POST', `/admin/webhooks/${encodeURIComponent(id)}/${action}`)
+  return useMemo(
+    () => ({
+      busy,
+      failure,
+      test: ({ id }: Endpoint) =>
+        run(async () => {
+          const { status, error } = await post<TestResult>(id, 'test')
+          toast(error === null ? `${id} has accepted the event with status ${status}.` : `${id}: ${error}`)
+        }),
+      retryDead: ({ id }: Endpoint) =>
+        run(async () => {
+          const { deliveries } = await post<{ readonly deliveries: number }>(id, 'retry')
+          toast(
+            `${formatCount(deliveries)} ${deliveries === 1 ? 'delivery is' : 'deliveries are'} due once more.`,
+          )
+          onChanged()
+        }),
+    }),
+    [busy, failure, admin, onChanged],
+  )
+}
+
+const endpointColumns: readonly Column<Endpoint>[] = [
+  nameColumn('name', 'Endpoint', ({ id }) => id),
+  { id: 'origin', header: 'URL', render: ({ origin }) => <code>{visibleText(origin)}/…</code> },
+  {
+    id: 'events',
+    header: 'Events',
+    render: ({ events }) => <span title={events.join(', ')}>{formatCount(events.length)}</span>,
+    align: 'right',
+  },
+  nameColumn('organization', 'Organization', ({ organization }) => organization ?? 'all'),
+  countColumn('pending', 'Pending', ({ pending }) => pending),
+  countColumn('dead', 'Dead', ({ dead }) => dead),
+]
+
+type Act = (endpoint: Endpoint) => void
+
+function actionColumn(busy: boolean, test: Act, retryDead: Act): Column<Endpoint> {
+  return {
+    id: 'actions',
+    header: 'Actions',
+    align: 'right',
+    render: (endpoint) => (
+      <span class="row-actions">
+        <Button label="Test" of={endpoint.id} icon="send" disabled={busy} onClick={() => test(endpoint)} />
+        {endpoint.dead > 0 && (
+          <Button
+            label="Retry the dead"
+            of={`deliveries to ${endpoint.id}`}
+            icon="retry"
+            disabled={busy}
+            onClick={() => retryDead(endpoint)}
+          />
+        )}
+      </span>
+    ),
+  }
+}
