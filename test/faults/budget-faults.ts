@@ -24,6 +24,20 @@ export const budgetFaults: readonly Fault[] = [
     tests: ['test/unit/storage/reserved-budgets.test.ts'],
   },
   {
+    name: 'a threshold of a budget is an event with each request in SQLite',
+    file: 'src/storage/sqlite/alerts.ts',
+    original: 'threshold > notified && ',
+    replacement: '',
+    tests: ['test/unit/storage/alerts.test.ts'],
+  },
+  {
+    name: 'PostgreSQL forgets which threshold of a budget was an event',
+    file: 'src/storage/postgres/budgets.ts',
+    original: 'SELECT max(threshold) FROM crossed',
+    replacement: 'SELECT min(threshold) - 1 FROM crossed',
+    tests: ['test/unit/storage/alerts.test.ts'],
+  },
+  {
     name: 'PostgreSQL reserves over one budget less than apply',
     file: 'src/storage/postgres/budgets.ts',
     original: 'min(position) FILTER (WHERE used + next.amount > highest) refused',

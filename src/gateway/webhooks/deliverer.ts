@@ -52,9 +52,18 @@ export function delayAfter(attempt: number, random: () => number = Math.random):
 /** Delivers the events of the outbox to the endpoints, together with the other processes of the database. */
 export function startDeliverer(options: DelivererOptions): { stop(): Promise<void> } {
   const deliverer = new Deliverer(options)
-  const failed = (error: unknown) =>
-    options.log.warn('Webhook events could not be read and will be retried.', { cause: causeOf(error) })
-  const repeating = repeatEvery(options.intervalMs ?? 1000, () => deliverer.round(), failed)
+  let failing = false
+  const round = async () => {
+    await deliverer.round()
+    failing = false
+  }
+  const failed = (error: unknown) => {
+    // Once for an outage of the database, and not each second.
+    if (!failing)
+      options.log.warn('Webhook events could not be read and will be retried.', { cause: causeOf(error) })
+    failing = true
+  }
+  const repeating = repeatEvery(options.intervalMs ?? 1000, round, failed)
   return {
     async stop() {
       repeating.stop()
@@ -85,27 +94,34 @@ class Deliverer {
   }
 
   async #routeAndSend(): Promise<void> {
-    const { webhooks, endpoints, check, log } = this.#options
+    const { webhooks, endpoints, check } = this.#options
     const configured = endpoints()
     if (configured.length === 0 || this.#stopped) return
     await check?.()
     const active = configured.filter((endpoint) => !this.#gone.has(endpoint))
     const names = active.map(({ name }) => name)
-    if ((await webhooks.due(names)).unrouted) {
-      const filters = active.map(filterOf)
-      for (let events = 1; events > 0 && !this.#stopped;) {
-        const routed = await webhooks.route(filters, maxPending)
-        if (routed.omitted > 0)
-          log.error('Webhook events were dropped, because too many wait for their endpoint.', {
-            events: routed.omitted,
-          })
-        events = routed.events
-      }
+    let found = await webhooks.due(names)
+    if (found.unrouted) {
+      await this.#routeAll(active)
+      found = await webhooks.due(names)
     }
-    const due = new Set((await webhooks.due(names)).endpoints)
+    const due = new Set(found.endpoints)
     for (const endpoint of active)
       if (due.has(endpoint.name) && !this.#sending.has(endpoint.name) && !this.#stopped)
         this.#sending.set(endpoint.name, this.#sendAll(endpoint))
+  }
+
+  async #routeAll(active: readonly WebhookSettings[]): Promise<void> {
+    const { webhooks, log } = this.#options
+    const filters = active.map(filterOf)
+    for (let more = true; more && !this.#stopped;) {
+      const { events, omitted } = await webhooks.route(filters, maxPending)
+      if (omitted > 0)
+        log.error('Webhook events were dropped, because too many wait for their endpoint.', {
+          events: omitted,
+        })
+      more = events > 0
+    }
   }
 
   /** Sends what is due for an endpoint. A slow one does not hold up the others. */
