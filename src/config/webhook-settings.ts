@@ -2,6 +2,16 @@ import { type Static, Type } from 'typebox'
 import { webhookEventTypes } from '../domain/accounting/webhook-event.ts'
 import { closed, flag, group, text, url } from './setting-types.ts'
 
+function secret(description: string) {
+  return Type.String({
+    pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+    expected: 'whsec_ and 24 to 64 bytes in base64',
+    examples: ['whsec_bm90LWEtc2VjcmV0LW1ha2UteW91ci1vd24='],
+    description,
+    private: true,
+  })
+}
+
 /** An entry of `webhooks` in weir.yaml. */
 export type WebhookSettings = Static<typeof WebhookSettings>
 export const WebhookSettings = Type.Object(
@@ -16,14 +26,12 @@ export const WebhookSettings = Type.Object(
       'Where events are posted. https:// and a public address, unless `allow_private` is set.',
       'https://example.com/hooks/weir',
     ),
-    secret: Type.String({
-      pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-      expected: 'whsec_ and 24 to 64 bytes in base64',
-      description:
-        'The secret with which the events are signed: `whsec_` and 24 to 64 random bytes in base64.',
-      examples: ['whsec_bm90LWEtc2VjcmV0LW1ha2UteW91ci1vd24='],
-      private: true,
-    }),
+    secret: secret(
+      'The secret with which the events are signed: `whsec_` and 24 to 64 random bytes in base64.',
+    ),
+    previous_secret: Type.Optional(
+      secret('The secret before, with which they are signed as well, until the endpoint knows the new one.'),
+    ),
     events: Type.Optional(
       Type.Array(Type.Enum(webhookEventTypes, { expected: 'the type of an event' }), {
         minItems: 1,
@@ -52,6 +60,7 @@ export const webhookExample: WebhookSettings = {
   name: 'alerts',
   url: 'https://example.com/hooks/weir',
   secret: 'whsec_bm90LWEtc2VjcmV0LW1ha2UteW91ci1vd24=',
+  previous_secret: 'whsec_bm90LWEtc2VjcmV0LW1ha2UteW91ci1vd24=',
   events: ['budget.threshold', 'balance.low'],
   organization: 'acme',
   allow_private: false,

@@ -29,7 +29,7 @@ export type WebhookReceiver = {
 
 export const webhookSecret = `whsec_${Buffer.from('a-secret-for-tests-of-webhooks').toString('base64')}`
 
-type Reply = () => Response
+type Reply = () => Response | Promise<Response>
 
 const accepted: Reply = () => new Response(null, { status: 204 })
 

@@ -47,7 +47,7 @@ async function attempt(
   const body = renderEvent(event)
   const request = {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...signedHeaders(endpoint.secret, event.id, body) },
+    headers: { 'content-type': 'application/json', ...signedHeaders(endpoint, event.id, body) },
     body,
     host: 'host of the endpoint',
     allowPrivate: endpoint.allow_private === true,
@@ -69,11 +69,14 @@ export function renderEvent({ id, type, createdAt, data }: WebhookEvent): string
 }
 
 /** The time is that of the attempt: receivers reject events that were signed minutes ago. */
-function signedHeaders(secret: string, id: string, body: string, now = Date.now()) {
-  const timestamp = String(Math.floor(now / 1000))
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+function signedHeaders({ secret, previous_secret }: WebhookSettings, id: string, body: string) {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signatures = [secret, previous_secret].flatMap((text) => {
+    if (text === undefined) return []
+    const key = Buffer.from(text.slice('whsec_'.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
 /** In bytes. */

@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
+import { Webhook } from 'standardwebhooks'
 import type { WebhookSettings } from '../../../src/config/webhook-settings.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
+import { newDatabase } from '../../support/database-connection.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 import { startReceiver, webhookSecret } from '../../support/webhook-receiver.ts'
@@ -76,7 +78,7 @@ test('an endpoint that replies with 410 receives nothing more until a reload', a
 
 test('a slow endpoint does not hold up another one', async () => {
   const gate = Promise.withResolvers<Response>()
-  await using slow = startReceiver([() => gate.promise as unknown as Response], { name: 'slow' })
+  await using slow = startReceiver([() => gate.promise], { name: 'slow' })
   await using quick = startReceiver([], { name: 'quick' })
   await using scenario = await startWith(slow.settings, quick.settings)
   await scenario.app.chat(chatRequest)
@@ -148,4 +150,34 @@ test('the list of endpoints has neither the secret nor the path of the URL, and 
     404,
     expect.objectContaining({ message: "There is no webhook endpoint 'other'." }),
   ])
+})
+
+test('an event is signed with the previous secret, too, while there is one', async () => {
+  const secret = `whsec_${Buffer.from('the-next-secret-for-tests-of-webhooks').toString('base64')}`
+  await using receiver = startReceiver()
+  await using scenario = await startWith({ ...receiver.settings, secret, previous_secret: webhookSecret })
+  const { body } = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/test')
+  expect(body.status).toBe(204)
+  // The receiver has verified it with the previous one.
+  const [webhook] = await receiver.waitFor(1)
+  const verified = new Webhook(secret).verify(webhook?.body ?? '', { ...webhook?.headers })
+  expect(verified).toMatchObject({ type: 'webhook.test' })
+})
+
+test('a gateway that stops ends its attempts, and the next one repeats them at once with the same id', async () => {
+  const { location, delete: remove } = await newDatabase()
+  onTestFinished(remove)
+  await using receiver = startReceiver([() => new Promise(() => {})])
+  const options = {
+    settings: { webhooks: [receiver.settings], breaker: { failures: 1 } },
+    database: location,
+  }
+  const first = await startScenario(failure, options)
+  await first.app.chat(chatRequest)
+  const [interrupted] = await receiver.waitFor(1)
+  await first[Symbol.asyncDispose]()
+  await using _next = await startScenario(jsonReply(), options)
+  const [, repeated] = await receiver.waitFor(2)
+  expect(repeated?.headers['webhook-id']).toBe(interrupted?.event.id)
+  expect(repeated?.body).toBe(interrupted?.body)
 })

@@ -10,11 +10,15 @@ const request = { ...chatRequest, max_tokens: 5 }
 
 test('the budgets of a key and of its organization, and its balance, tell of their thresholds with names', async () => {
   expect(replyCost).toBe(62_000)
-  await using receiver = startReceiver()
+  await using receiver = startReceiver([], { organization: 'default' })
+  await using ofAnother = startReceiver([], { name: 'another', organization: 'acme' })
   await using paid = await startBillingScenario([jsonReply(), jsonReply()], {
     balance: '0.002100',
     now: () => Date.UTC(2026, 10, 26, 12),
-    settings: { webhooks: [receiver.settings], alerts: { low_balance: 0.002 } },
+    settings: {
+      webhooks: [ofAnother.settings, receiver.settings],
+      alerts: { low_balance: 0.002 },
+    },
     environment: { WEIR_ADMIN_KEY: adminKey },
   })
   const { app } = paid
@@ -53,6 +57,7 @@ test('the budgets of a key and of its organization, and its balance, tell of the
     ],
   ])
   expect(receiver.received).toHaveLength(3)
+  expect(ofAnother.received).toEqual([])
 })
 
 test('a key that expires within seven days is reported by the next sweep', async () => {
