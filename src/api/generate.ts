@@ -56,7 +56,7 @@ export async function startGeneration(
 export function generate(
   { model, generation }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
-  { organization, limits, admission, headers, signal }: RequestContext,
+  { organization, limits, admission, headers, signal, onWaiting }: RequestContext,
   gateway: Gateway,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<GenerationStream> {
@@ -74,6 +74,7 @@ export function generate(
       stream,
       firstTokenTimeoutMs: firstTokenTimeoutOf(headers),
       onSettled,
+      onWaiting,
       signal,
     })
   } catch (error) {

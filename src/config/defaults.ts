@@ -31,6 +31,7 @@ export const defaultProviderSettings = {
   api: 'chat',
   discover: false,
   timeouts: { connect: '10s', first_byte: '10m', idle: '5m' },
+  queue: { wait: '30s', length: 64 },
 } as const satisfies ProviderSettings
 
 /** Adds the defaults to a valid settings file. Relative paths are resolved against the folder of the file. */

@@ -7,6 +7,16 @@ const Timeouts = group('How long the gateway waits for this provider.', {
   idle: duration('Between two pieces of a stream. At most 24h.', '5m'),
 })
 
+const Queue = group('The requests that wait while `concurrency` is reached.', {
+  wait: duration('How long a request waits at most. At most 24h.', '30s'),
+  length: Type.Integer({
+    minimum: 0,
+    description:
+      'How many requests wait at most, and how many background runs. A further one takes the next route, or gets 429.',
+    examples: [64],
+  }),
+})
+
 /** An entry of `providers` in weir.yaml. */
 export type ProviderSettings = Static<typeof ProviderSettings>
 export const ProviderSettings = Type.Object(
@@ -43,6 +53,11 @@ export const ProviderSettings = Type.Object(
     }),
     discover: flag('Lists the models of the provider at the start and every minute, and enables them.'),
     timeouts: Timeouts,
+    concurrency: count(
+      'Requests in progress at once, in each process. Further ones wait, and keys take turns. Default: no limit.',
+      4,
+    ),
+    queue: Queue,
   }),
   // A key in place of the entry is not shown.
   { ...closed, private: true },

@@ -43,6 +43,7 @@ export class Call {
   warnings: readonly string[] = noWarnings
   readonly #dependencies: CallDependencies
   #slot: ConcurrencySlot | undefined
+  #releaseProviderSlot: (() => void) | undefined
   #inlinedGeneration: Promise<Generation> | undefined
   #outcome: Outcome | undefined
   #settled: Promise<unknown> | undefined
@@ -90,6 +91,17 @@ export class Call {
 
   /** Acquires memory that the call holds until it ends; throws the 503. */
   readonly acquireMemory = (bytes: number): void => this.#slot?.memory.acquire(bytes)
+
+  /** Keeps a slot of a provider until the attempt has failed or the call ends. */
+  holdProviderSlot(release: () => void): void {
+    if (this.#settled) release()
+    else this.#releaseProviderSlot = release
+  }
+
+  releaseProviderSlot(): void {
+    this.#releaseProviderSlot?.()
+    this.#releaseProviderSlot = undefined
+  }
 
   /**
    * Settles the call, which is complete or has failed with this error; resolves when the settlement is
@@ -183,6 +195,7 @@ export class Call {
     request.signal.removeEventListener('abort', this.#onCallerLeft)
     clearTimeout(this.#usageTimer)
     calls.delete(this)
+    this.releaseProviderSlot()
     const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()

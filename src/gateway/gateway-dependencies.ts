@@ -8,12 +8,14 @@ import type { ModelRoute } from './models/model.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ProviderStates } from './provider-states.ts'
 import type { CircuitBreaker } from './routing/circuit-breaker.ts'
+import type { ProviderQueues } from './routing/provider-queue.ts'
 import type { SessionRoutes } from './routing/sessions.ts'
 
 /** The dependencies of the gateway. */
 export type GatewayDependencies = {
   readonly breaker: CircuitBreaker
   readonly sessions: SessionRoutes
+  readonly queues: ProviderQueues
   readonly billing: Billing
   readonly calls: OpenCalls
   /** The number of retries on each route. */
@@ -51,6 +53,10 @@ export type CallObserver = {
   attemptStarted(route: ModelRoute): void
   /** The route is skipped because its circuit is open. */
   routeSkipped(route: ModelRoute): void
+  /** The call waits for a slot of the route, or of another one. */
+  queued(route: ModelRoute): void
+  /** The wait has ended, with a slot or without. */
+  dequeued(): void
   /** The last attempt has failed with this error. */
   attemptFailed(error: unknown): void
   /** The caller is about to receive the first events. */

@@ -59,6 +59,8 @@ export type GenerateRequest = ReservationRequest & {
   readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
   /** Where the caller reads the events before its clients do; absent: no answer of which an event was read starts again. */
   readonly restart?: Restart
+  /** Called once the call has waited for a provider so long that its caller should hear from the gateway. */
+  readonly onWaiting?: (() => void) | undefined
   /** Aborted when the caller leaves. */
   readonly signal: AbortLike
 }

@@ -30,7 +30,53 @@ export type FrameSource<Item> = {
   /** Renders the last frame of a stream that fails. */
   failed(error: unknown): string
   /** The frame that is sent while no item arrives; a comment where it is absent. */
-  readonly keepAlive?: string
+  readonly keepAlive?: string | undefined
+}
+
+/** How a stream that still waits is kept alive, and how its failure is rendered. */
+type WaitingFrames = Pick<FrameSource<never>, 'failed' | 'keepAlive'>
+
+type StartedFrames<Item> = Omit<FrameSource<Item>, keyof WaitingFrames> & Partial<WaitingFrames>
+
+/**
+ * Resolves with the source that `start` resolves with, and rejects as it does. Once `start` calls its argument, resolves at
+ * once with a source that keeps the connection alive until then, so that the client has its status before.
+ */
+export function openSource<Item>(
+  start: (onWaiting: () => void) => Promise<StartedFrames<Item>>,
+  waiting: WaitingFrames,
+): Promise<FrameSource<unknown>> {
+  return new Promise((resolve, reject) => {
+    const starting = start(() => resolve(waitingSource(starting, waiting)))
+    starting.then((source) => resolve({ ...waiting, ...source }), reject)
+  })
+}
+
+function waitingSource<Item>(
+  starting: Promise<StartedFrames<Item>>,
+  waiting: WaitingFrames,
+): FrameSource<string> {
+  let failed = waiting.failed
+  return {
+    items: {
+      async forEach(onText) {
+        const source = await starting
+        failed = source.failed ?? failed
+        if (source.begin) await onText(source.begin())
+        await source.items.forEach((item) => onText(source.frames(item)))
+        await onText(source.end())
+      },
+      close: (reason) =>
+        void starting.then(
+          ({ items }) => items.close(reason),
+          () => {},
+        ),
+    },
+    frames: (text) => text,
+    end: () => '',
+    failed: (error) => failed(error),
+    keepAlive: waiting.keepAlive,
+  }
 }
 
 /**

@@ -21,6 +21,8 @@ export type RequestContext = {
   /** The headers of the request. */
   readonly headers: Headers
   readonly signal: AbortSignal
+  /** See `GenerateRequest`; absent where nothing can be sent before the response. */
+  readonly onWaiting?: () => void
 }
 
 /** The properties of a request body that are recorded with its usage. */

@@ -32,9 +32,9 @@ const privatePath = /^\/(v1|admin)(\/|$)/
 
 /**
  * Gives every request a `record` of its timing, and every complete reply, errors included, a `server-timing` header: the
- * time of the gateway itself, the time it waited for providers, and the failed attempts. A stream has no such header,
- * because its time is not known when it starts. A reply of a model has the route that serves it in `x-weir-route`. The application adds the plugin with `requests`, which the record
- * reports to.
+ * time of the gateway itself, the time in queues of providers, the time it waited for providers, and the failed attempts.
+ * A stream has only the time in queues, because the others are not known when it starts. A reply of a model has the route
+ * that serves it in `x-weir-route`. The application adds the plugin with `requests`, which the record reports to.
  */
 export function requestTelemetry(requests?: RequestTracker) {
   return new Elysia({ name: 'telemetry' })
@@ -59,6 +59,7 @@ export function requestTelemetry(requests?: RequestTracker) {
       const servingRoute = record.servingRoute()
       if (servingRoute) set.headers['x-weir-route'] = routeName(servingRoute)
       if (!(responseValue instanceof EventStreamReply)) set.headers['server-timing'] = serverTiming(record)
+      else if (record.queuedMs() > 0) set.headers['server-timing'] = queueTiming(record)
       // Elysia sends what this returns on a path without a route; on others, a value would skip the next step.
       return route ? undefined : (responseValue as Response)
     })
@@ -74,9 +75,15 @@ function statusOf(reply: unknown, status: unknown): number {
   return reply instanceof Response ? reply.status : 200
 }
 
-function serverTiming({ gatewayMs: own, upstreamStopwatch: upstream, attempts }: RequestRecord): string {
+function queueTiming(record: RequestRecord): string {
+  return `queue;dur=${record.queuedMs().toFixed(3)}`
+}
+
+function serverTiming(record: RequestRecord): string {
+  const { gatewayMs: own, upstreamStopwatch: upstream, attempts } = record
   const waited = upstream.endedMs()
-  const durations = `gateway;dur=${own.toFixed(3)}, upstream;dur=${waited.toFixed(3)}`
+  const queue = record.queuedMs() > 0 ? `${queueTiming(record)}, ` : ''
+  const durations = `gateway;dur=${own.toFixed(3)}, ${queue}upstream;dur=${waited.toFixed(3)}`
   return attempts.length < 2 && attempts[0]?.outcome === 'ok'
     ? durations
     : durations + failedAttempts(attempts)

@@ -3,7 +3,7 @@ import type { RequestRecord } from './request-record.ts'
 
 /** An event of a request to a model. It has nothing of the prompt or the response. */
 export type LiveEvent = {
-  readonly type: 'start' | 'first_token' | 'end' | 'dropped'
+  readonly type: 'start' | 'queued' | 'dequeued' | 'first_token' | 'end' | 'dropped'
 } & Readonly<Record<string, string | number | boolean | null>>
 
 /** The start of a call. */
@@ -15,6 +15,17 @@ export function startEvent(record: RequestRecord): LiveEvent {
     elapsed_ms: elapsedMs(record),
     stream: record.metadata?.stream ?? false,
     background: record.background,
+  }
+}
+
+/** A request begins to wait for a slot of a provider, or its wait has ended, with a slot or without. */
+export function queueEvent(record: RequestRecord): LiveEvent {
+  const { queuedFor } = record
+  return {
+    type: queuedFor === undefined ? 'dequeued' : 'queued',
+    ...identity(record),
+    provider: queuedFor?.provider.name ?? null,
+    elapsed_ms: elapsedMs(record),
   }
 }
 

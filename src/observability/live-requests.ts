@@ -1,6 +1,6 @@
 import { serviceUnavailable } from '../lib/errors/errors.ts'
 import type { OnItem, PushStream } from '../lib/push-stream.ts'
-import { endEvent, firstTokenEvent, type LiveEvent, startEvent } from './live-event.ts'
+import { endEvent, firstTokenEvent, type LiveEvent, queueEvent, startEvent } from './live-event.ts'
 import type { RequestRecord } from './request-record.ts'
 import type { RequestListener } from './request-tracker.ts'
 
@@ -40,6 +40,7 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
     })
     for (const record of Iterator.from(calling).take(maxCalling)) {
       if (record.metadata) reader.push(startEvent(record))
+      if (record.queuedFor !== undefined) reader.push(queueEvent(record))
       if (record.firstEventsMs !== undefined) reader.push(firstTokenEvent(record))
     }
     readers.add(reader)
@@ -48,6 +49,7 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
 
   return {
     callStarted: (record) => publish(record, startEvent),
+    queueChanged: (record) => publish(record, queueEvent),
     firstEvents: (record) => publish(record, firstTokenEvent),
     finished: (record) => publish(record, endEvent),
     subscribe(calling) {

@@ -15,6 +15,8 @@ export type Attempt = {
   /** The HTTP status of the result. */
   status?: number
   durationMs: number
+  /** Milliseconds of the wait for a slot of the provider before the attempt. */
+  readonly queuedMs: number
 }
 
 /** The reply that the caller received. */
@@ -39,6 +41,8 @@ export type RejectedClient = {
 export type RecordListener = {
   /** A call of a request begins. */
   callStarted?(record: RequestRecord): void
+  /** The call begins to wait for a slot of a provider, or its wait has ended. */
+  queueChanged?(record: RequestRecord): void
   /** The first events of the response have arrived. */
   firstEvents?(record: RequestRecord): void
   callEnded(record: RequestRecord): void
@@ -76,6 +80,12 @@ export class RequestRecord implements CallObserver {
   finishedAt = 0
   /** Milliseconds from start to the first events of the answer; undefined before. */
   firstEventsMs: number | undefined
+  /** The route for which the call waits; undefined while it does not wait for a slot. */
+  queuedFor: ModelRoute | undefined
+  private queuedAt = 0
+  private pastQueuedMs = 0
+  /** The part of that of earlier attempts. */
+  private attributedMs = 0
   private openCalls = 0
   private callStartedAt = 0
   private readonly listener: RecordListener
@@ -99,11 +109,31 @@ export class RequestRecord implements CallObserver {
   }
 
   attemptStarted(route: ModelRoute): void {
-    this.attempts.push({ route, startedAt: performance.now(), durationMs: 0 })
+    const queuedMs = this.queuedMs() - this.attributedMs
+    this.attributedMs += queuedMs
+    this.attempts.push({ route, startedAt: performance.now(), durationMs: 0, queuedMs })
   }
 
   routeSkipped(route: ModelRoute): void {
-    this.attempts.push({ route, startedAt: performance.now(), outcome: circuitOpen, durationMs: 0 })
+    const skipped = { outcome: circuitOpen, durationMs: 0, queuedMs: 0 }
+    this.attempts.push({ route, startedAt: performance.now(), ...skipped })
+  }
+
+  queued(route: ModelRoute): void {
+    this.queuedFor = route
+    this.queuedAt = performance.now()
+    this.listener.queueChanged?.(this)
+  }
+
+  dequeued(): void {
+    this.pastQueuedMs = this.queuedMs()
+    this.queuedFor = undefined
+    this.listener.queueChanged?.(this)
+  }
+
+  /** Milliseconds that the request has waited for slots of providers until now. */
+  queuedMs(): number {
+    return this.pastQueuedMs + (this.queuedFor === undefined ? 0 : performance.now() - this.queuedAt)
   }
 
   attemptFailed(error: unknown): void {
@@ -121,8 +151,7 @@ export class RequestRecord implements CallObserver {
     this.endAttempt(outcome.error ?? 'ok', outcome.status)
     this.openCalls--
     this.listener.callEnded(this)
-    if (this.background)
-      this.gatewayMs = performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs()
+    if (this.background) this.gatewayMs = this.ownMs()
     this.finishIfComplete()
   }
 
@@ -132,7 +161,7 @@ export class RequestRecord implements CallObserver {
 
   replied(reply: Reply): void {
     this.reply = reply
-    this.gatewayMs = Math.max(0, performance.now() - this.startedAt - this.upstreamStopwatch.elapsedMs())
+    this.gatewayMs = this.ownMs()
     this.finishIfComplete()
   }
 
@@ -175,6 +204,11 @@ export class RequestRecord implements CallObserver {
     if (this.reply?.path !== undefined) return this.reply.path
     const requestedPath = this.rejection?.client?.path
     return requestedPath === undefined ? undefined : loggable(requestedPath)
+  }
+
+  private ownMs(): number {
+    const waitedMs = this.upstreamStopwatch.elapsedMs() + this.queuedMs()
+    return Math.max(0, performance.now() - this.startedAt - waitedMs)
   }
 
   private endAttempt(outcome: string, status: number): void {

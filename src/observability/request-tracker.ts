@@ -77,6 +77,7 @@ function createRecordListener(
   const notifyFinished = notify('finished')
   return {
     callStarted: notify('callStarted'),
+    queueChanged: notify('queueChanged'),
     firstEvents: notify('firstEvents'),
     callEnded: tracker.callEnded,
     finished(record) {
@@ -86,7 +87,7 @@ function createRecordListener(
   }
 }
 
-type RecordEvent = 'callStarted' | 'firstEvents' | 'finished'
+type RecordEvent = 'callStarted' | 'queueChanged' | 'firstEvents' | 'finished'
 
 /** Catches what a listener throws: telemetry must not keep a call from being settled or a reply from being sent. */
 function createNotifier(listeners: readonly RequestListener[], log: Log) {

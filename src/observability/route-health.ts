@@ -28,7 +28,13 @@ export type RouteHealthRecorder = RequestListener & {
 }
 
 /** Results that show nothing about the provider. */
-const ignored: ReadonlySet<string> = new Set([circuitOpen, 'client_gone', 'cancelled', 'interrupted'])
+const ignored: ReadonlySet<string> = new Set([
+  circuitOpen,
+  'provider_busy',
+  'client_gone',
+  'cancelled',
+  'interrupted',
+])
 
 /** The most routes; further ones are not recorded. */
 const maxRoutes = 10_000

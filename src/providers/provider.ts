@@ -17,6 +17,8 @@ export type Provider = Address & {
   readonly timeouts: Timeouts
   /** The gateway lists its models at start and every minute, and enables them. */
   readonly discover: boolean
+  /** Absent where any number of requests may be in progress. */
+  readonly slots?: Slots
 }
 
 /** Supplies keys that expire and renews them in time. Rejects with the error that the caller of the API receives. */
@@ -24,6 +26,9 @@ export type Credentials = { token(signal: AbortSignal): Promise<string> }
 
 /** In milliseconds: until the connection is established, until the first event, and between two chunks of a stream. */
 export type Timeouts = { readonly connect: number; readonly firstByte: number; readonly idle: number }
+
+/** The number of requests in progress at once; how long further ones wait, in milliseconds, and how many of them. */
+export type Slots = { readonly concurrency: number; readonly waitMs: number; readonly length: number }
 
 /** A kind of provider, by which the gateway knows how to call it. */
 export type Kind = RemoteKind | LocalKind

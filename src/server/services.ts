@@ -6,6 +6,7 @@ import type { NetworkOverrides } from '../lib/pinned-fetch.ts'
 import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
+import { ProviderQueues } from '../gateway/routing/provider-queue.ts'
 import { serviceUnavailable } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { MemoryBudget } from '../lib/memory-budget.ts'
@@ -26,6 +27,7 @@ export type Services = {
   readonly limits: RateLimits
   readonly largeBodies: LargeBodies
   readonly keyWatch: KeyWatch
+  readonly queues: ProviderQueues
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
   readonly live: LiveResponses
@@ -88,6 +90,7 @@ export function createServices(
     storage,
     limits,
     largeBodies: new LargeBodies(input.clock),
+    queues: new ProviderQueues(),
     keyWatch: new KeyWatch(storage.keys, calls.values),
     memory,
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),

@@ -46,6 +46,17 @@ test.each(Object.entries(failures))(
   },
 )
 
+test('the page shows the reply to a request for which a provider has no slot', async () => {
+  const acme = { concurrency: 1, queue: { length: 0 } }
+  await using scenario = await startScenario(silence, { acme })
+  const leaving = new AbortController()
+  const first = scenario.app.chat(chatRequest, { signal: leaving.signal }).catch(() => {})
+  await scenario.acme.request(0)
+  expectOnPage(await (await scenario.app.chat(chatRequest)).text())
+  leaving.abort()
+  await first
+})
+
 test('the page shows the last frame of a stream whose provider ends it too early', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is' })]))
   const stream = await (await scenario.app.chat({ ...chatRequest, stream: true })).text()

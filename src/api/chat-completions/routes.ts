@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { TSchema } from 'typebox'
 import { toDollars } from '../../gateway/billing/price.ts'
-import { errorFrame, eventStream } from '../../http/event-stream.ts'
+import { errorFrame, eventStream, openSource } from '../../http/event-stream.ts'
 import { streamError } from '../../http/errors.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/describe.ts'
@@ -24,8 +24,8 @@ export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: 
       const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
-        const source = await service.stream(body, context)
-        return eventStream({ ...source, failed }, { watch: watchKey(caller.keyId) })
+        const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })
+        return eventStream(await openSource(start, { failed }), { watch: watchKey(caller.keyId) })
       }
       const { completion, cost } = await service.complete(body, context)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
-import { errorFrame, eventStream } from '../../http/event-stream.ts'
+import { errorFrame, eventStream, openSource } from '../../http/event-stream.ts'
 import { streamError } from '../../http/errors.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
@@ -32,8 +32,8 @@ export function textCompletionRoutes(guard: Guard, service: TextCompletionServic
       const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
-        const source = await service.stream(body, context)
-        return eventStream({ ...source, failed }, { watch: watchKey(caller.keyId) })
+        const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })
+        return eventStream(await openSource(start, { failed }), { watch: watchKey(caller.keyId) })
       }
       const { completion, cost } = await service.complete(body, context)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)

@@ -3,10 +3,11 @@ import { toDollars } from '../../gateway/billing/price.ts'
 import { AnthropicErrorBody, toAnthropicBody } from '../../http/anthropic-error.ts'
 import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
 import { streamError } from '../../http/errors.ts'
-import { eventStream } from '../../http/event-stream.ts'
+import { eventStream, openSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MessageHeaders } from './lower.ts'
+import { pingFrame } from './message-stream.ts'
 import type { TokenCounter } from './prepare-message.ts'
 import { MessageObject, MessageStreamEvent, TokenCount } from './reply-schema.ts'
 import { countTokensRequest, messageRequest } from './schema.ts'
@@ -80,8 +81,9 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
         const headers = headersOf(request)
         if (body.stream) {
           const failed = (error: unknown) => errorFrame(error, log, requestId)
-          const source = await messages.stream(body, headers, context)
-          return eventStream({ ...source, failed }, { watch: watchKey(caller.keyId) })
+          const start = (onWaiting: () => void) => messages.stream(body, headers, { ...context, onWaiting })
+          const source = await openSource(start, { failed, keepAlive: pingFrame })
+          return eventStream(source, { watch: watchKey(caller.keyId) })
         }
         const { message, cost } = await messages.complete(body, headers, context)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)

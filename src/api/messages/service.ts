@@ -7,7 +7,7 @@ import { clientOf } from '../../http/attribution.ts'
 import type { RequestContext, RequestLabels } from '../../http/request-context.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, startGeneration } from '../generate.ts'
-import { BlockFold, BlockReducer, MessageStream, pingFrame } from './message-stream.ts'
+import { BlockFold, BlockReducer, MessageStream } from './message-stream.ts'
 import type { BlockOptions } from './blocks.ts'
 import type { MessageHeaders } from './lower.ts'
 import { prepareMessage } from './prepare-message.ts'
@@ -49,7 +49,6 @@ export function createMessageService(parts: GenerationDependencies): MessageServ
         items: stream,
         frames: (batch) => message.frames(batch),
         end: () => message.end(),
-        keepAlive: pingFrame,
       }
     },
   }

@@ -2,10 +2,11 @@ import { Elysia } from 'elysia'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
 import { logError, toApiError } from '../../http/errors.ts'
-import { eventStream, type FrameSource } from '../../http/event-stream.ts'
+import { eventStream, type FrameSource, openSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import type { Log } from '../../lib/log.ts'
 import { responseFrames } from './render/event-schema.ts'
+import { renderErrorEvent } from './render/render-response.ts'
 import { InputTokens, ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
 import type { ResponseService } from './service.ts'
@@ -98,13 +99,12 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
         const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
         const requestId = String(set.headers['x-request-id'])
         const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
-        if (body.background) {
-          if (!body.stream) return service.queue(body, context)
-          const stream = await service.queueAndStream(body, context)
-          return eventStream(logFailure(stream, log, requestId), { watch: watchKey(caller.keyId) })
-        }
+        if (body.background && !body.stream) return service.queue(body, context)
         if (body.stream) {
-          const stream = await service.stream(body, context)
+          const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })
+          const stream: FrameSource<unknown> = body.background
+            ? await service.queueAndStream(body, context)
+            : await openSource(start, { failed: renderFailed })
           return eventStream(logFailure(stream, log, requestId), { watch: watchKey(caller.keyId) })
         }
         const { response, cost } = await service.complete(body, context)
@@ -128,6 +128,13 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
       },
       { detail: countDetail },
     )
+}
+
+/** Renders the failure of a stream whose response has not begun. */
+function renderFailed(error: unknown): string {
+  const { code, type, message, param } = toApiError(error)
+  const event = renderErrorEvent({ code: code ?? type, message, param }, 0)
+  return `event: error\ndata: ${JSON.stringify(event)}\n\n`
 }
 
 /** Logs the failure of a stream, unless it is the client's own: a disconnect has a status below 500. */

@@ -66,6 +66,8 @@ const writtenExamples: Readonly<Record<string, string>> = {
     api: chat
     headers: { x-team: blue }
     discover: true
+    concurrency: 4
+    queue: { wait: 30s, length: 64 }
   azure:
     base_url: https://my-resource.openai.azure.com
     api_version: 2024-10-21

@@ -103,6 +103,7 @@ const noFigures: GatewayFigures = {
   droppedLines: () => 0,
   droppedSpans: () => 0,
   memory: () => 0,
+  queues: () => [],
   runs: () => ({ queued: 0, running: 0 }),
   processes: () => 1,
 }

@@ -8,18 +8,9 @@ import type { CallRoutes, MeteredStream } from '../streams/metered-stream.ts'
 import { BrokenAnswer } from './complete-answer.ts'
 import { mayBeLarger, routesForPrompt } from './context-window.ts'
 import { openStream } from './open-stream.ts'
-import {
-  combinedFailure,
-  failureKind,
-  isCallerTimeout,
-  isCut,
-  isFinal,
-  isRetryable,
-  isRouteFailure,
-  mayLeave,
-  retryDelayMs,
-} from './retry.ts'
-import { drawRoutes } from './route-order.ts'
+import { failureKind, Failures, isCallerTimeout, isCut, isRouteFailure, mayLeave } from './retry.ts'
+import { drawRoutes, sharesByWeight } from './route-order.ts'
+import { RouteSlots } from './route-slots.ts'
 import { sessionOf } from './sessions.ts'
 
 /**
@@ -31,9 +22,6 @@ export function openWithFailover(call: Call, dependencies: GatewayDependencies):
   return new Failover(call, dependencies).open()
 }
 
-/** The failed attempts on a route for this call. */
-type Attempts = { readonly count: number; readonly error: unknown }
-
 /** Decides which route a call tries next. */
 class Failover implements CallRoutes {
   readonly #call: Call
@@ -41,8 +29,7 @@ class Failover implements CallRoutes {
   readonly #organization: string
   readonly #session: bigint | undefined
   #routes: readonly ModelRoute[]
-  /** In the order of the last failures. */
-  readonly #failures = new Map<ModelRoute, Attempts>()
+  readonly #failures: Failures
   /** The routes of this round that are neither tried nor skipped yet. */
   #remaining: readonly ModelRoute[]
   #skipped: readonly ModelRoute[] = []
@@ -51,6 +38,7 @@ class Failover implements CallRoutes {
   /** The route that is retried before the others are tried. */
   #retryRoute: ModelRoute | undefined
   #openRoute: ModelRoute | undefined
+  #slots: RouteSlots | undefined
   /** Whether the answer has started again. */
   #restarted = false
 
@@ -60,6 +48,7 @@ class Failover implements CallRoutes {
     this.#dependencies = dependencies
     this.#organization = metadata.organization
     this.#session = sessionOf(call.request)
+    this.#failures = new Failures(dependencies.retries)
     this.#routes = this.#ordered(routesForPrompt(model, call.generation))
     this.#allOpen = this.#areAllOpen()
     this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes
@@ -67,9 +56,10 @@ class Failover implements CallRoutes {
 
   async open(): Promise<MeteredStream> {
     for (;;) {
-      const route = this.#nextRoute() ?? (await this.#nextRetry())
-      this.#openRoute = route
+      let route = this.#nextRoute() ?? (await this.#nextRetry())
       try {
+        if (route.provider.slots) route = await this.#withSlot(route)
+        this.#openRoute = route
         const stream = await openStream(route, this.#call, this.#dependencies, this)
         this.#attemptSucceeded(route)
         return stream
@@ -91,7 +81,7 @@ class Failover implements CallRoutes {
     const kind = this.#kindOf(route, error)
     if (this.#restarted || !mayLeave(route, kind)) throw error
     this.#restarted = true
-    this.#record(route, error)
+    this.#failures.record(route, error)
     this.#keepRoutes((other) => other !== route, error)
   }
 
@@ -99,6 +89,19 @@ class Failover implements CallRoutes {
   #isBroken(route: ModelRoute, error: unknown): boolean {
     if (this.#call.request.stream || !isCut(error) || !mayLeave(route, 'unavailable')) return false
     return this.#restarted || this.#routes.some((other) => other !== route && !this.#failures.has(other))
+  }
+
+  /** The route, or another one that shares the requests with it by weight, whichever has a free slot first. */
+  async #withSlot(route: ModelRoute): Promise<ModelRoute> {
+    const others = sharesByWeight(this.#routes) ? this.#remaining.filter((other) => this.#shares(other)) : []
+    this.#slots ??= new RouteSlots(this.#call, this.#dependencies)
+    const taken = await this.#slots.acquire(route, others, this.#session !== undefined)
+    if (taken !== route) this.#remaining = [route, ...this.#remaining.filter((other) => other !== taken)]
+    return taken
+  }
+
+  #shares(route: ModelRoute): boolean {
+    return route.weight !== 0 && !this.#isOpen(route)
   }
 
   /** The route that can be tried at once, if there is one. */
@@ -111,7 +114,7 @@ class Failover implements CallRoutes {
   /** Waits, and returns the route to retry; throws the combined failure if no route is worth a retry. */
   async #nextRetry(): Promise<ModelRoute> {
     const [route, ...others] = this.#retryCandidates()
-    if (route === undefined) throw combinedFailure([...this.#failures.values()].map(({ error }) => error))
+    if (route === undefined) throw this.#failures.combined()
     await this.#pause([route, ...others])
     if (this.#retryRoute === undefined) this.#allOpen = true
     this.#retryRoute = undefined
@@ -129,15 +132,16 @@ class Failover implements CallRoutes {
       if (!mayLeave(route, kind)) throw error
       return this.#keepRoutes((other) => other !== route && mayBeLarger(other, route), error)
     }
-    this.#record(route, error)
+    this.#failures.record(route, error)
     // A route whose circuit is open now comes only after all others.
-    if (!this.#isOpen(route) && this.#canRetry(route)) this.#retryRoute = route
+    if (!this.#isOpen(route) && this.#failures.canRetry(route)) this.#retryRoute = route
     else if (!mayLeave(route, kind)) throw error
   }
 
   /** The kind of the failure of this attempt; throws an error that another route would not change. */
   #kindOf(route: ModelRoute, error: unknown): FailureKind {
     const { observer, abortSource, meter } = this.#call
+    this.#call.releaseProviderSlot()
     observer?.attemptFailed(error)
     if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
     if (abortSource.aborted) throw abortSource.reason
@@ -145,12 +149,6 @@ class Failover implements CallRoutes {
     const kind = failureKind(error)
     if (kind === undefined) throw error
     return kind
-  }
-
-  #record(route: ModelRoute, error: unknown): void {
-    const count = this.#attemptsOf(route) + 1
-    this.#failures.delete(route)
-    this.#failures.set(route, { count, error })
   }
 
   /** Goes on with these routes only; throws the error if each of them has failed. */
@@ -193,7 +191,7 @@ class Failover implements CallRoutes {
    */
   #nextSkipped(): ModelRoute | undefined {
     const { breaker } = this.#dependencies
-    const allFinal = this.#failures.values().every(({ error }) => isFinal(error))
+    const allFinal = this.#failures.areFinal()
     const route = this.#skipped.find((skipped) => allFinal || !breaker.isSlow(skipped))
     this.#skipped = this.#skipped.filter((skipped) => skipped !== route)
     return route
@@ -206,27 +204,15 @@ class Failover implements CallRoutes {
   /** A route whose circuit is open is worth a wait only if no other could have responded. */
   #retryCandidates(): readonly ModelRoute[] {
     if (this.#retryRoute) return [this.#retryRoute]
-    return this.#areAllOpen() ? this.#slowLast().filter((route) => this.#canRetry(route)) : []
+    return this.#areAllOpen() ? this.#slowLast().filter((route) => this.#failures.canRetry(route)) : []
   }
 
   /** The pause counts as time spent waiting for the provider. */
   async #pause(routes: readonly ModelRoute[]): Promise<void> {
     const { abortSource, observer } = this.#call
-    const attempt = Math.min(...routes.map((route) => this.#attemptsOf(route))) - 1
-    const error = combinedFailure(routes.map((route) => this.#failures.get(route)?.error))
     observer?.upstreamStopwatch.start()
-    await wait(retryDelayMs(attempt, error), abortSource)
+    await wait(this.#failures.retryDelayMs(routes), abortSource)
     observer?.upstreamStopwatch.stop()
-  }
-
-  #canRetry(route: ModelRoute): boolean {
-    return (
-      this.#attemptsOf(route) <= this.#dependencies.retries && isRetryable(this.#failures.get(route)?.error)
-    )
-  }
-
-  #attemptsOf(route: ModelRoute): number {
-    return this.#failures.get(route)?.count ?? 0
   }
 
   /** Whether the circuit of the route is open, after failures for which it may be left. */

@@ -3,6 +3,52 @@ import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { CallerTimeout, ConnectionFailure, CutResponse } from '../streams/upstream-error.ts'
 
+/** The failed attempts of one call. */
+export class Failures {
+  readonly #retries: number
+  /** In the order of the last failures. */
+  readonly #attempts = new Map<ModelRoute, { readonly count: number; readonly error: unknown }>()
+
+  /** `retries` is how often a route is tried again. */
+  constructor(retries: number) {
+    this.#retries = retries
+  }
+
+  record(route: ModelRoute, error: unknown): void {
+    const count = this.#countOf(route) + 1
+    this.#attempts.delete(route)
+    this.#attempts.set(route, { count, error })
+  }
+
+  has(route: ModelRoute): boolean {
+    return this.#attempts.has(route)
+  }
+
+  canRetry(route: ModelRoute): boolean {
+    return this.#countOf(route) <= this.#retries && isRetryable(this.#attempts.get(route)?.error)
+  }
+
+  /** Whether none of the routes that have failed can succeed later. */
+  areFinal(): boolean {
+    return this.#attempts.values().every(({ error }) => isFinal(error))
+  }
+
+  /** The failure of the call whose routes have all failed. */
+  combined(): unknown {
+    return combinedFailure([...this.#attempts.values()].map(({ error }) => error))
+  }
+
+  /** Milliseconds before the first of the routes, which have failed, is tried again. */
+  retryDelayMs(routes: readonly ModelRoute[]): number {
+    const attempt = Math.min(...routes.map((route) => this.#countOf(route))) - 1
+    return retryDelayMs(attempt, combinedFailure(routes.map((route) => this.#attempts.get(route)?.error)))
+  }
+
+  #countOf(route: ModelRoute): number {
+    return this.#attempts.get(route)?.count ?? 0
+  }
+}
+
 /** Whether the same route may succeed on a retry. */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof ApiError) || !retryableCodes.includes(error.code ?? '')) return false
@@ -19,6 +65,7 @@ const retryableCodes = ['upstream_unavailable', 'upstream_rate_limited']
 export function failureKind(error: unknown): FailureKind | undefined {
   if (!(error instanceof ApiError)) return undefined
   if (error.code === 'context_length_exceeded') return 'context_length'
+  if (error.code === 'provider_busy') return 'rate_limited'
   if (error.status !== 502) return undefined
   if (error.code === 'upstream_rate_limited') return 'rate_limited'
   return error.code === 'upstream_timeout' ? 'timeout' : 'unavailable'

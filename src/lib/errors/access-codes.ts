@@ -66,4 +66,12 @@ export const accessCodes = {
     remedy: 'Wait for as long as `retry-after-ms` says.',
     retried: true,
   },
+  provider_busy: {
+    status: 429,
+    type: ['requests'],
+    cause:
+      'All slots of the provider are in use, and its queue is full, or the request has waited too long in it.',
+    remedy: 'Wait for as long as `retry-after` says. A second route avoids it.',
+    retried: true,
+  },
 } as const satisfies Readonly<Record<string, ErrorCodeDetails>>

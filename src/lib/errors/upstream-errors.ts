@@ -36,5 +36,13 @@ export function upstreamFailed(
   return new ApiError(502, message, { type: 'server_error', code, headers, cause })
 }
 
+/** 429: all slots of the provider are in use, and the request may not wait, or has waited as long as it may. */
+export function providerBusy(provider: string, estimatedMs: number): ApiError {
+  const seconds = Math.min(60, Math.max(1, Math.ceil(estimatedMs / 1000)))
+  const message = `The provider ${provider} is busy, and too many requests wait for it. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
+  const headers = { 'retry-after': String(seconds), 'retry-after-ms': String(seconds * 1000) }
+  return new ApiError(429, message, { type: 'requests', code: 'provider_busy', headers })
+}
+
 /** The codes of upstream failures that a retry may fix. */
 type UpstreamFailure = 'upstream_unavailable' | 'upstream_timeout' | 'upstream_rate_limited'

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { version } from '../../../package.json'
+import type { QueueStatus } from '../../gateway/routing/provider-queue.ts'
 import type { WriterStats } from '../../storage/ports/health.ts'
 import type { InFlight, RequestListener } from '../request-tracker.ts'
 import { formatLabels, readScraped, type ScrapedMetric } from './prometheus.ts'
@@ -40,13 +41,16 @@ export type GatewayFigures = {
   droppedSpans(): number
   /** Bytes held by requests in flight. */
   memory(): number
+  /** The providers with a limited number of slots. */
+  queues(): readonly QueueStatus[]
   /** Background runs. */
   runs(): { readonly queued: number; readonly running: number }
 }
 
 /** Returns the metrics of the gateway's current state. */
 export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[] {
-  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs, processes } = figures
+  const { inFlight, openCircuits, database, droppedLines, droppedSpans, memory, runs, processes, queues } =
+    figures
   return [
     {
       name: 'weir_build_info',
@@ -71,12 +75,40 @@ export function gatewayMetrics(figures: GatewayFigures): readonly ScrapedMetric[
       labels: ['provider', 'model'],
       read: () => openCircuits().map(({ provider, model }) => [formatLabels({ provider, model }), 1]),
     },
+    ...queueMetrics(queues),
     ...databaseMetrics(database, processes),
     droppedLinesMetric(droppedLines),
     counter(
       'weir_trace_spans_dropped_total',
       'Trace spans dropped because they could not be sent in time.',
       droppedSpans,
+    ),
+  ]
+}
+
+function queueMetrics(queues: () => readonly QueueStatus[]): readonly ScrapedMetric[] {
+  const byProvider = (name: string, help: string, value: (queue: QueueStatus) => number): ScrapedMetric => ({
+    name,
+    help,
+    type: 'gauge',
+    labels: ['provider'],
+    read: () => queues().map((queue) => [formatLabels({ provider: queue.provider }), value(queue)]),
+  })
+  return [
+    byProvider(
+      'weir_provider_slots',
+      'Requests that may be in progress at a provider with a limit.',
+      ({ concurrency }) => concurrency,
+    ),
+    byProvider(
+      'weir_provider_slots_in_use',
+      'Requests in progress at such a provider.',
+      ({ inUse }) => inUse,
+    ),
+    byProvider(
+      'weir_provider_queue_length',
+      'Requests that wait for such a provider.',
+      ({ waiting }) => waiting,
     ),
   ]
 }

@@ -39,7 +39,8 @@ export function createRequestMetrics(): RequestMetrics {
 type Families = ReturnType<typeof createRequestFamilies>
 
 function createCallRecorder(families: Families) {
-  const { durations, firstTokens, tokenIntervals, attemptDurations, tokens, overhead, cost } = families
+  const { durations, firstTokens, tokenIntervals, attemptDurations, queueWaits, tokens, overhead, cost } =
+    families
 
   function recordCall(record: RequestRecord, outcome: Outcome): void {
     const provider = telemetryNameOf(record.providerKind() ?? '')
@@ -63,8 +64,12 @@ function createCallRecorder(families: Families) {
     tokenIntervals.withLabels(operation, provider, model).observe(seconds / laterTokens)
   }
 
-  function recordAttempt({ route, outcome, durationMs: milliseconds }: Attempt, operation: string): void {
+  function recordAttempt(attempt: Attempt, operation: string): void {
+    const { route, outcome, durationMs: milliseconds, queuedMs } = attempt
     if (outcome === circuitOpen) return
+    if (route.provider.slots) queueWaits.withLabels(route.provider.name).observe(queuedMs / 1000)
+    // It was not sent.
+    if (outcome === 'provider_busy') return
     const error = outcome === undefined || outcome === 'ok' ? '' : outcome
     attemptDurations
       .withLabels(operation, telemetryNameOf(route.provider.kind.name), route.model, error)
@@ -110,6 +115,14 @@ export function createRequestFamilies() {
         help: 'Requests in flight when a request starts, including itself.',
       },
       inFlightBounds,
+    ),
+    queueWaits: createHistograms(
+      {
+        name: 'weir_provider_queue_wait_seconds',
+        help: 'Time that a request waited for a provider with a limit.',
+        labels: ['provider'],
+      },
+      durationBounds,
     ),
     ...createModelFamilies(),
   }

@@ -92,6 +92,7 @@ function logLine(record: RequestRecord, now: Date = new Date()): string {
     estimated: usage?.estimated || undefined,
     cost_usd: outcome?.cost === undefined ? undefined : toDollars(outcome.cost),
     gateway_ms: rounded(record.gatewayMs),
+    queued_ms: rounded(record.queuedMs() || undefined),
     upstream_ms: metadata && rounded(record.upstreamStopwatch.endedMs()),
     first_token_ms: rounded(record.firstTokenMs()),
     total_ms: rounded(record.totalMs),

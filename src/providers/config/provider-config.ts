@@ -5,7 +5,7 @@ import { millisecondsOf } from '../../config/units.ts'
 import { nearMatch } from '../../lib/near-match.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'
-import type { Kind, LocalKind, Provider, RemoteKind, Timeouts } from '../provider.ts'
+import type { Kind, LocalKind, Provider, RemoteKind, Slots, Timeouts } from '../provider.ts'
 import { baseUrlProblems, normalizeBaseUrl } from './base-url.ts'
 import { configureGoogleCloud, type GoogleCloudConfig } from './google-cloud.ts'
 import { findKey, keyProblems, missingKey, type ProviderConfigInput } from './provider-entry.ts'
@@ -96,7 +96,13 @@ function commonFields({ name, entry }: ProviderConfigInput): Omit<Provider, 'kin
     headers: lowerCaseHeaders(entry.headers ?? {}),
     timeouts: timeoutsOf(entry),
     discover: entry.discover ?? defaultProviderSettings.discover,
+    ...(entry.concurrency !== undefined && { slots: slotsOf(entry.concurrency, entry) }),
   }
+}
+
+function slotsOf(concurrency: number, { queue }: ProviderSettings): Slots {
+  const { wait, length } = { ...defaultProviderSettings.queue, ...queue }
+  return { concurrency, waitMs: millisecondsOf(wait), length }
 }
 
 function timeoutsOf({ timeouts }: ProviderSettings): Timeouts {

@@ -14,7 +14,8 @@ const kindSettings: ReadonlySet<string> = new Set<KindSetting>([
 
 /** The problems of the settings of an entry that its kind does not support. */
 export function settingProblems(entry: ProviderSettings, kind: Kind, path: string): SettingsProblem[] {
-  return [...unsupportedSettings(entry, kind, path), ...timeoutProblems(entry, path)]
+  const unsupported = unsupportedSettings(entry, kind, path)
+  return [...unsupported, ...timeoutProblems(entry, path), ...queueProblems(entry, path)]
 }
 
 function unsupportedSettings(entry: ProviderSettings, kind: Kind, path: string): SettingsProblem[] {
@@ -36,6 +37,15 @@ function timeoutProblems({ timeouts }: ProviderSettings, path: string): Settings
     if ((parseDuration(text) ?? 0) <= maxTimeoutMs) return []
     return [{ path: `${path}.timeouts.${name}`, message: 'must be at most 24h.' }]
   })
+}
+
+function queueProblems({ concurrency, queue }: ProviderSettings, path: string): SettingsProblem[] {
+  if (queue === undefined) return []
+  if (concurrency === undefined)
+    return [{ path: `${path}.queue`, message: 'has no effect without concurrency. Set that, too.' }]
+  return (parseDuration(queue.wait ?? '') ?? 0) <= maxTimeoutMs
+    ? []
+    : [{ path: `${path}.queue.wait`, message: 'must be at most 24h.' }]
 }
 
 type Headers = Readonly<Record<string, string>>

@@ -7,6 +7,7 @@ import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
 import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { ProviderQueues } from '../../../src/gateway/routing/provider-queue.ts'
 import { SessionRoutes } from '../../../src/gateway/routing/sessions.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
@@ -95,6 +96,7 @@ async function startScenario(script: Script) {
     calls: createOpenCalls(),
     log: createLog(() => {}),
     breaker: new CircuitBreaker({ failures: 5, cooldown: 1000 }),
+    queues: new ProviderQueues(),
     sessions: new SessionRoutes(),
     retries: 0,
     states: createProviderStates(createProviderState(createScriptRunner(database, writer))),

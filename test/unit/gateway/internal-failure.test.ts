@@ -6,6 +6,7 @@ import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
 import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
+import { ProviderQueues } from '../../../src/gateway/routing/provider-queue.ts'
 import { SessionRoutes } from '../../../src/gateway/routing/sessions.ts'
 import { badRequest } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -43,6 +44,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     calls: createOpenCalls(),
     log: createLog(() => {}),
     breaker,
+    queues: new ProviderQueues(),
     sessions: new SessionRoutes(),
     retries: 3,
     states: createProviderStates(createProviderState(createScriptRunner(database, writer))),

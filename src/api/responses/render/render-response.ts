@@ -155,6 +155,7 @@ function renderFailure({ code, message }: Failure): ResponseError {
 /** The customary codes of the Responses API for codes of the gateway; other codes are rendered as they are. */
 export const customaryCodes: ReadonlyMap<string, string> = new Map([
   ['upstream_rate_limited', 'rate_limit_exceeded'],
+  ['provider_busy', 'rate_limit_exceeded'],
   ['upstream_unavailable', 'server_error'],
   ['upstream_timeout', 'server_error'],
   ['internal_error', 'server_error'],

@@ -35,8 +35,8 @@ export function liveColumns(names: OrganizationNames): readonly Column<LiveReque
 }
 
 function State({ request }: { readonly request: LiveRequest }) {
-  const { end, firstTokenMs } = request
-  if (end === null) return <Badge tone="accent">{firstTokenMs === null ? 'waiting' : 'streaming'}</Badge>
+  const { end } = request
+  if (end === null) return <Badge tone={request.queued ? 'warning' : 'accent'}>{stateOf(request)}</Badge>
   const { status, error } = end
   return (
     <span class="finished">
@@ -44,6 +44,11 @@ function State({ request }: { readonly request: LiveRequest }) {
       {error !== null && <TitledText text={error} />}
     </span>
   )
+}
+
+function stateOf({ queued, firstTokenMs }: LiveRequest): string {
+  if (queued) return 'queued'
+  return firstTokenMs === null ? 'waiting' : 'streaming'
 }
 
 function OrganizationLink({ id, names }: { readonly id: string | null; readonly names: OrganizationNames }) {

@@ -29,6 +29,8 @@ export type LiveRequest = RequestNames & {
   /** When it began, on the clock of `performance.now()`. */
   readonly startedAt: number
   readonly firstTokenMs: number | null
+  /** It waits for a slot of its provider. */
+  readonly queued: boolean
   readonly end: LiveEnd | null
 }
 
@@ -82,6 +84,7 @@ export class LiveFeed {
     if (data === '') return
     const parsed = JSON.parse(data) as LiveEventData
     if (event === 'start') this.#start(parsed, now)
+    else if (event === 'queued' || event === 'dequeued') this.#queue(parsed, event === 'queued')
     else if (event === 'first_token') this.#firstToken(parsed)
     else if (event === 'end') this.#end(parsed, now)
     else if (event === 'dropped') this.#dropped += parsed.events ?? 0
@@ -96,6 +99,11 @@ export class LiveFeed {
     this.#open.set(data.request, this.#begin(data, now))
     const [oldest] = this.#open.keys()
     if (this.#open.size > maxOpen && oldest !== undefined) this.#open.delete(oldest)
+  }
+
+  #queue({ request, provider = null }: LiveEventData, queued: boolean): void {
+    const known = this.#open.get(request)
+    if (known) this.#open.set(request, { ...known, provider, queued })
   }
 
   #firstToken({ request, provider = null, elapsed_ms }: LiveEventData): void {
@@ -133,6 +141,7 @@ export class LiveFeed {
       provider: provider ?? null,
       startedAt: now - (elapsed_ms ?? 0),
       firstTokenMs: null,
+      queued: false,
       end: null,
     }
   }
