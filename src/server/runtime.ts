@@ -178,6 +178,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
   const { storage, requests, log } = shared
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = new CircuitBreaker(settings.breaker, shared.clock)
+  shared.queues.configure(configuration.providers.configured.values())
   const gateway = createGateway({
     billing: createBilling(storage.ledger, storage.readiness.ready, shared.now),
     calls: shared.calls,
@@ -201,7 +202,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
     completions,
     responses,
     usageBuckets,
-    admin: { ...shared.admin, configuration, breaker, clock: shared.clock },
+    admin: { ...shared.admin, configuration, breaker, queues: shared.queues, clock: shared.clock },
     settings,
     models: models.current,
     gateway,

@@ -17,6 +17,17 @@ test('a request goes from start to end, and its time counts from its start at th
   expect([feed.open, feed.rows().map((row) => elapsedOf(row, 9999))]).toEqual([0, [700]])
 })
 
+test('a request is queued from one event to the next', () => {
+  const feed = new LiveFeed()
+  feed.apply(event('start', 'a'))
+  feed.apply(event('queued', 'a', { provider: 'acme' }))
+  expect(feed.rows()).toMatchObject([{ queued: true, provider: 'acme', end: null }])
+  feed.apply(event('dequeued', 'a', { provider: null }))
+  expect(feed.rows()).toMatchObject([{ queued: false, provider: null, firstTokenMs: null }])
+  feed.apply(event('queued', 'unknown'))
+  expect(feed.open).toBe(1)
+})
+
 test('requests in progress come first, each part from new to old, and a rejected one needs no start', () => {
   const feed = new LiveFeed()
   for (const id of ['a', 'b', 'c']) feed.apply(event('start', id))

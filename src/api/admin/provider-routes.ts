@@ -9,6 +9,7 @@ import { stringEnum } from '../../http/schema.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { RouteHealth, RouteHealthRecorder } from '../../observability/route-health.ts'
+import type { ProviderQueue, ProviderQueues } from '../../gateway/routing/provider-queue.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
 import { explainCode, healthOf } from './provider-health.ts'
@@ -55,6 +56,12 @@ const Problem = Type.Object({
   request: orNull('The ID of the request; null for a check.'),
 })
 
+const Slots = Type.Object({
+  concurrency: Type.Integer({ description: 'Requests that may be in progress at once.' }),
+  in_use: Type.Integer({ description: 'Requests in progress.' }),
+  waiting: Type.Integer({ description: 'Requests that wait for a slot.' }),
+})
+
 const ProviderObject = Type.Object(
   {
     object: Type.Literal('provider', { description: 'The type of the object.' }),
@@ -67,6 +74,9 @@ const ProviderObject = Type.Object(
     health: stringEnum(['ok', 'failing', 'unknown'], {
       description:
         'Failing if the last check or the last request failed and neither has succeeded since. Unknown before the first of both.',
+    }),
+    slots: Type.Union([Slots, Type.Null()], {
+      description: 'Its slots in this process; null if any number of requests may be in progress.',
     }),
     problem: Type.Union([Problem, Type.Null()], { description: 'Why it is failing; null if it is not.' }),
     last_check_at: orNull('When its list of models was requested last, in ISO 8601; null if it never was.'),
@@ -139,6 +149,7 @@ function isTestable(provider: Provider): boolean {
 export type ProviderListDependencies = {
   readonly configuration: Pick<Configuration, 'providers' | 'models'>
   readonly breaker: Pick<CircuitBreaker, 'stateOf'>
+  readonly queues: Pick<ProviderQueues, 'of'>
   readonly routeHealth: Pick<RouteHealthRecorder, 'of'>
   /** The monotonic clock, in milliseconds. */
   readonly clock: (() => number) | undefined
@@ -155,7 +166,7 @@ function allProviders({ configuration }: ProviderListDependencies): ReadonlyMap<
 
 /** Lists the providers with their health and that of their routes. */
 function listProviders(parts: ProviderListDependencies) {
-  const { breaker, routeHealth, configuration } = parts
+  const { breaker, queues, routeHealth, configuration } = parts
   const { models } = configuration
   const served = models.current().all.flatMap((model) => model.routes.map((route) => ({ model, route })))
   const byProvider = Map.groupBy(served, ({ route }) => route.provider.name)
@@ -167,6 +178,7 @@ function listProviders(parts: ProviderListDependencies) {
     return {
       object: 'provider',
       ...renderProvider(provider),
+      slots: renderSlots(queues.of(provider)),
       ...healthOf(
         own.flatMap(({ health = [] }) => health),
         check,
@@ -193,6 +205,12 @@ function renderProvider(provider: Provider) {
     discovers_models: discover,
     testable: isTestable(provider),
   }
+}
+
+function renderSlots(queue: ProviderQueue | undefined) {
+  if (queue === undefined) return null
+  const { concurrency, inUse, waiting } = queue
+  return { concurrency, in_use: inUse, waiting }
 }
 
 function renderRoute(

@@ -24,12 +24,20 @@ export type QueueStatus = {
 export class ProviderQueues {
   readonly #queues = new Map<string, ProviderQueue>()
 
-  /** Returns the queue of the provider with its current limits; undefined where it has none. */
+  /** Applies the limits of the providers, also to calls in progress and to those that wait. */
+  configure(providers: Iterable<Provider>): void {
+    const limits = new Map(Array.from(providers, ({ name, slots }) => [name, slots]))
+    for (const [name, queue] of this.#queues) {
+      queue.setLimits(limits.get(name) ?? unlimited)
+      if (limits.get(name) === undefined) this.#queues.delete(name)
+    }
+  }
+
+  /** Returns the queue of the provider; undefined where it has none. Calls of an earlier configuration use it, too. */
   of({ name, slots }: Provider): ProviderQueue | undefined {
     if (slots === undefined) return undefined
-    const queue = this.#queues.get(name) ?? new ProviderQueue(slots)
-    this.#queues.set(name, queue)
-    queue.setLimits(slots)
+    let queue = this.#queues.get(name)
+    if (queue === undefined) this.#queues.set(name, (queue = new ProviderQueue(slots)))
     return queue
   }
 
@@ -43,6 +51,8 @@ export class ProviderQueues {
     }))
   }
 }
+
+const unlimited: Slots = { concurrency: Number.POSITIVE_INFINITY, waitMs: 0, length: 0 }
 
 /** The slots of one provider, and the calls that wait for one. A free slot goes to the key that has the fewest. */
 export class ProviderQueue {
@@ -72,7 +82,6 @@ export class ProviderQueue {
   }
 
   setLimits(limits: Slots): void {
-    if (limits === this.#limits) return
     this.#limits = limits
     this.#admitWaiting()
   }

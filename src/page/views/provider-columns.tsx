@@ -14,6 +14,8 @@ export type Provider = {
   /** Whether it has a list of models, by which it can be tested. */
   readonly testable: boolean
   readonly health: 'ok' | 'failing' | 'unknown'
+  /** Its slots; null if any number of requests may be in progress. */
+  readonly slots: { readonly concurrency: number; readonly in_use: number; readonly waiting: number } | null
   /** Why it fails; null if it does not. */
   readonly problem: Problem | null
   readonly last_check_at: string | null

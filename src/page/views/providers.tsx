@@ -114,6 +114,7 @@ function ProviderDetail(props: { readonly provider: Provider; readonly onTested:
 
 function ProviderState(props: { readonly provider: Provider; readonly onTested: () => void }) {
   const { provider, onTested } = props
+  const { slots } = provider
   const { requests, failures, enabled, open, lastError } = summaryOf(provider)
   return (
     <section class="stack" aria-label="State">
@@ -123,6 +124,8 @@ function ProviderState(props: { readonly provider: Provider; readonly onTested: 
         <Figure label="Failures">{formatCount(failures)}</Figure>
         <Figure label="Open circuits">{formatCount(open)}</Figure>
         <Figure label="Enabled models">{formatCount(enabled)}</Figure>
+        {slots && <Figure label="Slots in use">{`${slots.in_use} of ${slots.concurrency}`}</Figure>}
+        {slots && <Figure label="Waiting">{formatCount(slots.waiting)}</Figure>}
       </dl>
       <Facts
         facts={[

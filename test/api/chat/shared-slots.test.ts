@@ -60,3 +60,22 @@ describe.concurrent('routes with slots that share a model by weight', () => {
     expect(providerOf(await first)).toBe(home)
   })
 })
+
+test('a reload with more slots admits requests that wait, and keeps those that are in use', async () => {
+  const gate = Promise.withResolvers<void>()
+  const acme = { concurrency: 1 }
+  await using scenario = await startScenario(after(gate.promise, jsonReply()), { acme })
+  const { app } = scenario
+  const replies = [app.chat(chatRequest)]
+  await scenario.acme.request(0)
+  replies.push(app.chat(chatRequest), app.chat(chatRequest))
+  await waitForQueue(app, 2)
+  const { settings } = app.runtime.configuration()
+  const { acme: entry } = settings.providers
+  const providers = { ...settings.providers, acme: { ...entry, concurrency: 2 } }
+  await app.runtime.reload({ settings: { ...settings, providers }, file: null, environment: {} })
+  await scenario.acme.request(1)
+  await waitForQueue(app, 1)
+  gate.resolve()
+  expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200, 200])
+})

@@ -5,6 +5,7 @@ import { RequestRecord } from '../../../src/observability/request-record.ts'
 import type { App } from '../../support/app.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { chunks, delta, doneFrame, jsonReply, usage } from '../../support/chat-fixtures.ts'
+import { after } from '../../support/provider-queue.ts'
 import { chatRequest, providerKey } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 import { requestOf } from '../../unit/storage/support/ledger-fixture.ts'
@@ -35,6 +36,34 @@ function eventsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
     ...JSON.parse(data!),
   }))
 }
+
+test('a request that waits for a slot is queued until it has one, also for a reader who comes later', async () => {
+  const gate = Promise.withResolvers<void>()
+  const acme = { concurrency: 1 }
+  await using scenario = await startAdmin([after(gate.promise, jsonReply()), jsonReply()], { acme })
+  const { app } = scenario
+  const live = await readLive(app)
+  const first = app.chat(chatRequest)
+  await scenario.acme.request(0)
+  const second = app.chat(chatRequest)
+  await live.until('event: queued')
+  const late = await readLive(app)
+  const [queued] = eventsIn(await late.until('event: queued')).filter(({ type }) => type === 'queued')
+  const { body } = await requestAdmin(app, 'GET', 'providers')
+  expect(body.data).toMatchObject([
+    { id: 'acme', slots: { concurrency: 1, in_use: 1, waiting: 1 } },
+    { slots: null },
+  ])
+  gate.resolve()
+  const request = (await second).headers.get('x-request-id')
+  expect(queued).toMatchObject({ request, provider: 'acme', model: 'acme/river' })
+  const id = `"request":"${request}"`
+  const own = eventsIn(await live.until(`event: end\ndata: {${id}`)).filter(
+    (event) => event.request === request,
+  )
+  expect(own.map(({ type }) => type)).toEqual(['start', 'queued', 'dequeued', 'first_token', 'end'])
+  await Promise.all([(await first).text(), late.leave(), live.leave()])
+})
 
 test('a request to a model has a start, a first token and an end with tokens and cost, and nothing of its prompt', async () => {
   const gate = Promise.withResolvers<void>()

@@ -83,6 +83,17 @@ test('a header that carries the key replaces it; header names are in lower case'
   expect(problems).toEqual([])
 })
 
+test('a provider has slots if its concurrency is set, with a queue of 64 requests and 30 seconds', () => {
+  const { configured } = configure({
+    vllm: { concurrency: 4 },
+    llamacpp: { base_url: 'http://box:8080/v1', concurrency: 2, queue: { wait: '2m', length: 0 } },
+    lmstudio: {},
+  })
+  expect(configured.get('vllm')?.slots).toEqual({ concurrency: 4, waitMs: 30_000, length: 64 })
+  expect(configured.get('llamacpp')?.slots).toEqual({ concurrency: 2, waitMs: 120_000, length: 0 })
+  expect(configured.get('lmstudio')?.slots).toBeUndefined()
+})
+
 test('timeouts are parsed to milliseconds, each separately', () => {
   const { configured } = configure({ vllm: { timeouts: { first_byte: '2m' }, discover: true } })
   expect(configured.get('vllm')?.timeouts).toEqual({ connect: 10_000, firstByte: 120_000, idle: 300_000 })
@@ -162,6 +173,16 @@ const wrong: readonly [name: string, entries: Entries, problem: string | RegExp]
     'a timeout of months',
     { vllm: { timeouts: { idle: '60d' } } },
     'providers.vllm.timeouts.idle | must be at most 24h.',
+  ],
+  [
+    'a queue without slots',
+    { vllm: { queue: { length: 3 } } },
+    'providers.vllm.queue | has no effect without concurrency. Set that, too.',
+  ],
+  [
+    'a queue of months',
+    { vllm: { concurrency: 1, queue: { wait: '60d' } } },
+    'providers.vllm.queue.wait | must be at most 24h.',
   ],
 ]
 
