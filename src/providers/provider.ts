@@ -99,6 +99,8 @@ export type ListedModel = {
   readonly id: string
   /** In tokens, where the list contains it. */
   readonly contextWindow?: number
+  /** How many requests the engine serves at once, where it reports that. */
+  readonly slots?: number
 }
 
 /** Where a provider lists its models, and in which format. */
@@ -118,6 +120,7 @@ export type ListingDetails = {
   /** The body of a POST request; without it, a GET request is sent. */
   readonly body?: (id: string) => object
   contextWindow(body: unknown): number | undefined
+  slots?(body: unknown): number | undefined
   /** Whether the context window depends on how the engine was started: it is requested with each list. */
   readonly changes?: boolean
 }

@@ -217,3 +217,28 @@ test('discovered models are counted as a server would, where discovery is enable
   expect(online.out).not.toContain('Not counted')
   expect(online.out).not.toContain('cannot be served')
 })
+
+test('weir check --online names the slots of an engine whose concurrency is not set or too high', async () => {
+  const box = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => (url.includes('/props') ? Response.json({ total_slots: 4 }) : openai('a')),
+  })
+  onTestFinished(() => void box.stop(true))
+  const entry = { kind: 'llamacpp', base_url: `http://127.0.0.1:${box.port}/v1` }
+  const providers = {
+    open: entry,
+    high: { ...entry, concurrency: 5 },
+    right: { ...entry, concurrency: 4 },
+    shared: { ...entry, concurrency: 2 },
+  }
+  const models = Object.keys(providers).map((name) => ({ ...routeTo(name, 'a'), slug: `acme/${name}` }))
+  const { out } = await check({ providers, models }, '--online')
+  const [, section = ''] = out.split('Engines with few slots\n')
+  expect(section.trimEnd().split('\n')).toEqual([
+    '  open: Set “concurrency: 4”, and keys take turns for its slots.',
+    '  high: Set “concurrency: 4”, and keys take turns for its slots.',
+  ])
+  const report = JSON.parse((await check({ providers, models }, '--online', '--json')).out) as CheckReport
+  expect(report.online?.map(({ slots }) => slots)).toEqual([4, 4, undefined, undefined])
+})

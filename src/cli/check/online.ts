@@ -1,7 +1,7 @@
 import { isListed, ListingError, listModels } from '../../gateway/models/model-listing.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { alternativeBaseUrls } from '../../providers/config/base-url.ts'
-import type { Provider, RemoteKind } from '../../providers/provider.ts'
+import type { ListedModel, Provider, RemoteKind } from '../../providers/provider.ts'
 import type { OnlineReport } from './report.ts'
 import type { CliContext } from '../context.ts'
 import { withProgress } from '../output.ts'
@@ -34,6 +34,7 @@ async function checkProvider(provider: Provider, kind: RemoteKind, models: Model
       ...report,
       ok: true,
       models: ids.length,
+      ...unusedSlots(provider, listed),
       unknown: unlistedModels(ids, routedModels(provider, models)),
     }
   } catch (error) {
@@ -42,6 +43,12 @@ async function checkProvider(provider: Provider, kind: RemoteKind, models: Model
     const message = `${errorMessage(error)} The model list is available at ${workingBaseUrl}. Set base_url to this URL.`
     return { ...report, ok: false, error: message, working_base_url: workingBaseUrl }
   }
+}
+
+/** The slots of an engine that gets more requests at once, which then wait in it, whatever their keys. */
+function unusedSlots({ slots }: Provider, listed: readonly ListedModel[]): Pick<OnlineReport, 'slots'> {
+  const count = listed.reduce((sum, model) => sum + (model.slots ?? 0), 0)
+  return count > 0 && (slots?.concurrency ?? Number.POSITIVE_INFINITY) > count ? { slots: count } : {}
 }
 
 /** For each base URL that is tried. */

@@ -25,6 +25,8 @@ export type OnlineReport = {
   readonly ok: boolean | null
   /** The number of listed models. */
   readonly models: number | null
+  /** The slots of the engine, if its `concurrency` is not set or higher. */
+  readonly slots?: number
   /** Why the list could not be read. */
   readonly error: string | null
   /** The base URL that has the list, if the configured one does not. */
@@ -122,9 +124,13 @@ function notListedLines(providers: readonly string[]): string[] {
 }
 
 function onlineLines(reports: readonly OnlineReport[]): string[] {
+  const slots = reports.flatMap(({ provider, slots }) =>
+    slots === undefined ? [] : `${provider}: Set “concurrency: ${slots}”, and keys take turns for its slots.`,
+  )
   const unknown = reports.flatMap(({ provider, unknown }) => unknown.map((model) => `${provider}: ${model}`))
   return [
     ...section('Model lists of the providers', reports.map(onlineLine)),
+    ...section('Engines with few slots', slots),
     ...section('Routes to models that their providers do not list', unknown),
   ]
 }

@@ -85,31 +85,37 @@ type DetailsInput = {
 }
 
 /**
- * Adds the context windows that the provider reports to the models; the window of a model stays undefined
- * where it reports none.
+ * Adds the context windows and the slots that the provider reports to the models; they stay undefined where it reports none.
  */
 async function withDetails(
   models: readonly ListedModel[],
   input: DetailsInput,
 ): Promise<readonly ListedModel[]> {
   const { changes = false } = input.details
-  const windows = new Map(input.known.map(({ id, contextWindow }) => [id, contextWindow]))
-  const queue = models.filter(({ id }) => changes || windows.get(id) === undefined).slice(0, maxModels)
+  const found = new Map(input.known.map((model) => [model.id, model]))
+  const isKnown = (id: string) => found.get(id)?.contextWindow !== undefined
+  const queue = models.filter(({ id }) => changes || !isKnown(id)).slice(0, maxModels)
   async function worker(): Promise<void> {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      windows.set(next.id, (await contextWindowOf(next.id, input)) ?? windows.get(next.id))
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { contextWindow = found.get(next.id)?.contextWindow, slots } = await detailsOf(next.id, input)
+      found.set(next.id, { id: next.id, contextWindow, slots })
+    }
   }
   await Promise.all(Array.from({ length: maxConcurrent }, worker))
-  return models.map((model) => ({ ...model, contextWindow: windows.get(model.id) ?? model.contextWindow }))
+  return models.map((model) => ({
+    id: model.id,
+    contextWindow: found.get(model.id)?.contextWindow ?? model.contextWindow,
+    slots: found.get(model.id)?.slots,
+  }))
 }
 
-/** Undefined if the request fails: the model is listed all the same. */
-async function contextWindowOf(
+/** Nothing if the request fails: the model is listed all the same. */
+async function detailsOf(
   id: string,
   { provider, kind, details, signal }: DetailsInput,
-): Promise<number | undefined> {
+): Promise<Omit<ListedModel, 'id'>> {
   const url = details.url(provider, id)
-  if (url === undefined) return undefined
+  if (url === undefined) return {}
   const body = details.body && JSON.stringify(details.body(id))
   try {
     const response = await fetch(url, {
@@ -120,8 +126,10 @@ async function contextWindowOf(
       signal,
     })
     const text = await readText(response, maxBodyBytes)
-    return response.ok ? details.contextWindow(parseJson(text)) : undefined
+    if (!response.ok) return {}
+    const parsed = parseJson(text)
+    return { contextWindow: details.contextWindow(parsed), slots: details.slots?.(parsed) }
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -39,6 +39,7 @@ const llamacppListing: ModelListing = {
   details: {
     url: (address, id) => besideVersion(address, `/props?model=${encodeURIComponent(id)}&autoload=false`),
     contextWindow: (body) => tokensOf(fieldsOf(fieldsOf(body).default_generation_settings).n_ctx),
+    slots: (body) => tokensOf(fieldsOf(body).total_slots),
     changes: true,
   },
 }
