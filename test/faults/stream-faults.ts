@@ -33,8 +33,8 @@ export const streamFaults: readonly Fault[] = [
   {
     name: 'a request that a provider rejects is sent to the next provider',
     file: 'src/gateway/routing/retry.ts',
-    original: 'error instanceof ApiError && error.status === 502',
-    replacement: 'error instanceof ApiError && error.status >= 400',
+    original: 'if (error.status !== 502) return undefined',
+    replacement: 'if (error.status >= 600) return undefined',
     tests: ['test/api/chat/routes.test.ts'],
   },
   {
@@ -50,5 +50,19 @@ export const streamFaults: readonly Fault[] = [
     original: 'events.filter(({ sequence }) => sequence > after)',
     replacement: 'events.filter(({ sequence }) => sequence >= after)',
     tests: ['test/api/background/readers.test.ts'],
+  },
+  {
+    name: 'a slot of a provider is not freed when its call ends',
+    file: 'src/gateway/call.ts',
+    original: '    this.releaseProviderSlot()\n    const outcome',
+    replacement: '    const outcome',
+    tests: ['test/api/chat/provider-queues.test.ts'],
+  },
+  {
+    name: 'a call whose client has left keeps its place in the queue',
+    file: 'src/gateway/routing/route-slots.ts',
+    original: '    this.#leave()\n    this.#outcome.reject(error)',
+    replacement: '    this.#outcome.reject(error)',
+    tests: ['test/api/chat/waiting-streams.test.ts', 'test/api/chat/provider-queues.test.ts'],
   },
 ]
