@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startAdmin } from '../api/support/admin.ts'
 import { chunks, delta, doneFrame, jsonReply, usage } from '../support/chat-fixtures.ts'
+import { after } from '../support/provider-queue.ts'
 import { chatRequest } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
@@ -16,6 +17,28 @@ const limits = { requests_per_minute: 100_000, tokens_per_minute: 10_000_000, co
 const echo = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hi' }] }
 
 describe.skipIf(!hasBrowser)(`the live view${browserNeeded}`, () => {
+  test('a request that waits for a slot of its provider is queued, and its provider shows how many wait', async () => {
+    const gate = Promise.withResolvers<void>()
+    const acme = { concurrency: 1 }
+    await using paid = await startAdmin([after(gate.promise, jsonReply()), jsonReply()], { acme })
+    await using opened = await openAdmin(await browser(), paid.app, '#/live')
+    const { page } = opened
+    await connected(page)
+    const replies = [paid.app.chat(chatRequest)]
+    await paid.acme.request(0)
+    replies.push(paid.app.chat(chatRequest))
+    await page.getByRole('row', { name: /queued.*acme\/river/ }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshot(page, 'live-queued')
+    await page.goto(page.url().replace('#/live', '#/providers/acme'))
+    await page.getByText('1 of 1').waitFor()
+    await screenshot(page, 'provider-slots')
+    expect(await accessibilityProblems(page)).toEqual([])
+    gate.resolve()
+    for (const reply of await Promise.all(replies)) await reply.text()
+    await page.getByText('0 of 1').waitFor()
+  })
+
   test('a request appears when it starts, streams, and ends with its tokens and cost', async () => {
     const first = Promise.withResolvers<void>()
     const rest = Promise.withResolvers<void>()
