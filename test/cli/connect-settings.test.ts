@@ -58,7 +58,9 @@ describe.each(connectTools.map((tool) => [tool.name, tool] as const))('weir conn
     const text = connectText(resultFor(tool, input))
     expect(text).not.toContain('sk-weir-Test')
     expect(text).not.toContain('undefined')
-    if (tool.name !== 'cursor') expect(text).toContain(keyVariable)
+    const { environment, files } = tool.settings(input)
+    // The others have their settings in a window.
+    if (Object.keys(environment).length + files.length > 0) expect(text).toContain(keyVariable)
   })
 
   test('prints files that their format parses, whatever the model and the key are', () => {
@@ -96,17 +98,22 @@ test('the files carry a hostile model unchanged', () => {
     expect(Bun.TOML.parse(contentOf('codex', slug))).toMatchObject({ model: slug })
     expect(Bun.YAML.parse(contentOf('continue', slug))).toMatchObject({ models: [{ model: slug }] })
     expect(JSON.parse(contentOf('zed', slug))).toMatchObject({ agent: { default_model: { model: slug } } })
-    expect(JSON.parse(contentOf('opencode', slug))).toMatchObject({ model: `weir/${slug}` })
+    for (const agent of ['opencode', 'kilo'])
+      expect(JSON.parse(contentOf(agent, slug))).toMatchObject({ model: `weir/${slug}` })
+    expect(JSON.parse(contentOf('vscode', slug))).toMatchObject([{ models: [{ id: slug }, {}] }])
+    expect(JSON.parse(contentOf('qwen-code', slug))).toMatchObject({ model: { name: slug } })
+    expect(JSON.parse(contentOf('goose', slug))).toMatchObject({ models: [{ name: slug }, {}] })
     const [entry] = Bun.YAML.parse(contentOf('llm', slug)) as { model_name: string }[]
     expect(entry?.model_name).toBe(slug)
   }
 })
 
-test('OpenCode, Continue and Compose find no variable of theirs in a hostile model', () => {
+test('OpenCode, Kilo Code, Continue and Compose find no variable of theirs in a hostile model', () => {
   const contentOf = (name: string, slug: string) =>
     connectTools.find((tool) => tool.name === name)!.settings(inputFor(slug)).files[0]!.content
   for (const slug of hostileTexts) {
-    expect(contentOf('opencode', slug).match(/\{(env|file):[^}]*\}/g)).toEqual(['{env:WEIR_API_KEY}'])
+    for (const agent of ['opencode', 'kilo'])
+      expect(contentOf(agent, slug).match(/\{(env|file):[^}]*\}/g)).toEqual(['{env:WEIR_API_KEY}'])
     expect(contentOf('continue', slug)).not.toContain('${{')
     const variables = contentOf('open-webui', slug).replaceAll('$$', '').match(/\$\S*/g)
     expect(variables).toEqual(['${WEIR_API_KEY}"'])
@@ -125,8 +132,13 @@ test('a shell reads the variables and the arguments of a command as they are', a
     const exports = claude.slice(claude.indexOf('export '), claude.indexOf('\n\nRun:'))
     expect(await shell(`${exports}\nprintf %s "$ANTHROPIC_MODEL"`)).toBe(text)
     expect(await shell(`${exports}\nprintf %s "$ANTHROPIC_AUTH_TOKEN"`)).toBe(text)
-    const { command } = connectTools.find(({ name }) => name === 'aider')!.settings(inputFor(text))
-    expect(await shell(`aider() { printf '%s|' "$@"; }\n${command}`)).toBe(`--model|openai/${text}|`)
+    const commandOf = (tool: string) =>
+      connectTools.find(({ name }) => name === tool)?.settings(inputFor(text)).command
+    expect(await shell(`aider() { printf '%s|' "$@"; }\n${commandOf('aider')}`)).toBe(
+      `--model|openai/${text}|`,
+    )
+    const words = await shell(`cline() { printf '%s|' "$@"; }\n${commandOf('cline')}`)
+    expect(words).toEndWith(`|--modelid|${text}||`)
   }
 })
 

@@ -6,6 +6,7 @@ import {
   type ConnectModel,
   type ConnectTool,
   keyEnvironment,
+  keyText,
   keyVariable,
 } from './tool.ts'
 
@@ -24,6 +25,59 @@ export const openWebui: ConnectTool = {
       'Open WebUI reads these variables at its first start only; later, change them in Admin Settings, Connections.',
       'With ENABLE_FORWARD_USER_INFO_HEADERS: "true" in the environment, weir usage --by user,session has its users and chats.',
       'It also generates titles, tags and follow-up questions with the model; Admin Settings, Interface disables that.',
+    ],
+  }),
+}
+
+/** LibreChat, which reads the key in its container. */
+export const librechat: ConnectTool = {
+  name: 'librechat',
+  title: 'LibreChat',
+  summary: 'a chat page for the browser, for teams',
+  settings: (input) => ({
+    environment: keyEnvironment,
+    files: [{ path: 'librechat.yaml', format: 'yaml', content: librechatConfig(input) }],
+    command: 'docker compose up -d',
+    notes: [
+      ...containerNotes(input),
+      'If the file exists, add the entry to its list of custom endpoints. It takes effect if docker-compose.override.yml mounts it into the container.',
+      `LibreChat reads ${keyVariable} from its .env file: add it there as well.`,
+      'All models of Weir are in its menu. It also generates titles with the model; titleConvo: false disables that.',
+    ],
+  }),
+}
+
+/** n8n, whose credentials have a base URL. */
+export const n8n: ConnectTool = {
+  name: 'n8n',
+  title: 'n8n',
+  summary: 'workflows with AI nodes',
+  settings: (input) => ({
+    environment: {},
+    files: [],
+    notes: [
+      `Create a credential of the type OpenAI with ${keyText(input)} and the base URL ${containerAddress(input)}.`,
+      `In the node OpenAI Chat Model, choose this credential and the model ${input.model.slug}, from the list or by its ID.`,
+      'Its switch “Use Responses API” is on in new workflows. Turn it off, or let Weir accept tools there with compatibility: { function_tools: true } in weir.yaml.',
+      ...containerNotes(input),
+    ],
+  }),
+}
+
+/** Dify, with its plugin for compatible providers. */
+export const dify: ConnectTool = {
+  name: 'dify',
+  title: 'Dify',
+  summary: 'a platform for AI applications',
+  settings: (input) => ({
+    environment: {},
+    files: [],
+    notes: [
+      'In Settings, Model Provider, install OpenAI-API-compatible and choose Add Model.',
+      `Enter the model name ${input.model.slug}, ${keyText(input)} and the API endpoint URL ${containerAddress(input)}.`,
+      `Choose the completion mode Chat${input.model.contextWindow === undefined ? '' : ` and the context size ${input.model.contextWindow}`}.`,
+      `Choose function calling: ${input.model.tools ? 'Tool Call, and streamed: Support' : 'Not Support'}. Vision: ${input.model.images ? 'Support' : 'Not Support'}.`,
+      ...containerNotes(input),
     ],
   }),
 }
@@ -54,7 +108,6 @@ export const llm: ConnectTool = {
 /** Compose replaces variables in every value, so a `$` of a value is doubled. */
 function composeFile(input: ConnectInput): string {
   const value = (text: string) => quoted(text.replaceAll('$', '$$$$'))
-  const url = isLoopback(input.origin) ? containerUrl(input) : baseUrl(input)
   return `services:
   open-webui:
     image: ghcr.io/open-webui/open-webui:main
@@ -62,7 +115,7 @@ function composeFile(input: ConnectInput): string {
       - "127.0.0.1:3000:8080"
     environment:
       ENABLE_OLLAMA_API: "false"
-      OPENAI_API_BASE_URL: ${value(url)}
+      OPENAI_API_BASE_URL: ${value(containerAddress(input))}
       OPENAI_API_KEY: "\${${keyVariable}}"
       DEFAULT_MODELS: ${value(input.model.slug)}
     extra_hosts:
@@ -75,8 +128,28 @@ volumes:
 `
 }
 
+/** LibreChat replaces `${…}` in the values of the file. */
+function librechatConfig(input: ConnectInput): string {
+  const slugs = input.models.map(({ slug }) => quoted(slug)).join(', ')
+  return `version: 1.3.5
+cache: true
+endpoints:
+  custom:
+    - name: "Weir"
+      apiKey: "\${${keyVariable}}"
+      baseURL: ${quoted(containerAddress(input))}
+      models:
+        default: [${slugs}]
+        fetch: true
+      titleConvo: true
+      titleModel: "current_model"
+      modelDisplayLabel: "Weir"
+`
+}
+
 /** In a container, the loopback address is that of the container. */
-function containerUrl(input: ConnectInput): string {
+function containerAddress(input: ConnectInput): string {
+  if (!isLoopback(input.origin)) return baseUrl(input)
   const url = new URL(baseUrl(input))
   url.hostname = 'host.docker.internal'
   return url.href

@@ -1,5 +1,6 @@
-import { escapeCharacter, quoted, quotedJson, shellWord } from '../quote.ts'
+import { quoted, shellWord } from '../quote.ts'
 import {
+  agentNotes,
   apiKey,
   baseUrl,
   type ConnectInput,
@@ -46,7 +47,7 @@ export const claudeCode: ConnectTool = {
     files: [],
     command: 'claude',
     notes: [
-      ...agentNotes('Claude Code', model, 32_000),
+      ...agentNotes('Claude Code', model),
       'The base URL has no /v1: Claude Code appends /v1/messages.',
       'If ANTHROPIC_API_KEY is set, unset it first.',
       'Each of the variables with DEFAULT may name another model. The Haiku one does small tasks, so a cheap model saves money. Older versions read ANTHROPIC_SMALL_FAST_MODEL instead.',
@@ -81,29 +82,32 @@ export const codex: ConnectTool = {
     compatibility.functionTools ? [] : [{ section: 'compatibility', name: 'function_tools', value: true }],
 }
 
-/** What keeps an agent, whose instructions and tools take a part of the context window, from working with the model. */
-function agentNotes(agent: string, model: ConnectModel, minContextWindow: number): readonly string[] {
-  const { slug, tools, contextWindow = minContextWindow } = model
-  const size = contextWindow.toLocaleString('en-US')
-  return [
-    ...(tools ? [] : [`The model ${slug} cannot call tools, which ${agent} needs.`]),
-    ...(contextWindow >= minContextWindow
-      ? []
-      : [`The context window of ${slug} has ${size} tokens, which are too few for ${agent}.`]),
-  ]
-}
-
-/** OpenCode. */
-export const opencode: ConnectTool = {
-  name: 'opencode',
-  title: 'OpenCode',
-  summary: 'a coding agent in the terminal',
-  settings: (input) => ({
-    environment: keyEnvironment,
-    files: [{ path: '~/.config/opencode/opencode.json', format: 'json', content: opencodeConfig(input) }],
-    command: 'opencode',
-    notes: ['If the file exists, add the provider to it. A project may have an opencode.json of its own.'],
-  }),
+/** The command of GitHub Copilot, with a provider of one's own. */
+export const copilot: ConnectTool = {
+  name: 'copilot',
+  title: 'GitHub Copilot CLI',
+  summary: 'the coding agent of GitHub in the terminal, without an account there',
+  settings: (input) => {
+    const { slug, contextWindow, maxOutputTokens } = input.model
+    const prompt = contextWindow === undefined ? undefined : contextWindow - (maxOutputTokens ?? 0)
+    return {
+      environment: {
+        COPILOT_PROVIDER_BASE_URL: baseUrl(input),
+        COPILOT_PROVIDER_API_KEY: apiKey,
+        COPILOT_MODEL: slug,
+        ...(prompt !== undefined && prompt > 0 && { COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(prompt) }),
+        ...(maxOutputTokens !== undefined && {
+          COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(maxOutputTokens),
+        }),
+      },
+      files: [],
+      command: 'copilot',
+      notes: [
+        ...agentNotes('Copilot', input.model),
+        'COPILOT_OFFLINE=true disables its own requests to GitHub, such as telemetry and updates.',
+      ],
+    }
+  },
 }
 
 /** Returns the model for the small tasks of Claude Code: a Haiku beside another model of Anthropic. */
@@ -128,33 +132,4 @@ supports_websockets = false
 [agents]
 enabled = false
 `
-}
-
-/** OpenCode replaces `{env:…}` and `{file:…}` in the text of the file, before it is parsed. */
-function opencodeConfig(input: ConnectInput): string {
-  const keyReference = `"apiKey": "{env:${keyVariable}}"`
-  const json = quotedJson({
-    $schema: 'https://opencode.ai/config.json',
-    model: `weir/${input.model.slug}`,
-    provider: {
-      weir: {
-        npm: '@ai-sdk/openai-compatible',
-        name: 'Weir',
-        options: { baseURL: baseUrl(input), apiKey: `{env:${keyVariable}}` },
-        models: Object.fromEntries(input.models.map((model) => [model.slug, opencodeModel(model)])),
-      },
-    },
-  })
-  const literal = /"(?:[^"\\]|\\.)*"/g
-  const escaped = json.replace(literal, (text) => escapeCharacter(text, '{'))
-  return escaped.replace(escapeCharacter(keyReference, '{'), keyReference)
-}
-
-function opencodeModel({ displayName, contextWindow, maxOutputTokens, images }: ConnectModel): object {
-  const hasLimits = contextWindow !== undefined && maxOutputTokens !== undefined
-  return {
-    name: displayName,
-    ...(hasLimits && { limit: { context: contextWindow, output: maxOutputTokens } }),
-    ...(images && { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } }),
-  }
 }

@@ -1,5 +1,13 @@
-import { escapeCharacter, quoted, quotedJson } from '../quote.ts'
-import { baseUrl, type ConnectInput, type ConnectTool, keyEnvironment, keyVariable } from './tool.ts'
+import { escapeCharacter, quoted, quotedJson, shellWord } from '../quote.ts'
+import {
+  agentNotes,
+  baseUrl,
+  type ConnectInput,
+  type ConnectTool,
+  keyEnvironment,
+  keyText,
+  keyVariable,
+} from './tool.ts'
 
 /** Continue, for Visual Studio Code and JetBrains. */
 export const continueDev: ConnectTool = {
@@ -28,7 +36,7 @@ export const cursor: ConnectTool = {
     files: [],
     notes: [
       'Open Cursor Settings, Models, API Keys.',
-      `Enable OpenAI API Key and enter ${input.key ?? 'the API key'}.`,
+      `Enable OpenAI API Key and enter ${keyText(input)}.`,
       `Enable Override OpenAI Base URL and enter ${baseUrl(input)}.`,
       `Add a custom model with the name ${input.model.slug}, enable it, and select it in the chat.`,
       'The servers of Cursor send the requests, so Weir must be reachable from the internet with https: an address such as 127.0.0.1 is rejected.',
@@ -50,6 +58,78 @@ export const zed: ConnectTool = {
       `Zed reads ${keyVariable} when it is started from this shell; otherwise enter the API key in its settings, AI, LLM Providers.`,
     ],
   }),
+}
+
+/** Cline: its command saves the settings, which its extension has in a window. */
+export const cline: ConnectTool = {
+  name: 'cline',
+  title: 'Cline',
+  summary: 'a coding agent in the terminal and in Visual Studio Code',
+  settings: (input) => {
+    const values = `--baseurl ${shellWord(baseUrl(input))} --modelid ${shellWord(input.model.slug)}`
+    return {
+      environment: keyEnvironment,
+      files: [],
+      command: `cline auth --provider openai --apikey "$${keyVariable}" ${values}\ncline`,
+      notes: [
+        ...agentNotes('Cline', input.model),
+        'In Visual Studio Code, open the settings of Cline, choose the API provider OpenAI Compatible, and enter the same base URL, key and model ID.',
+      ],
+    }
+  },
+}
+
+/** Roo Code and its successor, which have their settings in a window. */
+export const rooCode: ConnectTool = {
+  name: 'roo-code',
+  title: 'Roo Code and Zoo Code',
+  summary: 'agents in Visual Studio Code; the first has ended, the second continues it',
+  settings: (input) => ({
+    environment: {},
+    files: [],
+    notes: [
+      'Open the settings of the extension, Providers, and choose the API provider OpenAI Compatible.',
+      `Enter the base URL ${baseUrl(input)}, ${keyText(input)} and the model ${input.model.slug}.`,
+      ...agentNotes('the extension', input.model),
+      'Roo Code is no longer developed since May 2026; Zoo Code, Cline and Kilo Code are.',
+    ],
+  }),
+}
+
+/** The chat of Visual Studio Code, with a provider of one's own. */
+export const vscode: ConnectTool = {
+  name: 'vscode',
+  title: 'Visual Studio Code',
+  summary: 'the chat and the agent of GitHub Copilot in the editor',
+  settings: (input) => ({
+    environment: {},
+    files: [{ path: 'chatLanguageModels.json', format: 'json', content: vscodeModels(input) }],
+    notes: [
+      ...agentNotes('the agent', input.model),
+      'The command “Chat: Open Language Models (JSON)” opens the file. If it has entries, add this one to its list.',
+      `Instead, “Chat: Manage Language Models”, Add Models, Custom Endpoint asks for the values and keeps the key, ${keyVariable}, in the key store of the system.`,
+      'Then select the model in the menu of the chat. Completions while you type do not use it.',
+    ],
+  }),
+}
+
+function vscodeModels(input: ConnectInput): string {
+  const models = input.models.map(({ slug, displayName, contextWindow, maxOutputTokens, ...model }) => {
+    // It needs both numbers: these suit most models whose limits are not known.
+    const output = maxOutputTokens ?? 8000
+    const prompt = Math.max((contextWindow ?? 128_000) - output, 4000)
+    return {
+      id: slug,
+      name: displayName,
+      url: `${baseUrl(input)}/chat/completions`,
+      toolCalling: model.tools,
+      vision: model.images,
+      maxInputTokens: prompt,
+      maxOutputTokens: output,
+    }
+  })
+  const apiKey = input.key ?? `Replace this text with the value of ${keyVariable}.`
+  return quotedJson([{ name: 'Weir', vendor: 'customendpoint', apiType: 'chat-completions', apiKey, models }])
 }
 
 function continueConfig(input: ConnectInput): string {

@@ -33,7 +33,7 @@ export const apiKey = Symbol('API key')
 export const keyVariable = 'WEIR_API_KEY'
 
 /** A file that the user creates or extends. */
-type ToolFile = {
+export type ToolFile = {
   readonly path: string
   readonly format: FileFormat
   readonly content: string
@@ -78,6 +78,23 @@ export function baseUrl({ origin }: Pick<ConnectInput, 'origin'>): string {
 
 /** The environment of a tool that reads the key from a variable of any name. */
 export const keyEnvironment: ToolSettings['environment'] = { [keyVariable]: apiKey }
+
+/** What to enter where a tool has its settings in a window. */
+export function keyText({ key }: Pick<ConnectInput, 'key'>): string {
+  return key === undefined ? 'an API key of Weir' : `the API key ${key}`
+}
+
+/** What keeps an agent, whose instructions and tools take a part of the context window, from working with the model. */
+export function agentNotes(agent: string, model: ConnectModel, minContextWindow = 32_000): readonly string[] {
+  const { slug, tools, contextWindow = minContextWindow } = model
+  const size = contextWindow.toLocaleString('en-US')
+  return [
+    ...(tools ? [] : [`The model ${slug} cannot call tools, which ${agent} needs.`]),
+    ...(contextWindow >= minContextWindow
+      ? []
+      : [`The context window of ${slug} has ${size} tokens, which are too few for ${agent}.`]),
+  ]
+}
 
 /** The settings of a tool and what they were made from. */
 export type ConnectResult = {
