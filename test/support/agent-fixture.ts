@@ -29,7 +29,15 @@ export type AgentVariant = {
 }
 
 /** The programs with a fixture. */
-export const agentNames = ['claude-code', 'codex'] as const
+export const agentNames = [
+  'claude-code',
+  'codex',
+  'copilot',
+  'opencode',
+  'kilo',
+  'qwen-code',
+  'cline',
+] as const
 export type AgentName = (typeof agentNames)[number]
 
 /** The path of the fixture of a program. */

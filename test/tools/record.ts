@@ -1,8 +1,9 @@
-// Writes test/fixtures/agents from what the installed programs send: bun test/tools/record.ts
+// Writes test/fixtures/agents from what the installed programs send: bun test/tools/record.ts [NAME…]
 import { agentFixturePath, agentNames } from '../support/agent-fixture.ts'
 import { recordAgent } from './support/record-agent.ts'
 
-for (const name of agentNames) {
+const chosen = process.argv.slice(2)
+for (const name of agentNames.filter((name) => chosen.length === 0 || chosen.includes(name))) {
   const fixture = await recordAgent(name)
   const path = agentFixturePath(name)
   if (fixture === undefined) {

@@ -52,6 +52,45 @@ export const codexPlan: AgentPlan = planOf([
   },
 ])
 
+/** How the tools of an agent are called that runs commands, reads files and edits them. */
+type EditorTools = { readonly shell: AgentCall; readonly read: AgentCall; readonly edit: AgentCall }
+
+/** Plans in a folder, for agents whose tools have these names. */
+const editorTools = {
+  copilot: (path) => ({
+    shell: { name: 'bash', arguments: { command, description: 'Writes the note' } },
+    read: { name: 'view', arguments: { path } },
+    edit: { name: 'edit', arguments: { path, old_str: notes.first, new_str: notes.last } },
+  }),
+  opencode: (filePath) => ({
+    shell: { name: 'bash', arguments: { command, description: 'Writes the note' } },
+    read: { name: 'read', arguments: { filePath } },
+    edit: { name: 'edit', arguments: { filePath, oldString: notes.first, newString: notes.last } },
+  }),
+  'qwen-code': (file_path) => ({
+    shell: { name: 'run_shell_command', arguments: { command, is_background: false } },
+    read: { name: 'read_file', arguments: { file_path } },
+    edit: { name: 'edit', arguments: { file_path, old_string: notes.first, new_string: notes.last } },
+  }),
+  cline: (path) => ({
+    shell: { name: 'run_commands', arguments: { commands: [command] } },
+    read: { name: 'read_files', arguments: { files: [{ path }] } },
+    edit: { name: 'editor', arguments: { path, old_text: notes.first, new_text: notes.last } },
+  }),
+} satisfies Record<string, (path: string) => EditorTools>
+
+/** The stages of an agent with such tools in this folder. */
+export function editorPlan(agent: keyof typeof editorTools): (folder: string) => AgentPlan {
+  return (folder) => {
+    const { shell, read, edit } = editorTools[agent](`${folder}/${notes.path}`)
+    return planOf([
+      { calls: [shell], result: new RegExp(notes.first) },
+      { calls: [read], result: new RegExp(notes.first) },
+      { calls: [edit], result: /^(?!.*\berror\b)/is },
+    ])
+  }
+}
+
 /** A request without tools is a small task of the program, such as a title. A result without success ends the work. */
 function planOf(stages: readonly Stage[]): AgentPlan {
   return (tools, results) => {

@@ -6,12 +6,13 @@ import type { AgentFixture, AgentName, AgentVariant } from '../../support/agent-
 import { claudeCodePlan, codexPlan } from './agent-plan.ts'
 import { chatAgent } from './agent-protocols.ts'
 import {
+  agentRuns,
   claudeCodeArguments,
   claudeCodeVariables,
   codexArguments,
   silenceCodex,
 } from './program-arguments.ts'
-import { findProgram } from './programs.ts'
+import { findProgram, type ProgramName } from './programs.ts'
 import type { RecordedRequest } from './recorder.ts'
 import { shapeOf, shapeOfHeaders, toolsByKey } from './request-shape.ts'
 import { runProgram } from './run-program.ts'
@@ -27,7 +28,7 @@ type Configuration = {
 }
 
 type Recordable = {
-  readonly program: 'claude' | 'codex'
+  readonly program: ProgramName
   readonly options: Pick<WorkbenchOptions, 'tool' | 'plan'>
   readonly args: readonly string[]
   readonly path: string
@@ -35,6 +36,13 @@ type Recordable = {
 }
 
 const claudeName = 'claude-sonnet-4-5-20250929'
+
+function recordable(tool: keyof typeof agentRuns): Recordable {
+  const { program, args, environment, plan } = agentRuns[tool]
+  const configuration = { name: 'a model', slug: 'acme/river', environment: () => environment }
+  const path = '/v1/chat/completions'
+  return { program, options: { tool, plan }, args, path, configurations: [configuration] }
+}
 
 const recordables: Record<AgentName, Recordable> = {
   'claude-code': {
@@ -77,6 +85,11 @@ const recordables: Record<AgentName, Recordable> = {
       },
     ],
   },
+  copilot: recordable('copilot'),
+  opencode: recordable('opencode'),
+  kilo: recordable('kilo'),
+  'qwen-code': recordable('qwen-code'),
+  cline: recordable('cline'),
 }
 
 /** Runs a program in each of its configurations and returns the form of its requests; undefined if it is not installed. */
@@ -120,7 +133,7 @@ export async function installedVersion(name: AgentName): Promise<string | undefi
   return /\d+\.\d+\.\d+/.exec(out)?.[0]
 }
 
-/** The last request of a task, which contains the whole conversation. */
+/** The last request of a task with all of its tools, which contains the whole conversation. */
 async function lastRequest(
   { options, args, path }: Recordable,
   program: string,
@@ -138,7 +151,14 @@ async function lastRequest(
   })
   if (options.tool === 'codex') await silenceCodex(bench)
   await bench.run([...args, ...flags], { environment: environment?.(bench.key) })
-  const request = bench.recorder.requests.findLast((request) => request.path.startsWith(path))
+  const requests = bench.recorder.requests.filter((request) => request.path.startsWith(path))
+  const most = Math.max(...requests.map(toolCount))
+  const request = requests.findLast((request) => toolCount(request) === most)
   if (request === undefined) throw new Error(`${program} has sent no request to ${path}.`)
   return request
+}
+
+/** Helpers of the program, such as one that makes a title, have fewer tools than itself. */
+function toolCount({ body }: RecordedRequest): number {
+  return listOf(body?.tools).length
 }

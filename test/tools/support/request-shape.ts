@@ -19,7 +19,11 @@ function shape(value: unknown, property: string, texts: Map<string, string>): un
   if (typeof value === 'string') return shapeOfText(value, property, texts)
   if (Array.isArray(value)) return value.map((entry) => shape(entry, property, texts))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, shape(field, key, texts)]))
+  const entries = Object.entries(value).map(([key, field]) => [
+    key.startsWith('/') ? '/folder' : key,
+    shape(field, key, texts),
+  ])
+  return Object.fromEntries(entries)
 }
 
 function shapeOfText(text: string, property: string, texts: Map<string, string>): string {
@@ -50,8 +54,8 @@ export function shapeOfHeaders(headers: Readonly<Record<string, string>>): Recor
 
 /** The name of a tool, or the type of one that has none. */
 export function toolKey(tool: unknown): string {
-  const { name, type } = fieldsOf(tool)
-  return String(name ?? type)
+  const { name, type, function: called } = fieldsOf(tool)
+  return String(fieldsOf(called).name ?? name ?? type)
 }
 
 /** The tools of a request by their keys. */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { databaseName } from '../../../src/storage/database-location.ts'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { startWeir, type WeirProcess } from '../../reliability/operation/support/weir-process.ts'
+import type { AgentName } from '../../support/agent-fixture.ts'
 import type { AgentPlan } from './agent-plan.ts'
 import type { AgentProtocol } from './agent-protocols.ts'
 import { type AgentProvider, startAgentProvider } from './agent-provider.ts'
@@ -54,7 +55,7 @@ export type UsageReport = { readonly total: { readonly requests: number; readonl
 
 export type WorkbenchOptions = {
   /** The operand of `weir connect`. */
-  readonly tool: 'claude-code' | 'codex'
+  readonly tool: AgentName
   /** The path of the program. */
   readonly program: string
   readonly protocol: AgentProtocol
@@ -148,18 +149,32 @@ type Connection = { readonly key: string; readonly environment: Readonly<Record<
 
 /** Writes the files that `weir connect` prints for the tool and the model, and returns the variables, with a new key. */
 async function connect(
-  { tool, slug = 'acme/river' }: WorkbenchOptions,
+  { tool, program, slug = 'acme/river' }: WorkbenchOptions,
   url: string,
   folders: Folders,
 ): Promise<Connection> {
   const args = ['connect', tool, '--create-key', '--model', slug, '--url', url, '--json']
-  const { key, environment, files } = JSON.parse(await weirOutput(args, folders))
+  const { key, environment, files, command } = JSON.parse(await weirOutput(args, folders))
   for (const { path, content } of files) {
     const file = path.replace('~', folders.home)
     await mkdir(dirname(file), { recursive: true })
     await Bun.write(file, content)
   }
+  await setUp(command, { program, folders, environment: { ...environment, WEIR_API_KEY: key } })
   return { key, environment }
+}
+
+/** Runs the commands that come before the one that starts the program. */
+async function setUp(
+  command: string,
+  { program, folders, environment }: { program: string; folders: Folders } & Pick<Connection, 'environment'>,
+): Promise<void> {
+  const lines = command.split('\n').slice(0, -1).join('\n')
+  if (lines === '') return
+  const variables = { HOME: folders.home, PATH: `${dirname(program)}:${process.env.PATH}`, ...environment }
+  const options = { cwd: folders.work, environment: variables, timeoutMs: 60_000 }
+  const { code, out, err } = await runProgram(['sh', '-c', lines], options)
+  if (code !== 0) throw new Error(`${lines} has failed: ${out}${err}`)
 }
 
 /** What a command of Weir prints, beside the gateway. */
