@@ -128,7 +128,9 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
       observation.live.close()
       runs.pause()
     },
-    drained: () => whenIdle(shared),
+    async drained() {
+      await Promise.all([calls.idle(), runs.idle()])
+    },
     abortCalls: calls.abort,
   }
 }
@@ -158,10 +160,6 @@ function throwProblemOf({ readiness }: Storage): (error: unknown) => Promise<nev
 
 /** A provider that lists its models slowly must not delay the start; its models are added later. */
 const startupDiscoveryTimeoutMs = 1000
-
-async function whenIdle({ calls, runs }: Services): Promise<void> {
-  await Promise.all([calls.idle(), runs.idle()])
-}
 
 /** The application of the active settings. */
 type ActiveApp = {
@@ -195,13 +193,12 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
     observer: requests,
     log,
   })
-  const { keys, completions, responses, usageBuckets } = storage
   const app = createApp({
     ...shared,
-    keys,
-    completions,
-    responses,
-    usageBuckets,
+    keys: storage.keys,
+    completions: storage.completions,
+    responses: storage.responses,
+    usageBuckets: storage.usageBuckets,
     admin: { ...shared.admin, configuration, breaker, queues: shared.queues, clock: shared.clock },
     settings,
     models: models.current,
