@@ -34,8 +34,9 @@ export async function fillUsage(
         CASE WHEN i % 40 = 0 THEN 502 WHEN i % 20 = 0 THEN 400 ELSE 200 END,
         CASE i % 20 WHEN 0 THEN 'upstream_timeout' END, 'user' || (i * 7919 % 1000),
         CASE i % 4 WHEN 0 THEN NULL ELSE '["team-' || (i % 5) || '"]' END,
-        CASE (i + i / ${count}) % 5 WHEN 0 THEN NULL WHEN 4 THEN CASE WHEN i < ${rows / 2} THEN NULL ELSE 'proj_0' END ELSE 'proj_' || (${place}) || '_' || ((i + i / ${count}) % 5 / 2) END,
-        'session-' || i / 50 FROM n`,
+        CASE (i + i / ${count}) % 5 WHEN 0 THEN NULL WHEN 4 THEN CASE WHEN i < ${rows / 2} THEN NULL ELSE 'proj_0' END
+          ELSE 'proj_' || (${place}) || '_' || ((i + i / ${count}) % 5 / 2) END,
+        'session-' || (i / 50) FROM n`,
   )
 }
 
