@@ -126,9 +126,11 @@ class Deliverer {
 
   /** Sends what is due for an endpoint. A slow one does not hold up the others. */
   async #sendAll(endpoint: WebhookSettings): Promise<void> {
-    const { webhooks, log } = this.#options
+    const { webhooks, endpoints, log } = this.#options
+    // After a reload, the next round sends to the endpoint of the new settings.
+    const isActive = () => !this.#stopped && !this.#gone.has(endpoint) && endpoints().includes(endpoint)
     try {
-      while (!this.#stopped && !this.#gone.has(endpoint)) {
+      while (isActive()) {
         const claimed = await webhooks.claim(endpoint.name, maxConcurrent, leaseMs)
         if (claimed.length === 0) return
         await Promise.all(claimed.map((delivery) => this.#deliver(endpoint, delivery)))
@@ -188,7 +190,10 @@ class Deliverer {
   /** Lets the attempts end, for a moment. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await settleWithin(this.#round, stopTimeoutMs)
+    await settleWithin(
+      this.#round.catch(() => {}),
+      stopTimeoutMs,
+    )
     await settleWithin(Promise.all(this.#sending.values()), stopTimeoutMs)
     this.#aborted.abort()
     await settleWithin(Promise.all(this.#sending.values()), stopTimeoutMs)

@@ -18,7 +18,11 @@ export const eventFields = {
   data: events.data,
 }
 
-type StoredEvent = WebhookEvent & { readonly organization: string | null }
+/** The name of the organization of an event, for a select of it. */
+export const organizationName = sql<string | null>`(
+  select ${organizations.name} from ${organizations} where ${eq(organizations.id, events.organization_id)})`
+
+type StoredEvent = WebhookEvent & { readonly organization: string | null; readonly name: string | null }
 
 type NewEvent = {
   readonly organization?: string | null
@@ -63,35 +67,21 @@ export type BudgetCrossing = {
 /** What it knows of a balance. */
 export type LowBalance = { readonly balance: string; readonly threshold: string }
 
-/** Returns the data of an event as endpoints receive it, and the name of its organization. */
-export function* describeEvent({ type, organization: id, data }: StoredEvent): Script<{
-  readonly organization: string | null
-  readonly data: string
-}> {
-  const [found] = id === null ? [] : yield* selectOrganization({ id })
-  const name = found?.name ?? null
+/** Returns the data of an event as endpoints receive it. */
+export function* describeEvent({ type, organization: id, name, data }: StoredEvent): Script<string> {
   const organization = { id, name }
   switch (type) {
-    case 'budget.threshold': {
-      const crossing = JSON.parse(data) as BudgetCrossing
-      return { organization: name, data: JSON.stringify(yield* describeBudget(crossing, organization)) }
-    }
+    case 'budget.threshold':
+      return JSON.stringify(yield* describeBudget(JSON.parse(data) as BudgetCrossing, organization))
     case 'balance.low': {
       const { balance, threshold } = JSON.parse(data) as LowBalance
-      const amounts = {
-        balance_usd: formatUsd(BigInt(balance)),
-        threshold_usd: formatUsd(BigInt(threshold)),
-      }
-      return { organization: name, data: JSON.stringify({ organization, ...amounts }) }
+      const [balance_usd, threshold_usd] = [balance, threshold].map((amount) => formatUsd(BigInt(amount)))
+      return JSON.stringify({ organization, balance_usd, threshold_usd })
     }
     default:
-      return { organization: name, data }
+      return data
   }
 }
-
-const selectOrganization = statement(({ id }: Parameters<{ id: string }>) =>
-  select({ name: organizations.name }, sql`from ${organizations} where ${eq(organizations.id, id)}`),
-)
 
 type Owner = { readonly id: string | null; readonly name: string | null }
 

@@ -13,7 +13,7 @@ import { type Parameters, type Script, type ScriptRunner, statement } from '../s
 import { reportExpiringKeys } from './expiring-keys.ts'
 import { createOutages } from './provider-outages.ts'
 import { createDeliveryLists } from './webhook-deliveries.ts'
-import { describeEvent, eventFields } from './webhook-events.ts'
+import { describeEvent, eventFields, organizationName } from './webhook-events.ts'
 
 /** The webhooks of a database. `now` returns milliseconds since 1970. */
 export function createWebhooks(runner: ScriptRunner, now: () => number = Date.now): Webhooks {
@@ -57,31 +57,37 @@ type Routed = Awaited<ReturnType<Webhooks['route']>>
 
 function* route(endpoints: readonly EndpointFilter[], maxPending: number, now: number): Script<Routed> {
   const found = yield* selectSome()
-  if (found.length === 0) return { events: 0, omitted: 0 }
-  const described: { id: string; type: string; owners: readonly (string | null)[] }[] = []
   for (const event of found) {
-    const { organization, data } = yield* describeEvent(event)
+    const data = yield* describeEvent(event)
     if (data !== event.data) yield* setData({ id: event.id, data })
-    described.push({ ...event, owners: [event.organization, organization] })
   }
+  const unwanted = new Set(found.map(({ id }) => id))
   let omitted = 0
-  for (const { name, events: types, organization } of endpoints) {
-    const wanted = described.filter(
-      ({ type, owners }) => types.has(type) && (organization === undefined || owners.includes(organization)),
-    )
-    if (wanted.length === 0) continue
-    const [{ pending } = { pending: 0 }] = yield* countPending({ endpoint: name })
-    const ids = wanted.slice(0, Math.max(0, maxPending - pending)).map(({ id }) => id)
-    omitted += wanted.length - ids.length
-    if (ids.length > 0) yield* insertDeliveries({ endpoint: name, ids, now })
+  for (const endpoint of endpoints) {
+    const ids = found.filter((event) => isWanted(endpoint, event)).map(({ id }) => id)
+    if (ids.length === 0) continue
+    for (const id of ids) unwanted.delete(id)
+    const [{ pending } = { pending: 0 }] = yield* countPending({ endpoint: endpoint.name })
+    const accepted = ids.slice(0, Math.max(0, maxPending - Number(pending)))
+    omitted += ids.length - accepted.length
+    if (accepted.length > 0) yield* insertDeliveries({ endpoint: endpoint.name, ids: accepted, now })
   }
-  yield* setRouted({ ids: found.map(({ id }) => id) })
+  if (unwanted.size > 0) yield* deleteUnwanted({ ids: [...unwanted] })
+  if (found.length > 0) yield* setRouted({ ids: found.map(({ id }) => id) })
   return { events: found.length, omitted }
+}
+
+type Routable = { readonly type: string; readonly organization: string | null; readonly name: string | null }
+
+function isWanted({ events, organization }: EndpointFilter, event: Routable): boolean {
+  const isOwn =
+    organization === undefined || organization === event.name || organization === event.organization
+  return isOwn && events.has(event.type)
 }
 
 const selectSome = statement((_, { forUpdate, skipLocked }) =>
   select(
-    eventFields,
+    { ...eventFields, name: organizationName },
     sql`from ${events} where not ${events.routed} order by ${events.id} limit 100 ${forUpdate} ${skipLocked}`,
   ),
 )
@@ -104,6 +110,11 @@ const insertDeliveries = statement(({ endpoint, ids, now }: Parameters<NewDelive
   return sql<never>`insert into ${deliveries} (${columns})
     select ${events.id}, ${endpoint}, ${now} from ${events} where ${isOneOf(events.id, ids)} on conflict do nothing`
 })
+
+const deleteUnwanted = statement(
+  ({ ids }: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+    sql<never>`delete from ${events} where ${isOneOf(events.id, ids)}`,
+)
 
 const setRouted = statement(
   ({ ids }: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
