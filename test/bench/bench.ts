@@ -1,6 +1,7 @@
 // bun run bench: Weir beside other proxies, on the same provider and clients. See options.ts.
 import { resolve } from 'node:path'
 import { chooseContenders } from './contenders.ts'
+import { engineTables, measureEngine } from './engine/engine.ts'
 import { listStored } from './list-stored.ts'
 import { budgetTable, checkBudgets } from './measured-budgets.ts'
 import { measureOverspend, overspendTable } from './overspend/overspend.ts'
@@ -37,6 +38,7 @@ async function run(options: Options): Promise<void> {
   const start = includes('start') ? await measureStart(resolve(executable)) : undefined
   const lists = includes('list-stored') ? await listStored() : undefined
   const overspend = includes('overspend') ? await measureOverspend(resolve(executable), log) : []
+  const engine = includes('engine') ? await measureEngine(resolve(executable), options, log) : undefined
   const budgets = checkBudgets({ bench, start, lists: lists?.medians })
 
   console.log(report(bench, workloads, options.base))
@@ -44,6 +46,7 @@ async function run(options: Options): Promise<void> {
   if (lists) console.log(`\n${lists.text}`)
   if (overspend.length > 0) console.log(`\n## Overspend\n\n${overspendTable(overspend)}`)
   if (overspend.some(({ problems }) => problems.length > 0)) process.exitCode = 1
+  if (engine) console.log(`\n## Engines with few slots\n\n${engineTables(engine)}`)
   console.log(`\n## Tables of the documentation\n\n${publishedTables(bench)}`)
   console.log(`\n## Budgets\n\n${budgetTable(budgets)}`)
   if (options.jsonFile !== undefined)

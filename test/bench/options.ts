@@ -11,7 +11,8 @@ export const usage = `Usage
 
   --quick             the most telling work, a minute
   --only WORK,…       of: ${workloads.map(({ name }) => name).join(', ')};
-                      parts, start, list-stored, overspend; budgets: all that the budgets need
+                      parts, start, list-stored, overspend, engine (llama.cpp: its server and
+                      a model in LLAMA_SERVER and LLAMA_MODEL); budgets: all that the budgets need
   --contenders NAME,… of: direct, bun-pipe, bun-read, bun-parse, nginx, busbar, gomodel, portkey, weir,
                       weir-unmetered, weir-budget (prepaid, and the key has a budget), weir-log-off;
                       busbar and gomodel need the paths of their executables in BUSBAR and GOMODEL
@@ -25,7 +26,7 @@ export const usage = `Usage
   --json FILE         every figure of every round`
 
 /** The work that involves no contenders. */
-export type OtherWork = 'parts' | 'start' | 'list-stored' | 'overspend'
+export type OtherWork = 'parts' | 'start' | 'list-stored' | 'overspend' | 'engine'
 
 /** What a run measures, and how. */
 export type Options = {
@@ -81,7 +82,7 @@ const flagTypes = {
 } as const
 
 const quickContenders = ['direct', 'bun-pipe', 'weir', 'weir-unmetered']
-const otherWork: readonly OtherWork[] = ['parts', 'start', 'list-stored', 'overspend']
+const otherWork: readonly OtherWork[] = ['parts', 'start', 'list-stored', 'overspend', 'engine']
 const knownWork: ReadonlySet<string> = new Set([...workloads.map(({ name }) => name), ...otherWork])
 
 function expand(name: string): readonly string[] {
