@@ -17,6 +17,14 @@ export function renderModelList(models: Models): string {
   return json
 }
 
+/**
+ * The list for Codex, which reads only `models`. An entry there would have to contain the instructions of the agent and
+ * would replace its own; with none, it keeps them and what it knows of the models.
+ */
+export function renderCodexList(models: Models): string {
+  return `{"models":[],${renderModelList(models).slice(1)}`
+}
+
 /** Renders a model as the API returns it. */
 export function renderModel(model: Model): ModelObject {
   return {

@@ -12,6 +12,7 @@ import {
   anthropicQuery,
   renderAnthropicList,
   renderAnthropicModel,
+  renderCodexList,
   renderModel,
   renderModelList,
 } from './render.ts'
@@ -24,7 +25,7 @@ const listDetail = describe({
   id: 'listModels',
   summary: 'List the enabled models',
   description:
-    'Lists every model that the key may use, with its capabilities, limits and prices in USD per million tokens. With the header `anthropic-version`, the list has the shape of the Anthropic API, and is paged.',
+    'Lists every model that the key may use, with its capabilities, limits and prices in USD per million tokens. With the header `anthropic-version`, the list has the shape of the Anthropic API, and is paged. With the query parameter `client_version`, it also has an empty list `models`, with which Codex keeps what it knows of its models.',
   reply: Type.Union([ModelList, AnthropicModelList]),
   query: anthropicQuery.parameters,
   errors: [400, ...guardErrors],
@@ -54,9 +55,9 @@ export function modelRoutes(guard: Guard, models: () => Models) {
       '/v1/models',
       ({ request, caller }) => {
         const allowed = allowedModels(models(), caller.limits.models)
-        return isAnthropicRequest(request)
-          ? renderAnthropicList(allowed, request)
-          : new Response(renderModelList(allowed), { headers: json })
+        if (isAnthropicRequest(request)) return renderAnthropicList(allowed, request)
+        const isCodex = new URL(request.url).searchParams.has('client_version')
+        return new Response((isCodex ? renderCodexList : renderModelList)(allowed), { headers: json })
       },
       { detail: listDetail },
     )

@@ -87,6 +87,12 @@ export const ModelObject = Type.Object(
 
 /** The list of the enabled models. */
 export const ModelList = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(ModelObject) },
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(ModelObject),
+    models: Type.Optional(
+      Type.Array(Type.Never(), { description: 'Always empty; only with `client_version`, for Codex.' }),
+    ),
+  },
   { ...closed, title: 'ModelList' },
 )

@@ -93,6 +93,14 @@ describe('GET /v1/models', () => {
     })
   })
 
+  test('lets Codex keep its own instructions, and lists the models as for others', async () => {
+    const request = ask(() => modelsWith())
+    const { body } = await request('/v1/models')
+    const codex = await request('/v1/models?client_version=0.171.0')
+    expect<unknown>(codex).toMatchObject({ status: 200, body: { ...body, models: [] } })
+    expect(body).not.toHaveProperty('models')
+  })
+
   test('lists the routes with their weights, and no release date where it is unknown', async () => {
     const shared = [
       { provider: 'alpha', model: 'x', weight: 3 },
