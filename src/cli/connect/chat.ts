@@ -131,7 +131,7 @@ volumes:
 /** LibreChat replaces `${…}` in the values of the file. */
 function librechatConfig(input: ConnectInput): string {
   const slugs = input.models.map(({ slug }) => quoted(slug)).join(', ')
-  return `version: 1.3.5
+  return `version: 1.3.17
 cache: true
 endpoints:
   custom:
