@@ -8,6 +8,7 @@ import {
   type ConnectTool,
   keyEnvironment,
   keyVariable,
+  tokenLimits,
 } from './tool.ts'
 
 /** Aider. */
@@ -88,17 +89,14 @@ export const copilot: ConnectTool = {
   title: 'GitHub Copilot CLI',
   summary: 'the coding agent of GitHub in the terminal, without an account there',
   settings: (input) => {
-    const { slug, contextWindow, maxOutputTokens } = input.model
-    const prompt = contextWindow === undefined ? undefined : contextWindow - (maxOutputTokens ?? 0)
+    const { prompt, output } = tokenLimits(input.model)
     return {
       environment: {
         COPILOT_PROVIDER_BASE_URL: baseUrl(input),
         COPILOT_PROVIDER_API_KEY: apiKey,
-        COPILOT_MODEL: slug,
-        ...(prompt !== undefined && prompt > 0 && { COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(prompt) }),
-        ...(maxOutputTokens !== undefined && {
-          COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(maxOutputTokens),
-        }),
+        COPILOT_MODEL: input.model.slug,
+        COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(prompt),
+        COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(output),
       },
       files: [],
       command: 'copilot',

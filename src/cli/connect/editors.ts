@@ -7,6 +7,7 @@ import {
   keyEnvironment,
   keyText,
   keyVariable,
+  tokenLimits,
 } from './tool.ts'
 
 /** Continue, for Visual Studio Code and JetBrains. */
@@ -114,20 +115,15 @@ export const vscode: ConnectTool = {
 }
 
 function vscodeModels(input: ConnectInput): string {
-  const models = input.models.map(({ slug, displayName, contextWindow, maxOutputTokens, ...model }) => {
-    // It needs both numbers: these suit most models whose limits are not known.
-    const output = maxOutputTokens ?? 8000
-    const prompt = Math.max((contextWindow ?? 128_000) - output, 4000)
-    return {
-      id: slug,
-      name: displayName,
-      url: `${baseUrl(input)}/chat/completions`,
-      toolCalling: model.tools,
-      vision: model.images,
-      maxInputTokens: prompt,
-      maxOutputTokens: output,
-    }
-  })
+  const models = input.models.map((model) => ({
+    id: model.slug,
+    name: model.displayName,
+    url: `${baseUrl(input)}/chat/completions`,
+    toolCalling: model.tools,
+    vision: model.images,
+    maxInputTokens: tokenLimits(model).prompt,
+    maxOutputTokens: tokenLimits(model).output,
+  }))
   const apiKey = input.key ?? `Replace this text with the value of ${keyVariable}.`
   return quotedJson([{ name: 'Weir', vendor: 'customendpoint', apiType: 'chat-completions', apiKey, models }])
 }

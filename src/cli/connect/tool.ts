@@ -96,6 +96,15 @@ export function agentNotes(agent: string, model: ConnectModel, minContextWindow 
   ]
 }
 
+/**
+ * The tokens of a prompt and of a reply that fit into the context window together, for tools that need both numbers. Where
+ * they are not known, they are those of most models.
+ */
+export function tokenLimits({ contextWindow = 128_000, maxOutputTokens = 8000 }: ConnectModel) {
+  const output = Math.min(maxOutputTokens, Math.floor(contextWindow / 2))
+  return { prompt: contextWindow - output, output }
+}
+
 /** The settings of a tool and what they were made from. */
 export type ConnectResult = {
   readonly tool: ConnectTool
