@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { toModelFacts } from './catalog/model.ts'
-import { applyChanges, parseChanges } from './catalog/additions.ts'
-import { selectModels, withAdditions } from './catalog/source.ts'
+import { toModelFacts } from '../cli/catalog/models-dev-entry.ts'
+import { applyChanges, parseChanges } from './catalog-additions.ts'
+import { selectModels, withAdditions } from '../cli/catalog/models-dev-source.ts'
 import type { ModelDetails } from '../config/model-details.ts'
 
 const usage = `Usage: bun src/build/catalog.ts API_JSON [--additions FILE] [--changes FILE]

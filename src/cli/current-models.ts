@@ -13,7 +13,7 @@ export async function currentModels(
 ): Promise<RegisteredModels> {
   const providers = configureProviders(settings, environment)
   const engines = localEngines(settings, environment)
-  const registry = createModelRegistry(settings.models, providers, log, engines)
+  const registry = createModelRegistry(settings, providers, log, engines)
   if (discover) {
     await registry.start()
     await registry.stop()

@@ -1,4 +1,5 @@
 import data from './catalog.json'
+import type { CatalogUpdate } from './catalog-update.ts'
 import type { ModelDetails } from './model-details.ts'
 
 /** The built-in catalog: the models of the direct providers on the day of the snapshot. */
@@ -15,3 +16,20 @@ type Catalog = {
 const catalogData: unknown = data
 /** The catalog of this build. */
 export const catalog = catalogData as Catalog
+
+/** The models of the built-in catalog, with the changes of an update. */
+export function catalogModels(update: CatalogUpdate | undefined): readonly ModelDetails[] {
+  if (update === undefined) return catalog.models
+  const models = new Map(catalog.models.map((model) => [model.slug, model]))
+  for (const changed of update.models) models.set(changed.slug, { ...models.get(changed.slug), ...changed })
+  for (const slug of update.ended) models.delete(slug)
+  return [...models.values()]
+}
+
+/** Names the data of the models: their day, and where an update of them came from. */
+export function catalogOrigin(update: CatalogUpdate | undefined): string {
+  const builtIn = `The built-in catalog is of ${catalog.snapshot}.`
+  if (update === undefined) return builtIn
+  const sources = update.sources.map(({ source, date }) => `on ${date} from ${source}`)
+  return `${builtIn} It was updated ${sources.join(', ')}.`
+}

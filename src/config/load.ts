@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Value } from 'typebox/value'
 import { fieldsOf, isObject } from '../lib/json/json.ts'
 import { Secret } from '../lib/secret.ts'
+import { readCatalogUpdate } from './catalog-update.ts'
 import { checkSchema } from './check-schema.ts'
 import { toSettings } from './defaults.ts'
 import type { ModelDetails } from './model-details.ts'
@@ -38,11 +39,14 @@ export function loadSettings(input: SettingsInput): LoadedSettings {
   const database = databaseFromEnvironment(input.environment, located)
   const overrides = overridesFromInput(input, located)
   const page = input.flags['no-page'] && { page: false }
-  const settings = toSettings({ ...fileSettings, ...overrides, ...page, ...(database && { database }) }, file)
+  const dataFolder = findDataFolder(input)
+  const catalog = readCatalogUpdate(dataFolder)
+  const own = toSettings({ ...fileSettings, ...overrides, ...page, ...(database && { database }) }, file)
+  const settings = { ...own, ...(catalog && { catalog }) }
   const all = [...syntaxProblems(source), ...withoutLines(located, source.problems)]
   if (all.length > 0) throw new InvalidSettings(all, file, settings)
   const locatedWarnings = warnings.map((warning) => ({ ...warning, ...source.locate(warning.path) }))
-  return { settings, file, dataFolder: findDataFolder(input), warnings: locatedWarnings }
+  return { settings, file, dataFolder, warnings: locatedWarnings }
 }
 
 /** The settings have problems; `validPart` are those of them that are valid, with the defaults. */

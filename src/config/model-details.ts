@@ -43,7 +43,8 @@ export const Pricing = Type.Object(
   },
 )
 
-const date = (description: string, example: string) =>
+/** A day. */
+export const date = (description: string, example: string) =>
   Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}$',
     expected: 'a date in the format YYYY-MM-DD',

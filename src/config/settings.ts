@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { CatalogUpdate } from './catalog-update.ts'
 import { ModelDetails } from './model-details.ts'
 import { Breaker, ProviderSettings, Retries } from './provider-settings.ts'
 import { Alerts, maxWebhooks, webhookExample, WebhookSettings } from './webhook-settings.ts'
@@ -159,6 +160,8 @@ export type Settings = {
   /** As in the file; `kind` defaults to the name of the provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly models: readonly ModelDetails[]
+  /** The changes of the built-in catalog, from the data folder. */
+  readonly catalog?: CatalogUpdate
   readonly retries: { readonly attempts: number }
   readonly breaker: { readonly failures: number; readonly cooldown: number }
   readonly limits: {

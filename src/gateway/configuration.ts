@@ -1,4 +1,4 @@
-import { catalog } from '../config/catalog.ts'
+import { catalogModels } from '../config/catalog.ts'
 import { InvalidSettings, type LoadedSettings, loadSettings } from '../config/load.ts'
 import type { SettingsInput } from '../config/paths.ts'
 import { isSamePlace, SettingsError, type SettingsProblem } from '../config/problem.ts'
@@ -34,7 +34,7 @@ export type ConfigurationInput = {
 /** Validates the settings as a whole; throws `SettingsError`. */
 export function configure({ settings, file, environment }: ConfigurationInput, log: Log): Configuration {
   const providers = configureProviders(settings, environment)
-  const models = createModelRegistry(settings.models, providers, log, localEngines(settings, environment))
+  const models = createModelRegistry(settings, providers, log, localEngines(settings, environment))
   const problems = [...providers.problems, ...models.current().problems, ...webhookProblems(settings)]
   if (problems.length > 0) throw new SettingsError(locateProblems(problems, file), file)
   for (const { path, message } of baseUrlWarnings(providers.configured.values()))
@@ -74,7 +74,12 @@ export function configurationProblems(
 ): SettingsProblem[] {
   const providers = configureProviders(settings, environment)
   const { models } = settings
-  const known = { catalog: catalog.models, settings: models, providers, discovered: new Map() }
+  const known = {
+    catalog: catalogModels(settings.catalog),
+    settings: models,
+    providers,
+    discovered: new Map(),
+  }
   const { problems } = createModels({ ...known, firstSeen: () => 0, now: Date.now() })
   return [...providers.problems, ...problems, ...webhookProblems(settings)]
 }

@@ -32,6 +32,13 @@ test('SIGHUP applies the current settings, and invalid ones change nothing', asy
   expect([after.status, after.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '500'])
   expect((await ask('one')).status).toBe(404)
 
+  const added = { slug: 'acme/added', routes: [{ provider: 'echo', model: 'echo' }] }
+  const update = { sources: [], models: [added], ended: [] }
+  await Bun.write(join(home, '.local/share/weir/catalog.json'), JSON.stringify(update))
+  process.kill(child.pid, 'SIGHUP')
+  await child.said(child.log, /The settings were reloaded.*(catalog \(added\))/)
+  expect((await ask('acme/added')).status).toBe(200)
+
   await write('retries: { attempt: 3 }\n')
   process.kill(child.pid, 'SIGHUP')
   expect(

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { directProviders } from '../../src/build/catalog/direct-providers.ts'
+import { directProviders } from '../../src/cli/catalog/direct-providers.ts'
 import type { ModelDetails } from '../../src/config/model-details.ts'
 
 const folder = await mkdtemp(`${tmpdir()}/weir-catalog-`)

@@ -86,7 +86,7 @@ function load(yaml: string) {
   const environment = environmentFor(yaml)
   const { settings, warnings } = home.load({ environment })
   const providers = configureProviders(settings, environment)
-  const models = createModelRegistry(settings.models, providers, noLog).current()
+  const models = createModelRegistry(settings, providers, noLog).current()
   const slugs = new Set(settings.models.filter(({ enabled }) => enabled !== false).map(({ slug }) => slug))
   return {
     settings,

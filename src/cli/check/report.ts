@@ -58,6 +58,8 @@ export type ModelsReport = {
   readonly without_service: readonly { readonly slug: string; readonly reason: string }[]
   /** The enabled models that their providers stop serving within three months, or have stopped to serve. */
   readonly ending: readonly { readonly slug: string; readonly shutdown_date: string }[]
+  /** The day of the built-in catalog, and where updates of it came from, in sentences. */
+  readonly catalog: string
 }
 
 /** Formats the report for the terminal. */
@@ -101,6 +103,7 @@ function modelLines(models: ModelsReport | undefined): string[] {
   return [
     '',
     `Models: ${models.on} enabled, ${models.off} disabled.`,
+    models.catalog,
     ...notListedLines(models.not_listed),
     ...section(
       'Providers without models',

@@ -1,3 +1,4 @@
+import { catalogOrigin } from '../../config/catalog.ts'
 import type { LoadedSettings } from '../../config/load.ts'
 import { inFileOrder, SettingsError } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
@@ -111,6 +112,7 @@ async function reportOnSettings(
       without_models: providersWithoutModels(providers, models),
       without_service: settings.models.flatMap(({ slug }) => unservedModel(slug, models)),
       ending: endingModels(models, Date.now()),
+      catalog: catalogOrigin(settings.catalog),
     },
     ...(online && { online: online }),
   }

@@ -1,6 +1,6 @@
 import { renderModel } from '../../api/models/render.ts'
-import { catalog } from '../../config/catalog.ts'
-import { loadSettings } from '../../config/load.ts'
+import { catalogOrigin } from '../../config/catalog.ts'
+import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import type { Model } from '../../gateway/models/model.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
@@ -8,9 +8,12 @@ import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { logTo } from '../log.ts'
 import { type Column, jsonText, table } from '../output.ts'
+import { updateCatalog, updateUsage } from '../catalog/update-catalog.ts'
 
 const usage = `Usage
   weir models [FILTER] [--provider NAME] [--author NAME] [--all] [--json]
+  weir models update --from FILE|URL [--accept all|SLUG,…] [--dry-run] [--json]
+  weir models update --reset
 
 Lists the enabled models, like GET /v1/models, with their prices in USD per million tokens and
 their routes. The list includes the models of providers with “discover: true” and of an Ollama
@@ -25,10 +28,14 @@ Flags
   --author NAME    only models of this author, as in GET /v1/models or in the slug; default: all
   --all            also list disabled models, with the reason why they are disabled
 
+${updateUsage}
+
 Examples
   weir models gpt
   weir models --provider groq
   weir models --all gemini
+  weir models update --from https://models.dev/api.json --dry-run
+  weir models update --from prices.json --accept openai/gpt-5,openai/gpt-5-mini
 
 ${commonFlagsHelp}`
 
@@ -36,6 +43,7 @@ ${commonFlagsHelp}`
 export const command: Command = {
   usage,
   async run(args, context) {
+    if (args[0] === 'update') return await updateCatalog(args.slice(1), context)
     const { flags, operands } = parseFlags(args, {
       command: 'models',
       flags: { all: 'switch', provider: 'text', author: 'text' },
@@ -46,7 +54,7 @@ export const command: Command = {
     const filter = { text: operands[0], provider: flags.provider, author: flags.author }
     const matching = filterModels(flags.all ? all : enabled, filter)
     if (flags.json) context.out(jsonText(matching.map(modelJson)))
-    else if (matching.length > 0) context.out(tableText(matching, flags.all === true))
+    else if (matching.length > 0) context.out(tableText(matching, flags.all === true, loaded))
     else context.out(noMatchText(filterModels(all, filter).length, flags.all === true))
     return 0
   },
@@ -83,8 +91,8 @@ function noMatchText(disabled: number, all: boolean): string {
   return `No enabled models match, but ${count} ${verb} disabled. To see why, run: weir models --all`
 }
 
-function tableText(matching: readonly Model[], all: boolean): string {
-  return `${modelTable(matching, all)}\n\nPrices are in USD per million tokens. The built-in catalog is of ${catalog.snapshot}.`
+function tableText(matching: readonly Model[], all: boolean, { settings }: LoadedSettings): string {
+  return `${modelTable(matching, all)}\n\nPrices are in USD per million tokens. ${catalogOrigin(settings.catalog)}`
 }
 
 /** Conditions that all must hold; an absent one is ignored. */

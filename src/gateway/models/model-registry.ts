@@ -1,5 +1,5 @@
-import { catalog } from '../../config/catalog.ts'
-import type { ModelDetails } from '../../config/model-details.ts'
+import { catalogModels } from '../../config/catalog.ts'
+import type { Settings } from '../../config/settings.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -28,13 +28,13 @@ export type ModelRegistry = {
  * it. Only `engines` that have responded count.
  */
 export function createModelRegistry(
-  settings: readonly ModelDetails[],
+  settings: Pick<Settings, 'models' | 'catalog'>,
   providers: ProviderSet,
   log: Log,
   engines: readonly Provider[] = [],
   now: () => number = Date.now,
 ): ModelRegistry {
-  const known = { catalog: catalog.models, settings, firstSeen: createFirstSeen() }
+  const known = sourcesOf(settings)
   const update = () => (models = createList())
   const discovery = createDiscovery({
     providers: providers.configured.values(),
@@ -66,6 +66,10 @@ export function createModelRegistry(
       return discovery.stop()
     },
   }
+}
+
+function sourcesOf({ models, catalog }: Pick<Settings, 'models' | 'catalog'>) {
+  return { catalog: catalogModels(catalog), settings: models, firstSeen: createFirstSeen() }
 }
 
 function withEngines(

@@ -13,7 +13,7 @@ import type {
   LargeTexts,
 } from '../ports/copy.ts'
 import { type Database, openDatabase, openExistingDatabase } from './connection/database.ts'
-import { moveWithoutOverwrite, syncToDisk } from './connection/files.ts'
+import { moveWithoutOverwrite, syncToDisk } from '../../lib/files.ts'
 import { lockForServing } from './connection/serving-lock.ts'
 
 /**

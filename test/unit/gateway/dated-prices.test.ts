@@ -40,7 +40,7 @@ describe('the prices of a model', () => {
     const providers = { ...providersOf(provider('alpha')), problems: [] }
     let now = on('2027-01-01') - 20
     const registry = createModelRegistry(
-      [later],
+      { models: [later] },
       providers,
       createLog(() => {}),
       [],

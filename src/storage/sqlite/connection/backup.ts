@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../sqlite-errors.ts'
-import { moveWithoutOverwrite, syncToDisk } from './files.ts'
+import { moveWithoutOverwrite, syncToDisk } from '../../../lib/files.ts'
 
 /** A failed backup; its message is for the operator. */
 export class BackupError extends Error {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { createLog, type Log } from '../../../lib/log.ts'
 import { createRunScript, type RunScript } from '../run-script.ts'
 import { isBusy, reasonOf } from '../sqlite-errors.ts'
-import { createPrivateFile } from './files.ts'
+import { createPrivateFile } from '../../../lib/files.ts'
 import { enableAutoVacuum, migrate, migrations, schemaVersion } from './migrate.ts'
 
 /** An open database with the newest schema. */

@@ -18,7 +18,7 @@ import projectTotals from '../../../../drizzle/0013_project_totals.sql' with { t
 import webhooks from '../../../../drizzle/0014_webhooks.sql' with { type: 'text' }
 import expiringKeys from '../../../../drizzle/0015_expiring_keys.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
-import { createPrivateFile, moveIntoPlace } from './files.ts'
+import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
 /** The SQL of every migration, in the order of drizzle/meta/_journal.json; its length is the newest schema. */
 export const migrations: readonly string[] = [

@@ -1,7 +1,7 @@
 import { Database as Sqlite, SQLiteError } from 'bun:sqlite'
 import { dirname, join } from 'node:path'
 import { reasonOf } from '../sqlite-errors.ts'
-import { createPrivateFile } from './files.ts'
+import { createPrivateFile } from '../../../lib/files.ts'
 import { lockName } from '../../database-location.ts'
 
 /**

@@ -82,18 +82,29 @@ function addedModel(known: Fields, model: Fields): Fields {
   return { tool_call: true, ...known, ...model, limit }
 }
 
-/** Parses the models of a provider; throws if the provider is missing or a model is invalid. */
-export function sourceModels(file: unknown, provider: string): SourceModel[] {
+/** Called with what is wrong with an entry, which is skipped. */
+export type OnInvalid = (path: string, reason: string) => void
+
+/** Parses the models of a provider; by default, throws if the provider is missing or a model is invalid. */
+export function sourceModels(
+  file: unknown,
+  provider: string,
+  onInvalid: OnInvalid = throwInvalid,
+): SourceModel[] {
   const entry = fieldsOf(fieldsOf(file)[provider])
   const models = Object.entries(fieldsOf(entry.models))
-  if (models.length === 0) throw new Error(`The file has no models of ${provider}.`)
-  return models.map(([id, model]) => parseModel(model, `${provider}.models.${id}`))
+  if (models.length === 0) onInvalid(provider, 'the file has no models of it')
+  return models.flatMap(([id, model]) => {
+    if (validator.Check(model)) return [model]
+    const [first] = validator.Errors(model)
+    const path = `${provider}.models.${id}${first?.instancePath ?? ''}`
+    onInvalid(path, first?.message ?? 'not as expected')
+    return []
+  })
 }
 
-function parseModel(model: unknown, path: string): SourceModel {
-  if (validator.Check(model)) return model
-  const [first] = validator.Errors(model)
-  throw new Error(`${path}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+function throwInvalid(path: string, reason: string): never {
+  throw new Error(`${path}: ${reason}`)
 }
 
 /** A model and its provider. */
@@ -103,10 +114,20 @@ export type SelectedModel = { readonly provider: DirectProvider; readonly model:
 export function selectModels(file: unknown): SelectedModel[] {
   return directProviders.flatMap((provider) =>
     sourceModels(file, provider.source)
-      .filter(({ modalities, status }) => modalities.output.includes('text') && status !== 'deprecated')
+      .filter((model) => hasText(model) && !isDeprecated(model))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map((model) => ({ provider, model })),
   )
+}
+
+/** True for a model that outputs text. */
+export function hasText({ modalities }: SourceModel): boolean {
+  return modalities.output.includes('text')
+}
+
+/** True for a model that its provider has stopped to serve, or will soon. */
+export function isDeprecated({ status }: SourceModel): boolean {
+  return status === 'deprecated'
 }
 
 /** False for embedding, transcription and image models, which the source lists with text output too. */

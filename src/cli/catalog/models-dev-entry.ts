@@ -12,7 +12,7 @@ import {
   type SelectedModel,
   type SourceCost,
   type SourceModel,
-} from './source.ts'
+} from './models-dev-source.ts'
 import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import { type Effort, efforts } from '../../domain/generation/request.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { ModelDetails, Pricing } from '../../config/model-details.ts'
+import type { ModelDetails, Pricing } from '../config/model-details.ts'
 
 const prices = Type.Partial(
   Type.Object({
