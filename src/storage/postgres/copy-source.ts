@@ -46,7 +46,8 @@ async function assertCurrent(connections: Connections, label: string): Promise<v
     )
 }
 
-const selectViews = 'SELECT viewname AS name FROM pg_views WHERE schemaname = current_schema()'
+/** The names of the views, where a copy needs tables. */
+export const selectViews = 'SELECT viewname AS name FROM pg_views WHERE schemaname = current_schema()'
 
 async function withSnapshot<T>(
   { send }: Connection,

@@ -1,6 +1,7 @@
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { termsOfCopied } from '../common/completion-terms.ts'
+import { assertNoViews } from '../copy/content.ts'
 import { sequenceOf } from '../ports/completions.ts'
 import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter, LargeTexts } from '../ports/copy.ts'
 import { termsArray } from './completion-search.ts'
@@ -8,7 +9,7 @@ import { type Connection, type Connections, openConnections } from './connection
 import { databaseLabel } from '../database-location.ts'
 import { operatorError } from './connection/database.ts'
 import { migrate, migrationLock, migrations, unfinishedCopy } from './connection/migrate.ts'
-import { contentOf, copyTimeoutMs } from './copy-source.ts'
+import { contentOf, copyTimeoutMs, selectViews } from './copy-source.ts'
 import { Parameters } from './writer/statement.ts'
 
 /** Any number, the same in every version of the program; the second part of the lock is the schema. */
@@ -98,6 +99,7 @@ async function removeInterrupted({ send }: Connection, { label, tables, log }: T
 }
 
 async function assertEmpty({ send }: Connection, { label, tables }: Target): Promise<void> {
+  assertNoViews(label, tables, (await send<{ readonly name: string }>(selectViews)).rows)
   const existing = await existingTables(send)
   const filled = tables.filter(({ name }) => existing.has(name))
   if (filled.length === 0) return

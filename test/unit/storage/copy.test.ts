@@ -198,6 +198,16 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     },
   )
 
+  test('into a PostgreSQL database with a view of the name of a table is rejected', async () => {
+    const [file, url] = [sqliteFile(), await migratedPostgres()]
+    openDatabase(file, quietLog).close()
+    await execute(url, 'ALTER TABLE ledger RENAME TO entries')
+    await execute(url, 'CREATE VIEW ledger AS SELECT * FROM entries')
+    await expect(copyAll(file, new Secret(url))).rejects.toThrow(
+      /, ledger is a view\. weir copy copies tables only\.$/,
+    )
+  })
+
   test('that fails leaves a SQLite folder without a database', async () => {
     const url = await migratedPostgres()
     // There is no such organization, which PostgreSQL does not check.
