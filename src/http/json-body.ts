@@ -100,29 +100,32 @@ export function createBodyReader(parts: BodyReaderDependencies): BodyReader {
     } catch (error) {
       rejectUnreadBody(error, maxBody)
     }
-    if (text.length < minLargeBody || !caller) return body.read(parseBody(text, admission.memory))
-    // The text was decoded in this turn of the event loop.
+    if (text === '') return body.read(undefined)
+    const isMeasured = text.length < minLargeBody || !caller
+    const bytes = isMeasured ? acquireValues(text, admission.memory) : text.length
+    if (bytes < minLargeBody || !caller) return body.read(parseText(text))
+    // The text was decoded, or measured, in this turn of the event loop.
     await nextTurn()
     const turn = await largeBodies.enter(caller.organization, request.signal)
-    return await readInTurn(turn, text, body, admission.memory)
+    return await readInTurn(turn, text, body, isMeasured ? undefined : admission.memory)
   }
 }
 
 /**
  * Measures, parses and validates a large body in a turn of the event loop each; what its service does with it follows in
- * another one.
+ * another one. `memory` is absent for a short one that has been measured: it is large because of its many values.
  */
 async function readInTurn<Body>(
   turn: BodyTurn,
   text: string,
   body: Validator<Body>,
-  memory: MemoryLease,
+  memory: MemoryLease | undefined,
 ): Promise<Body> {
   try {
     await turn.run(() => {
       if (hasMoreEscapes(text, maxEscapes)) throw tooManyEscapes(maxEscapes)
     })
-    await turn.run(() => acquireValues(text, memory))
+    if (memory) await turn.run(() => acquireValues(text, memory))
     const value = await turn.run(() => parseText(text))
     return await turn.run(() => body.read(value))
   } finally {
@@ -173,15 +176,12 @@ function acquireBody(
   }
 }
 
-function parseBody(text: string, memory: MemoryLease): unknown {
-  if (text === '') return undefined
-  acquireValues(text, memory)
-  return parseText(text)
-}
-
-/** Acquires the values of a body before it is parsed: they take several times as much as its text. */
-function acquireValues(text: string, memory: MemoryLease): void {
-  if (text.length > minMeasuredLength) memory.acquire(valueBytes(text))
+/** Acquires the values of a body before it is parsed, which take several times as much as its text; returns their bytes. */
+function acquireValues(text: string, memory: MemoryLease): number {
+  if (text.length <= minMeasuredLength) return 0
+  const bytes = valueBytes(text)
+  memory.acquire(bytes)
+  return bytes
 }
 
 function parseText(text: string): unknown {

@@ -38,8 +38,15 @@ test('a large body is a 429 with `retry-after` while the line of its organizatio
     code: 'rate_limit_exceeded',
     message: expect.stringContaining('too many large request bodies'),
   })
+  // A short text with many values takes as long.
+  const dense = JSON.stringify({ values: Array.from({ length: minLargeBody / 8 }, () => 0) })
+  expect(dense.length).toBeLessThan(minLargeBody / 2)
+  expect((await post(dense)).status).toBe(429)
   expect(await (await post('{"small":1}')).json()).toEqual(['small'])
+  const plain = JSON.stringify({ long: 'x'.repeat(minLargeBody / 2) })
+  expect(await (await post(plain)).json()).toEqual(['long'])
   first.end()
   for (const entering of waiting) (await entering).end()
   expect(await (await post(large)).json()).toEqual(['text'])
+  expect(await (await post(dense)).json()).toEqual(['values'])
 })

@@ -5,7 +5,7 @@ import { IdleCache } from '../../lib/idle-cache.ts'
 import { monotonicNow, nextTurn } from '../../lib/time.ts'
 import { TokenBucket } from '../../lib/token-bucket.ts'
 
-/** Bytes. A longer body takes long enough to process that others of its organization wait for their turn. */
+/** Bytes. A body with a longer text, or with more values, takes so long that others of its organization wait for their turn. */
 export const minLargeBody = 256 * 1024
 
 /** For large bodies of one organization in one process; a hundred agents with long conversations send less. */
