@@ -22,23 +22,37 @@ export function lowerBlock(block: PartBlock, path: string): readonly Part[] {
   if (isBlock(block, 'document')) return lowerDocument(block, path)
   if (isBlock(block, 'search_result')) return lowerSearchResult(block)
   if (block.type === 'container_upload') throw unknownFile(path)
-  return [foreignPart(block, path)]
+  return [foreignPart(block)]
 }
 
-/** The block as a part that only Anthropic's own protocol understands; throws 400 for a file that only the provider has. */
-export function foreignPart(block: ContentBlock, path: string): ForeignPart {
-  rejectFiles(block, path)
+/** The block as a part that only Anthropic's own protocol understands. */
+export function foreignPart(block: ContentBlock): ForeignPart {
   return { type: 'foreign', protocol: 'anthropic', value: block }
 }
 
-function rejectFiles(value: unknown, path: string): void {
+/**
+ * Throws 400 for a file that only the provider has, at any depth: an Anthropic provider receives content as it came, also the
+ * fields that the gateway does not know, and the files of its account may be those of another organization.
+ */
+export function rejectFiles(value: unknown, path: string): void {
   if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const [index, child] of value.entries())
+      if (typeof child === 'object') rejectFiles(child, `${path}[${index}]`)
+    return
+  }
   const fields = fieldsOf(value)
-  if (typeof fields.file_id === 'string' && !isToolOutput(fields)) throw unknownFile(path)
-  const isList = Array.isArray(value)
-  for (const [name, child] of Object.entries(value))
-    if (name !== 'input' || !isToolUse(fields))
-      rejectFiles(child, isList ? `${path}[${name}]` : `${path}.${name}`)
+  for (const name in fields) {
+    const child = fields[name]
+    if (child !== null && isFileId(name) && !isToolOutput(fields)) throw unknownFile(path)
+    if (typeof child === 'object' && (name !== 'input' || !isToolUse(fields)))
+      rejectFiles(child, `${path}.${name}`)
+  }
+}
+
+/** In the spelling of JSON and of Protocol Buffers, which Google Cloud also reads. */
+function isFileId(name: string): boolean {
+  return name.length >= 6 && name.length <= 8 && /^file_?ids?$/iu.test(name)
 }
 
 /** A file that a tool of the provider has made, in the result that the caller sends back: its content is not read. */

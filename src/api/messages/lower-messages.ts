@@ -10,7 +10,7 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { ValueBudget } from '../../lib/validation/value-budget.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
-import { cacheExtras, foreignPart, lowerBlock, lowerContent } from './lower-content.ts'
+import { cacheExtras, foreignPart, lowerBlock, lowerContent, rejectFiles } from './lower-content.ts'
 import type { CountTokensRequest, InputMessage } from './schema.ts'
 
 /** Lowers the instructions and the conversation; throws 400 for what no model can receive. */
@@ -18,6 +18,8 @@ export function lowerMessages({
   system,
   messages,
 }: Pick<CountTokensRequest, 'system' | 'messages'>): Message[] {
+  rejectFiles(system, 'system')
+  rejectFiles(messages, 'messages')
   const instructions = system == null ? [] : lowerContent(system, 'system')
   const budget = new ValueBudget('messages')
   const conversation = messages.flatMap((message, index) =>
@@ -67,7 +69,7 @@ function lowerOther(content: string | readonly ContentBlock[], path: string): re
 
 /** Thinking in a message of the user has no meaning for other protocols. */
 function lowerAny(block: ContentBlock, path: string): readonly Part[] {
-  if (isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')) return [foreignPart(block, path)]
+  if (isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')) return [foreignPart(block)]
   if (isBlock(block, 'tool_use') || isResult(block)) throw misplaced(block, path)
   return lowerBlock(block, path)
 }
@@ -123,8 +125,8 @@ function lowerTurn(
     } else if (isThinking(block)) {
       const state = openSealedState(sealOf(block), budget)
       if (state) states.push(state)
-      else parts.push(foreignPart(block, blockPath))
-    } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block, blockPath))
+      else parts.push(foreignPart(block))
+    } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block))
     else parts.push(...lowerBlock(block, blockPath))
   }
   return { role: 'assistant', parts, toolCalls }

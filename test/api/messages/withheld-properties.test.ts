@@ -29,6 +29,16 @@ describe('an Anthropic upstream does not receive', () => {
     }
   })
 
+  test('fields by which an engine serves a request before others, or under the name of another one', async () => {
+    await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
+    const extra = { priority: -1, request_id: 'r', RID: 'r' }
+    const message = await readMessage(await sendMessage(scenario.app, { ...messageRequest, ...extra }))
+    for (const name of Object.keys(extra)) {
+      expect(scenario.acme.requests[0]?.body).not.toHaveProperty(name)
+      expect(message.warnings?.join()).toContain(`\`${name}\``)
+    }
+  })
+
   test('a file of the account of the gateway, in a block of any type', async () => {
     await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
     const [question] = messageRequest.messages
@@ -43,6 +53,31 @@ describe('an Anthropic upstream does not receive', () => {
         error: { type: 'invalid_request_error', message: expect.stringContaining('does not store files') },
       })
     }
+    expect(scenario.acme.requests).toEqual([])
+  })
+
+  test.each([
+    ['a text block', { type: 'text', text: 'Read it.', file_id: 'file_1' }],
+    ['the spelling of Protocol Buffers', { type: 'text', text: 'Read it.', fileId: 'file_1' }],
+    ['a list', { type: 'future_block', file_ids: ['file_1'] }],
+    [
+      'a known source',
+      {
+        type: 'document',
+        source: { type: 'text', media_type: 'text/plain', data: 'It.', fileIds: ['file_1'] },
+      },
+    ],
+    [
+      'a result',
+      { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'x', FILE_ID: 'f' }] },
+    ],
+  ])('a file of the account of the gateway, in %s', async (_name, block) => {
+    await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
+    const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'read', input: {} }] }
+    const messages = [...messageRequest.messages, use, { role: 'user', content: [block] }]
+    const reply = await sendMessage(scenario.app, { ...messageRequest, messages })
+    expect(reply.status).toBe(400)
+    expect(await reply.text()).toContain('does not store files')
     expect(scenario.acme.requests).toEqual([])
   })
 

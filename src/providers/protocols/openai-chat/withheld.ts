@@ -40,7 +40,7 @@ const withheldFields = nameSet(
 
 /**
  * Fields by which inference engines (vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, LM Studio, MLX and others) serve another
- * model or another prompt than those of the request, whatever API the request came in by. Adapters are in `isEngineField`.
+ * model or another prompt than those of the request, or one request before others, whatever API the request came in by. Adapters are in `isEngineField`.
  */
 const engineFields = nameSet(
   // The prompt in another form, which is not counted:
@@ -52,6 +52,8 @@ const engineFields = nameSet(
   // The context of another request:
   'context id_slot slot_id session_params conversation_params previous_response_id kv_transfer_params',
   'disaggregated_params bootstrap_host bootstrap_port bootstrap_room',
+  // The place in the queue of an engine, and names of requests there, which others may have:
+  'priority request_id rid',
   // A second model, the tools of an engine, and code that it runs:
   'draft_model assistant_model speculative_model integrations custom_logit_processor logits_processors',
   // Containers of such fields:
