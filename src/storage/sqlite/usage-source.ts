@@ -1,3 +1,4 @@
+import { ApiError } from '../../lib/errors/errors.ts'
 import { bucketWidths } from '../ports/usage.ts'
 import {
   isNotEmpty,
@@ -28,6 +29,7 @@ import { addTimes, prepareUntil } from './usage-totals.ts'
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
 export function createUsageSource(database: Database, flush?: () => Promise<unknown>): UsageSource {
   const readUsage = prepareReadUsage(database)
+  const untilOf = prepareUntil(database)
   return {
     addTimes,
     async readSlices(reading, onSlices, { step }) {
@@ -41,10 +43,32 @@ export function createUsageSource(database: Database, flush?: () => Promise<unkn
       try {
         while (!(await step(addNext)));
       } catch (error) {
-        throw toOutage(error)
+        if (!(error instanceof ApiError) || error.status !== 503) throw toOutage(error)
+        const { from, to } = reading.ranges.covered
+        const until = untilOf()
+        const isBehind = from < to && until < Math.min(to, Date.now() - behindMs)
+        throw isBehind ? totalsBehind(until) : error
       }
     },
   }
+}
+
+/** So old are rows that are not part of the totals only after an upgrade. */
+const behindMs = 60 * 60_000
+
+/** 503: an upgrade has stored requests without totals, which are added in the background. */
+function totalsBehind(until: number): ApiError {
+  const reached =
+    until === 0 ? 'have just begun' : `have reached ${new Date(until).toISOString().slice(0, 16)}Z`
+  return new ApiError(
+    503,
+    `After the upgrade, the totals of earlier requests are being computed, and ${reached}. Until then, request a shorter or an earlier period, or try again later.`,
+    {
+      type: 'service_unavailable_error',
+      code: 'service_unavailable',
+      headers: { 'retry-after': '60' },
+    },
+  )
 }
 
 /** Reads the slices of requests, in batches that each take a few milliseconds. */

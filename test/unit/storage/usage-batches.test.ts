@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { clientReports } from '../../../src/storage/usage/report-slots.ts'
-import { createUsageReports } from '../../../src/storage/usage/reports.ts'
+import { createUsageReports, rangesOf } from '../../../src/storage/usage/reports.ts'
 import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'
 import { fundedStorage, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores, valuesOf } from './support/stores.ts'
@@ -72,3 +72,31 @@ test('usage of a request that ends while the database is unavailable is written 
   await writer.write(() => {})
   expect(rows()).toEqual([[200, 5]])
 })
+
+test('a report that takes too long says how far the totals are after an upgrade, and when to try again', async () => {
+  const { database } = await fundedStorage(0n)
+  const source = createUsageSource(database)
+  const tooLate = { timeoutMs: 0, timeoutError: clientReports.timeoutError, step: rejectAsLate }
+  const read = (until: number, to: number): Promise<ApiError> => {
+    database.sqlite.run('UPDATE usage_rollup SET until = ?', [until])
+    const ranges = rangesOf({ from: 0, to, groupBy: [] })
+    const reading = { ranges, by: new Set<string>(), sums: 'all' } as const
+    return source
+      .readSlices(reading, () => {}, tooLate)
+      .then(
+        () => Promise.reject(new Error('The report was read.')),
+        (error: ApiError) => error,
+      )
+  }
+  const day = 86_400_000
+  const behind = await read(Date.UTC(2026, 0, 2, 3, 4), 100_000 * day)
+  expect(behind).toMatchObject({ status: 503, headers: { 'retry-after': '60' } })
+  expect(behind.message).toContain('have reached 2026-01-02T03:04Z')
+  expect((await read(0, 100_000 * day)).message).toContain('have just begun')
+  for (const late of [await read(Date.now(), 100_000 * day), await read(2 * day, 2 * day)])
+    expect(late.message).toBe(clientReports.timeoutError().message)
+})
+
+function rejectAsLate(): Promise<never> {
+  return Promise.reject(clientReports.timeoutError())
+}
