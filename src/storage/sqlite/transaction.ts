@@ -1,5 +1,5 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
-import { toOutage } from './sqlite-errors.ts'
+import { isBusy, toOutage } from './sqlite-errors.ts'
 
 /** A piece of work that waits for its transaction. */
 export type Job = {
@@ -129,5 +129,21 @@ export class Transaction {
   rollback(): void {
     this.stats.failed++
     if (this.#sqlite.inTransaction) this.#sqlite.run('ROLLBACK')
+  }
+}
+
+/**
+ * Returns a function that takes the result of each attempt to begin, and returns whether to retry: up to the timeout while
+ * another process holds the lock. The retries are timers, because SQLite's own wait would block every request.
+ */
+export function createLockWait(lockTimeoutMs: number): (failure: unknown) => boolean {
+  let lockedSince: number | undefined
+  return (failure) => {
+    const now = performance.now()
+    lockedSince = isBusy(failure) ? (lockedSince ?? now) : undefined
+    if (lockedSince === undefined) return false
+    if (now - lockedSince < lockTimeoutMs) return true
+    lockedSince = undefined
+    return false
   }
 }

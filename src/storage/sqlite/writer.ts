@@ -4,8 +4,8 @@ import { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import { type Disk, openDisk } from './connection/disk.ts'
 import type { Health } from './health.ts'
-import { databaseUnavailable, isBusy } from './sqlite-errors.ts'
-import { type Job, Transaction, Write } from './transaction.ts'
+import { databaseUnavailable } from './sqlite-errors.ts'
+import { createLockWait, type Job, Transaction, Write } from './transaction.ts'
 
 /** Commits writes in groups, because a disk takes as long for one as for many. */
 export type Writer = {
@@ -43,6 +43,10 @@ export type WriterOptions = {
 
 /** After this time without a commit, a job does not wait for others: they arrive one by one. */
 const idleMs = 0.3
+/** How long commits wait for others before a sync while requests arrive together: a sync costs as much as a request. */
+const gatherMs = 1
+/** After this time without a sync, the next one waits for no other commits. */
+const busyMs = 10
 /** The time between two attempts to take the lock of another process. */
 const lockIntervalMs = 10
 
@@ -62,6 +66,7 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
 /**
  * A job after an idle time is a transaction of its own. Otherwise the jobs of one turn of the event loop share one,
  * because a commit costs as much as ten jobs. Jobs that arrive while the disk syncs wait, and share the next transaction.
+ * Transactions share a sync while jobs arrive together.
  */
 class GroupWriter implements Writer {
   readonly #sqlite: Database['sqlite']
@@ -74,12 +79,18 @@ class GroupWriter implements Writer {
   readonly #lockTimeoutMs: number
   readonly #isWorthRetrying: (failure: unknown) => boolean
   #waiting: Job[] = []
-  /** Committed, but not synced to the disk yet. */
-  #unsynced: readonly Job[] = []
+  /** Committed, but not synced to the disk yet; nothing is committed while the disk syncs. */
+  #unsynced: Job[] = []
+  #isSyncing = false
+  /** Runs before the next sync, for which commits are gathered. */
+  #gathering: Timer | undefined
   #paused = false
   #closed = false
   /** On the clock of `performance.now()`. */
   #committedAt = 0
+  /** On the same clock: the end of the last sync, and the jobs that shared it. */
+  #syncedAt = 0
+  #syncedJobs = 0
 
   constructor({ sqlite }: Database, options: WriterOptions) {
     const { maxWaiting = 10_000, health, disk, onCommit, lockTimeoutMs = 1000 } = options
@@ -135,6 +146,7 @@ class GroupWriter implements Writer {
   close(): void {
     this.#closed = true
     this.#paused = false
+    clearTimeout(this.#gathering)
     // No other request is delayed by this wait any more.
     if (this.#waiting.length > 0) this.#sqlite.run(`PRAGMA busy_timeout = ${this.#lockTimeoutMs}`)
     this.#commitWaiting()
@@ -143,13 +155,15 @@ class GroupWriter implements Writer {
   }
 
   #schedule(): void {
-    if (this.#paused || this.#unsynced.length > 0) return
+    if (this.#paused || this.#isSyncing) return
     if (performance.now() - this.#committedAt > idleMs) queueMicrotask(this.#commitWaiting)
     else setImmediate(this.#commitWaiting)
   }
 
   readonly #commitWaiting = (): void => {
     if (this.#paused || this.#waiting.length === 0) return
+    // The sync that runs would not include them.
+    if (this.#isSyncing && !this.#closed) return
     const failedToBegin = failureOf(() => this.#transaction.begin())
     if (this.#isWorthRetrying(failedToBegin) && !this.#closed)
       return void setTimeout(this.#commitWaiting, lockIntervalMs)
@@ -160,21 +174,36 @@ class GroupWriter implements Writer {
     this.#health?.wrote()
     this.#committedAt = performance.now()
     this.#onCommit()
-    const unsynced: Job[] = []
     for (const job of jobs)
-      if (job.isDurable()) unsynced.push(job)
+      if (job.isDurable()) this.#unsynced.push(job)
       else job.settle()
-    if (unsynced.length > 0) this.#sync(unsynced)
+    if (this.#unsynced.length > 0) this.#scheduleSync()
   }
 
-  #sync(jobs: readonly Job[]): void {
-    this.#unsynced = [...this.#unsynced, ...jobs]
+  #scheduleSync(): void {
     // `close` syncs by itself.
-    if (!this.#closed) this.#disk.sync((failure) => this.#synced(failure))
+    if (this.#closed || this.#isSyncing || this.#gathering !== undefined) return
+    const isBusy = this.#syncedJobs > 1 && performance.now() - this.#syncedAt < busyMs
+    if (isBusy) this.#gathering = setTimeout(this.#endGathering, gatherMs)
+    else this.#sync()
+  }
+
+  readonly #endGathering = (): void => {
+    this.#commitWaiting()
+    this.#gathering = undefined
+    if (!this.#closed) this.#sync()
+  }
+
+  #sync(): void {
+    this.#isSyncing = true
+    this.#disk.sync((failure) => this.#synced(failure))
   }
 
   #synced(failure: unknown): void {
+    this.#isSyncing = false
+    this.#syncedAt = performance.now()
     const jobs = this.#unsynced
+    this.#syncedJobs = jobs.length
     this.#unsynced = []
     if (failure !== undefined) this.#failed(jobs, failure)
     else for (const job of jobs) job.settle()
@@ -186,22 +215,6 @@ class GroupWriter implements Writer {
     this.#health?.failed(failure)
     const error = databaseUnavailable(failure)
     for (const job of jobs) job.reject(error)
-  }
-}
-
-/**
- * Returns a function that takes the result of each attempt to begin, and returns whether to retry: up to the timeout while
- * another process holds the lock. The retries are timers, because SQLite's own wait would block every request.
- */
-function createLockWait(lockTimeoutMs: number): (failure: unknown) => boolean {
-  let lockedSince: number | undefined
-  return (failure) => {
-    const now = performance.now()
-    lockedSince = isBusy(failure) ? (lockedSince ?? now) : undefined
-    if (lockedSince === undefined) return false
-    if (now - lockedSince < lockTimeoutMs) return true
-    lockedSince = undefined
-    return false
   }
 }
 

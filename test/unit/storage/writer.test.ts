@@ -156,3 +156,30 @@ test('a writer that is closed during a pause commits what waits', async () => {
   await added
   expect(titles()).toEqual(['one'])
 })
+
+test('transactions that follow one another share a sync, and settle only after it', async () => {
+  const { database } = songs()
+  const insert = database.sqlite.prepare('INSERT INTO songs VALUES (?)')
+  let syncs = 0
+  const syncsAt = new Map<string, number>()
+  const sync = (done: (failure: unknown) => void) =>
+    void setImmediate(() => {
+      syncs++
+      done(undefined)
+    })
+  const writer = createWriter(database, { disk: { sync, syncNow() {}, close() {} } })
+  const add = async (title: string) => {
+    await writer.write(() => insert.run(title))
+    syncsAt.set(title, syncs)
+  }
+  for (let round = 0; round < 20; round++) {
+    await Promise.all([add(`one ${round}`), add(`two ${round}`)])
+    const third = add(`three ${round}`)
+    await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all([third, add(`four ${round}`)])
+  }
+  expect(syncsAt.size).toBe(80)
+  expect(Math.min(...syncsAt.values())).toBe(1)
+  expect(writer.stats().commits).toBeGreaterThan(syncs)
+  writer.close()
+})
