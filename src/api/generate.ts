@@ -54,7 +54,7 @@ export async function startGeneration(
 
 /** Sends a prepared request to the gateway. Rejects with the 400 of an invalid header. */
 export function generate(
-  { model, generation }: PreparedGeneration,
+  { model, generation, warnings }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
   { organization, limits, admission, headers, signal, onWaiting }: RequestContext,
   gateway: Gateway,
@@ -72,6 +72,7 @@ export function generate(
       model,
       generation,
       stream,
+      warnings,
       firstTokenTimeoutMs: firstTokenTimeoutOf(headers),
       onSettled,
       onWaiting,

@@ -1,5 +1,6 @@
 import type { Outcome } from '../domain/accounting/request-metadata.ts'
 import type { Generation } from '../domain/generation/request.ts'
+import { joinWarnings } from '../domain/generation/warnings.ts'
 import { abortReason, AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { notInSet } from '../lib/transient.ts'
@@ -12,6 +13,7 @@ import { costOfUsage, outcomeOf } from './billing/outcome.ts'
 import type { CallObserver, GatewayDependencies } from './gateway-dependencies.ts'
 import type { GenerateRequest } from './generate-request.ts'
 import { withInlineImages } from './images/remote-image.ts'
+import { requestDetails } from './request-details.ts'
 import type { Restored } from './provider-states.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
 
@@ -41,6 +43,8 @@ export class Call {
   generation: Generation
   /** The states that were not restored, a sentence each. */
   warnings: readonly string[] = noWarnings
+  /** The same with those of the provider that serves the call. */
+  servedWarnings: readonly string[] = noWarnings
   readonly #dependencies: CallDependencies
   #slot: ConcurrencySlot | undefined
   #releaseProviderSlot: (() => void) | undefined
@@ -201,9 +205,17 @@ export class Call {
     this.#warnOfImplausibleUsage()
     this.#recordSpeed()
     this.observer?.callEnded(outcome)
+    // Once its last attempt has ended.
+    const details = requestDetails(error, this.observer?.attempts, this.#allWarnings())
     this.#slot?.release((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const settle = request.reserved ? billing.settleEventually : billing.settle
-    return settle(request.metadata, outcome, request.onSettled?.(error, this.usage()))
+    const recorded = details === undefined ? outcome : { ...outcome, details }
+    return settle(request.metadata, recorded, request.onSettled?.(error, this.usage()))
+  }
+
+  #allWarnings(): readonly string[] {
+    const { warnings = noWarnings } = this.request
+    return joinWarnings(warnings, this.servedWarnings.length > 0 ? this.servedWarnings : this.warnings)
   }
 
   #recordSpeed(): void {

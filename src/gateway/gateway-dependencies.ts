@@ -45,8 +45,26 @@ export type Observer = {
   call(metadata: RequestMetadata, reserved: boolean): CallObserver
 }
 
+/** One call to the provider of a route. */
+export type Attempt = {
+  readonly route: ModelRoute
+  /** In milliseconds of `performance.now()`. */
+  readonly startedAt: number
+  /** `ok`, or the code of the error; absent while the attempt runs. */
+  outcome?: string
+  /** The HTTP status of the result. */
+  status?: number
+  durationMs: number
+  /** Milliseconds of the wait for a slot of the provider before the attempt. */
+  readonly queuedMs: number
+  /** The sentence of the error, without what it quotes. */
+  message?: string
+}
+
 /** Observes one call: its attempts, and once its end. */
 export type CallObserver = {
+  /** The attempts up to now. */
+  readonly attempts: readonly Attempt[]
   /** Runs while the call waits for a provider, over all attempts. */
   readonly upstreamStopwatch: Stopwatch
   /** A request to the route begins. */

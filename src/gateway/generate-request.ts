@@ -45,6 +45,8 @@ export type Restart = {
 /** A request of an organization to a model. */
 export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
+  /** The warnings that were known before, to be recorded. */
+  readonly warnings?: readonly string[]
   /** Milliseconds until a route must have sent the first token of a stream, as the caller wants it. */
   readonly firstTokenTimeoutMs?: number | undefined
   /**

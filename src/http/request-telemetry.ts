@@ -1,12 +1,8 @@
 import { Elysia } from 'elysia'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import { timeSortedId } from '../lib/id.ts'
-import {
-  type Attempt,
-  circuitOpen,
-  createDetachedRecord,
-  type RequestRecord,
-} from '../observability/request-record.ts'
+import type { Attempt } from '../gateway/gateway-dependencies.ts'
+import { circuitOpen, createDetachedRecord, type RequestRecord } from '../observability/request-record.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'
 import type { Caller } from './authentication.ts'

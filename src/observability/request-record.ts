@@ -1,23 +1,10 @@
 import type { Api, Outcome, RequestMetadata } from '../domain/accounting/request-metadata.ts'
-import type { CallObserver } from '../gateway/gateway-dependencies.ts'
+import type { Attempt, CallObserver } from '../gateway/gateway-dependencies.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
+import { sentenceOf } from '../gateway/request-details.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { loggable } from '../lib/text.ts'
 import { Stopwatch } from '../lib/time.ts'
-
-/** One call to the provider of a route. */
-export type Attempt = {
-  readonly route: ModelRoute
-  /** In milliseconds of `performance.now()`. */
-  readonly startedAt: number
-  /** `ok`, or the code of the error; absent while the attempt runs. */
-  outcome?: string
-  /** The HTTP status of the result. */
-  status?: number
-  durationMs: number
-  /** Milliseconds of the wait for a slot of the provider before the attempt. */
-  readonly queuedMs: number
-}
 
 /** The reply that the caller received. */
 type Reply = {
@@ -139,6 +126,8 @@ export class RequestRecord implements CallObserver {
   attemptFailed(error: unknown): void {
     if (error instanceof ApiError) this.endAttempt(error.code ?? error.type, error.status)
     else this.endAttempt('internal_error', 500)
+    const last = this.attempts.at(-1)
+    if (last !== undefined) last.message = sentenceOf(error)
   }
 
   firstEvents(): void {

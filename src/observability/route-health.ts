@@ -1,5 +1,6 @@
 import type { ModelRoute } from '../gateway/models/model.ts'
-import { type Attempt, circuitOpen, type RequestRecord } from './request-record.ts'
+import type { Attempt } from '../gateway/gateway-dependencies.ts'
+import { circuitOpen, type RequestRecord } from './request-record.ts'
 import type { RequestListener } from './request-tracker.ts'
 
 /** The results of the requests to one route since the start. Times are milliseconds since 1970. */

@@ -97,4 +97,27 @@ export type Outcome = {
    * the rest of its reservation.
    */
   readonly costUnknown?: true
+  readonly details?: RequestDetails | undefined
+}
+
+/** What is worth knowing of a request that failed, was tried several times or has warnings. It never quotes the prompt. */
+export type RequestDetails = {
+  /** The sentence of the error. */
+  readonly message?: string | undefined
+  /** The parameter that was wrong. */
+  readonly param?: string | undefined
+  readonly attempts?: readonly AttemptDetails[] | undefined
+  readonly warnings?: readonly string[] | undefined
+}
+
+/** One call to a provider. */
+export type AttemptDetails = {
+  readonly provider: string
+  /** The provider's name of the model. */
+  readonly model: string
+  /** `ok`, `circuit_open`, or the code of the error. */
+  readonly outcome: string
+  readonly status?: number | undefined
+  readonly ms: number
+  readonly message?: string | undefined
 }

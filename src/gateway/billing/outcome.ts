@@ -1,6 +1,7 @@
 import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import { requestDetails } from '../request-details.ts'
 import { countImages } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
 import { costOf, type PricedCall, pricingOf } from './price.ts'
@@ -9,7 +10,7 @@ import { costOf, type PricedCall, pricingOf } from './price.ts'
 export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Outcome {
   const route = meter.route()
   const usage = isChargeable(meter, error) ? meter.usage(hasCode(error, cancelCodes)) : noUsage
-  const { status, error: code } = failureOutcome(error)
+  const { status, error: code } = statusOf(error)
   return {
     status,
     error: code,
@@ -33,7 +34,11 @@ function costOfAttempts(usage: MeteredUsage, request: PricedCall, meter: Meter):
 const untiered: Pick<Meter, 'tier'> = { tier: () => undefined }
 
 /** The outcome of a request that was sent to no provider. */
-export function failureOutcome(error: unknown): Pick<Outcome, 'status' | 'error'> {
+export function failureOutcome(error: unknown): Pick<Outcome, 'status' | 'error' | 'details'> {
+  return { ...statusOf(error), details: requestDetails(error) }
+}
+
+function statusOf(error: unknown): Pick<Outcome, 'status' | 'error'> {
   if (error === undefined) return { status: 200 }
   if (error instanceof ApiError) return { status: error.status, error: error.code ?? error.type }
   return { status: 500, error: 'internal_error' }

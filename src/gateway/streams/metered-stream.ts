@@ -48,6 +48,7 @@ export class MeteredStream implements GenerationStream {
   constructor(call: Call, states: ProviderStates, opened: OpenedStream, routes: CallRoutes) {
     this.provider = opened.provider
     this.warnings = opened.warnings
+    call.servedWarnings = opened.warnings
     this.#call = call
     this.#states = states
     this.#first = opened.first

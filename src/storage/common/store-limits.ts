@@ -50,3 +50,8 @@ const pattern = new RegExp(unstorableEscape, 'g')
 export function storableTags(json: string): string {
   return json.replace(pattern, '$1\ufffd')
 }
+
+/** Returns a time that a column can hold; 0 for one that is not a number. */
+export function clampedTime(time: number): number {
+  return Number.isSafeInteger(time) ? time : 0
+}

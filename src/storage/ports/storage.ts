@@ -7,6 +7,7 @@ import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Peers } from './peers.ts'
 import type { ProviderState } from './provider-state.ts'
+import type { RequestHistory } from './requests.ts'
 import type { Responses } from './responses.ts'
 import type { RunStore } from './run-store.ts'
 import type { UsageBuckets } from './usage.ts'
@@ -76,6 +77,7 @@ export type ManagedStores = {
   readonly adminKeys: AdminKeys
   readonly budgets: Budgets
   readonly webhooks: Webhooks
+  readonly requests: RequestHistory
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */
   importAccounts(accounts: AccountImport): Promise<readonly NewKey[]>
 }

@@ -12,7 +12,9 @@ import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
 import { createManagedStores } from '../scripts/managed-stores.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
+import type { ScriptRunner } from '../statement.ts'
 import type { ErasableResponses } from '../scripts/responses.ts'
+import { rollUpWithBlocks } from '../scripts/usage-blocks.ts'
 import { createUsageExpiry } from '../scripts/usage-expiry.ts'
 import { printLargeWrites } from '../common/large-writes.ts'
 import { createLedger } from './ledger.ts'
@@ -51,7 +53,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
     ledger: printLargeWrites(ledger),
     completions: createCompletions(runner, completionSearch),
     responses,
-    usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database) },
+    usage: createUpkeep(database, runner),
     usageBuckets: createUsageReports(createUsageSource(database), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     // PostgreSQL returns space by itself; what the store keeps for a while is deleted here.
@@ -73,6 +75,11 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
       await cluster.leave()
     }),
   }
+}
+
+function createUpkeep(database: Database, runner: ScriptRunner): Storage['usage'] {
+  const rollUp = rollUpWithBlocks(createRollup(database), runner)
+  return { expire: createUsageExpiry(runner, subtractDeleted), rollUp }
 }
 
 function startPeers(

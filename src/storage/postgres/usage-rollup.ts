@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { execute, type Script } from '../statement.ts'
 import { totalsLagMs } from '../usage/slices.ts'
+import { addLateRow } from '../scripts/usage-blocks.ts'
 import type { Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
 import { runScript } from './run-script.ts'
@@ -86,6 +87,7 @@ async function addLate(query: Query, until: number): Promise<number> {
   const ids = sql.param(late.map((row) => row.id))
   const condition = sql`(usage.created_at, usage.id) IN (SELECT unnest(${times}::bigint[]), unnest(${ids}::text[]))`
   await runScript(query, addToTotals(condition))
+  for (const row of late) await runScript(query, addLateRow(row.created_at, row.id))
   return late.length
 }
 

@@ -112,3 +112,4 @@ export const webhook_deliveries = toPostgres(webhooks.webhook_deliveries, {
   keyName: 'webhook_deliveries_key',
 })
 export const provider_outages = toPostgres(webhooks.provider_outages)
+export const usage_blocks = toPostgres(recorded.usage_blocks, { keyName: 'usage_blocks_key' })

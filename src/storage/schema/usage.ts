@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
 import type { TotalsWidth } from '../usage/slices.ts'
 import { ownerId } from './organizations.ts'
@@ -41,6 +41,8 @@ export const usage = sqliteTable(
     project_id: text(),
     /** The session that the client named. */
     session: text(),
+    /** JSON, see `RequestDetails`; null if there is nothing to say. */
+    details: text(),
   },
   // By time, because reports read a range of it. Still one row per request, because the time is part of its id.
   (table) => [primaryKey({ columns: [table.created_at, table.id] })],
@@ -96,4 +98,23 @@ export const usage_rollup = sqliteTable(
   'usage_rollup',
   { id: integer().primaryKey(), until: integer().notNull() },
   (table) => [check('usage_rollup_one_row', sql`${table.id} = 1`)],
+)
+
+/**
+ * Where to look for the rows of `usage` with a property, without an index for each: `usage` is divided into blocks of some
+ * hundred rows by time, and a row here says that a block has such a row. A block begins where the one before ends. The newest
+ * rows are in no block yet.
+ */
+export const usage_blocks = sqliteTable(
+  'usage_blocks',
+  {
+    /** A hash of the property, so that a deleted user leaves nothing readable; 0 is a property of every block. */
+    property: integer().notNull(),
+    /** The exclusive end of the block. */
+    until: integer().notNull(),
+  },
+  ({ property, until }) => [
+    primaryKey({ columns: [property, until] }),
+    index('usage_blocks_by_end').on(until),
+  ],
 )

@@ -8,6 +8,7 @@ import { createMintedKeys } from './minted-keys.ts'
 import { createOrganizations } from './organizations.ts'
 import { createProjects } from './projects.ts'
 import { createWebhooks } from './webhooks.ts'
+import { createRequestHistory } from './requests.ts'
 
 /** The organizations of a database with all that operators change. `now` returns milliseconds since 1970. */
 export function createManagedStores(runner: ScriptRunner, now: () => number = Date.now): ManagedStores {
@@ -18,6 +19,7 @@ export function createManagedStores(runner: ScriptRunner, now: () => number = Da
     adminKeys: createAdminKeys(runner, now),
     budgets: createBudgets(runner),
     webhooks: createWebhooks(runner, now),
+    requests: createRequestHistory(runner),
     importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, now())),
   }
 }

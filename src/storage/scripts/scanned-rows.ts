@@ -30,7 +30,7 @@ const rangeRows = 5000
 
 /** The tables without an index on the organization. */
 export const scannedRows: readonly ScannedRows[] = [
-  scanned(usage, [usage.created_at, usage.id], lengthOf(usage.user, usage.tags, usage.trace)),
+  scanned(usage, [usage.created_at, usage.id], lengthOf(usage.user, usage.tags, usage.trace, usage.details)),
   scanned(ledger, [ledger.id], lengthOf(ledger.note)),
   scanned(reservations, [reservations.request_id], lengthOf(reservations.request)),
 ]

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { oneStep, stepRows } from '../common/store-limits.ts'
 import type { UsageUpkeep } from '../ports/storage.ts'
-import { usage } from '../schema/usage.ts'
+import { usage, usage_blocks } from '../schema/usage.ts'
 import { select } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
@@ -23,12 +23,13 @@ export function* expireUsage(before: number, subtractDeleted: SubtractDeleted): 
   if (last === undefined) return 0
   yield* lockTotals()
   yield* subtractDeleted(last.createdAt, last.id)
+  yield* deleteBlocks({ until: last.createdAt + 1 })
   return (yield* deleteUpTo({ createdAt: last.createdAt, id: last.id })).length
 }
 
 /** Only what clients chose may be large; older rows have no limit. */
 const bytes = sql<number>`coalesce(octet_length(${usage.user}), 0) + coalesce(octet_length(${usage.tags}), 0)
-  + coalesce(octet_length(${usage.trace}), 0)`
+  + coalesce(octet_length(${usage.trace}), 0) + coalesce(octet_length(${usage.details}), 0)`
 
 const selectOldest = statement((values: Parameters<{ before: number }>) =>
   select(
@@ -45,4 +46,9 @@ const deleteUpTo = statement(
   (values: Parameters<{ createdAt: number; id: string }>) =>
     sql<object>`delete from ${usage}
       where (${usage.created_at}, ${usage.id}) <= (${values.createdAt}, ${values.id}) returning 1`,
+)
+
+const deleteBlocks = statement(
+  (values: Parameters<{ until: number }>) =>
+    sql<never>`delete from ${usage_blocks} where ${usage_blocks.until} <= ${values.until}`,
 )

@@ -12,6 +12,7 @@ import { createManagedStores } from '../scripts/managed-stores.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createResponses } from '../scripts/responses.ts'
+import { rollUpWithBlocks } from '../scripts/usage-blocks.ts'
 import { createUsageExpiry } from '../scripts/usage-expiry.ts'
 import { printLargeWrites } from '../common/large-writes.ts'
 import { createLedger } from './ledger.ts'
@@ -48,7 +49,10 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
     ledger: printLargeWrites(ledger),
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
-    usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database, writer) },
+    usage: {
+      expire: createUsageExpiry(runner, subtractDeleted),
+      rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
+    },
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     pendingDeletions: createOrganizationDeletions(runner),
     returnSpace: createSpaceReturn(database, writer),

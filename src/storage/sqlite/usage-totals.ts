@@ -3,6 +3,7 @@ import type { RequestMetadata } from '../../domain/accounting/request-metadata.t
 import { bucketWidths } from '../ports/usage.ts'
 import { usage_rollup } from '../schema/usage.ts'
 import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
+import { addLateRow } from '../scripts/usage-blocks.ts'
 import { select } from '../sql.ts'
 import { statement } from '../statement.ts'
 import type { Histogram } from '../usage/times.ts'
@@ -38,6 +39,7 @@ export function prepareTotalsUpkeep(database: Database): TotalsUpkeep {
     inserted({ id, createdAt }) {
       if (createdAt >= untilOf()) return
       apply(slicesOf('created_at = ?2 AND usage.id = ?3', [createdAt, id]), 1)
+      database.run(addLateRow(createdAt, id))
     },
     *subtractDeleted(lastCreatedAt, lastId) {
       const [rollup] = yield* selectUntil()

@@ -38,6 +38,7 @@ export const usageRow: Readonly<
   trace: ({ trace }) => textOrNull(trace),
   project_id: ({ project = null }) => project,
   session: ({ session = null }) => session,
+  details: (_, { details }) => textOrNull(details),
 }
 
 function textOrNull(value: unknown): string | null {

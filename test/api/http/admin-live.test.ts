@@ -11,9 +11,11 @@ import { json } from '../../support/script.ts'
 import { requestOf } from '../../unit/storage/support/ledger-fixture.ts'
 import { adminKey, requestAdmin, startAdmin } from '../support/admin.ts'
 
+const liveHeaders = { authorization: `Bearer ${adminKey}`, accept: 'text/event-stream' }
+
 /** Reads the stream of live requests; `until` resolves when it contains this text, with all of it. */
 async function readLive(app: App) {
-  const reply = await app.request('/admin/requests', { headers: { authorization: `Bearer ${adminKey}` } })
+  const reply = await app.request('/admin/requests', { headers: liveHeaders })
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   const pieces = readPieces(reply)
   let text = ''
@@ -131,7 +133,7 @@ test('a rejected request has an end with its error, and no model name that the c
 test('the stream of live requests ends when the gateway shuts down', async () => {
   await using paid = await startAdmin()
   const reply = await paid.app.request('/admin/requests', {
-    headers: { authorization: `Bearer ${adminKey}` },
+    headers: liveHeaders,
   })
   paid.app.runtime.drain()
   expect((await reply.text()).replaceAll(': keep-alive\n\n', '')).toBe('')
@@ -141,13 +143,13 @@ test('more than 16 readers at once are rejected with 503, and a place is free wh
   await using paid = await startAdmin()
   const readers = []
   for (let index = 0; index < 16; index++) readers.push(await readLive(paid.app))
-  const rejected = await requestAdmin(paid.app, 'GET', 'requests')
+  const rejected = await paid.app.request('/admin/requests', { headers: liveHeaders })
   expect(rejected.status).toBe(503)
   await readers[0]!.leave()
   let status = 503
   while (status === 503) {
     const reply = await paid.app.request('/admin/requests', {
-      headers: { authorization: `Bearer ${adminKey}` },
+      headers: liveHeaders,
     })
     status = reply.status
     await reply.body?.cancel()

@@ -116,7 +116,7 @@ test('the admin API says what was sent instead of an admin key, and how to creat
 test('the stream of live requests ends when its admin key is revoked', async () => {
   await using gateway = await startWithKeys()
   const { record, key } = await gateway.adminKeys.create({ name: 'ada', expiresAt: null })
-  const headers = { authorization: `Bearer ${key.reveal()}` }
+  const headers = { authorization: `Bearer ${key.reveal()}`, accept: 'text/event-stream' }
   const reply = await gateway.app.request('/admin/requests', { headers })
   expect(reply.status).toBe(200)
   const pieces = readPieces(reply)

@@ -157,6 +157,7 @@ function adminEndpoints(): readonly Endpoint[] {
     ['GET', '/admin/projects/{project}', '/'],
     ['PATCH', '/admin/projects/{project}', '/'],
     ['DELETE', '/admin/projects/{project}', '/'],
+    ['GET', '/admin/webhook_deliveries', '?after='],
   ] as const
   const nested = [
     ['/admin/organizations/{organization}/credit', '{organization}'],
@@ -166,6 +167,9 @@ function adminEndpoints(): readonly Endpoint[] {
     ['/admin/keys/{key}/revoke', '{key}'],
     ['/admin/keys/{key}/rotate', '{key}'],
     ['/admin/providers/{provider}/test', '{provider}'],
+    ['/admin/webhooks/{endpoint}/test', '{endpoint}'],
+    ['/admin/webhooks/{endpoint}/retry', '{endpoint}'],
+    ['/admin/webhook_deliveries/{delivery}/retry', '{delivery}'],
   ] as const
   return [
     ...paths.map(([method, path, separator]): Endpoint => {

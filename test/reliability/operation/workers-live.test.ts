@@ -31,7 +31,7 @@ test.if(canRunWorkers)(
       return { readers, ids: replies.map(({ headers }) => headers.get('x-request-id')) }
     }
     const before = await send()
-    const headers = { authorization: `Bearer ${adminKey}` }
+    const headers = { authorization: `Bearer ${adminKey}`, accept: 'text/event-stream' }
     const live = readPieces(await fetch(`${weir.url}/admin/requests`, { headers }))
     const events: { readonly type: string; readonly request: string }[] = []
     let rest = ''

@@ -28,7 +28,15 @@ testStores((open) => {
     const attribution = { project: 'proj_1', user: 'ada', session: 's' }
     await add(
       { ...facts, ...attribution, tags: ['x'], trace: { id: 't', name: 'é' } },
-      { usage, cost: 123n, latency: 12.6, firstToken: 3.2, status: 200, error: 'upstream_timeout' },
+      {
+        usage,
+        cost: 123n,
+        latency: 12.6,
+        firstToken: 3.2,
+        status: 200,
+        error: 'upstream_timeout',
+        details: { message: 'Late.' },
+      },
     )
     expect(await store.rows('SELECT * FROM usage')).toEqual([
       {
@@ -58,6 +66,7 @@ testStores((open) => {
         trace: '{"id":"t","name":"é"}',
         project_id: 'proj_1',
         session: 's',
+        details: '{"message":"Late."}',
       },
     ])
   })

@@ -1,6 +1,6 @@
 import type { SseEvent } from '../../../lib/sse.ts'
 
-/** The fields that every event of `GET /admin/requests` has. */
+/** The fields that every event of the live requests has. */
 type RequestNames = {
   readonly request: string
   readonly organization: string | null

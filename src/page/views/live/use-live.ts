@@ -123,6 +123,7 @@ async function readOnce(
   onConnection({ type: 'connecting' })
   try {
     const response = await client.open('/admin/requests', {
+      headers: { accept: 'text/event-stream' },
       signal: AbortSignal.any([signal, silence.signal]),
     })
     onOpen()

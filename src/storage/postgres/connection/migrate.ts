@@ -10,6 +10,7 @@ import attribution from '../../../../drizzle/postgres/0008_attribution.sql' with
 import projectTotals from '../../../../drizzle/postgres/0009_project_totals.sql' with { type: 'text' }
 import webhooks from '../../../../drizzle/postgres/0010_webhooks.sql' with { type: 'text' }
 import expiringKeys from '../../../../drizzle/postgres/0011_expiring_keys.sql' with { type: 'text' }
+import usageBlocks from '../../../../drizzle/postgres/0012_usage_blocks.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -28,6 +29,7 @@ export const migrations: readonly string[] = [
   projectTotals,
   webhooks,
   expiringKeys,
+  usageBlocks,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -17,6 +17,7 @@ import attribution from '../../../../drizzle/0012_attribution.sql' with { type: 
 import projectTotals from '../../../../drizzle/0013_project_totals.sql' with { type: 'text' }
 import webhooks from '../../../../drizzle/0014_webhooks.sql' with { type: 'text' }
 import expiringKeys from '../../../../drizzle/0015_expiring_keys.sql' with { type: 'text' }
+import usageBlocks from '../../../../drizzle/0016_usage_blocks.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -38,6 +39,7 @@ export const migrations: readonly string[] = [
   projectTotals,
   webhooks,
   expiringKeys,
+  usageBlocks,
 ]
 
 /**

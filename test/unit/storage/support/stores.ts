@@ -7,6 +7,7 @@ import type { Completions } from '../../../../src/storage/ports/completions.ts'
 import type { KeyDirectory, Keys, Organizations, Projects } from '../../../../src/storage/ports/accounts.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
+import type { RequestHistory } from '../../../../src/storage/ports/requests.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
 import type { Bootstrap, BootstrapInput, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { CurrentAlerts, Webhooks } from '../../../../src/storage/ports/webhooks.ts'
@@ -36,6 +37,8 @@ import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts
 import { findKnownAdminKey } from '../../../../src/storage/scripts/admin-keys.ts'
 import { bootstrap, findKnownKey } from '../../../../src/storage/scripts/known-keys.ts'
 import { createManagedStores } from '../../../../src/storage/scripts/managed-stores.ts'
+import { createRequestHistory } from '../../../../src/storage/scripts/requests.ts'
+import { rollUpWithBlocks } from '../../../../src/storage/scripts/usage-blocks.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
 import { createRollup, prepareTotalsUpkeep } from '../../../../src/storage/sqlite/usage-totals.ts'
@@ -60,6 +63,8 @@ export type TestStore = {
   /** The same after a restart. */
   otherRuns(): RunStore
   readonly usage: UsageUpkeep
+  /** A page reads about as many rows at most. */
+  requestHistory(maxRows?: number): RequestHistory
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
   keys(now?: () => number): Keys
@@ -128,7 +133,11 @@ export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<Te
     otherResponses: () => sqliteResponses(database, writer),
     runs: createRunStore(database, writer),
     otherRuns: () => createRunStore(database, writer),
-    usage: { expire: createUsageExpiry(runner, subtractDeleted), rollUp: createRollup(database, writer) },
+    usage: {
+      expire: createUsageExpiry(runner, subtractDeleted),
+      rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
+    },
+    requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     keys: (now) => createManagedStores(runner, now).keys,
     providerState: (now) => createProviderState(runner, now),
@@ -183,8 +192,9 @@ export async function openPostgresStore({
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
       expire: createUsageExpiry(runner, postgresRollup.subtractDeleted),
-      rollUp: postgresRollup.createRollup(database),
+      rollUp: rollUpWithBlocks(postgresRollup.createRollup(database), runner),
     },
+    requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
     buckets: createUsageReports(createPostgresSource(database), clientReports),
     keys: (now) => createManagedStores(runner, now).keys,
     providerState: (now) => createProviderState(runner, now),

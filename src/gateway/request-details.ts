@@ -1,0 +1,65 @@
+import type { AttemptDetails, RequestDetails } from '../domain/accounting/request-metadata.ts'
+import { ApiError } from '../lib/errors/errors.ts'
+import { loggable } from '../lib/text.ts'
+import type { Attempt } from './gateway-dependencies.ts'
+
+/** What is kept of one request: with the longest texts, some kilobytes. */
+const maxAttempts = 16
+const maxWarnings = 8
+const maxSentence = 300
+
+/**
+ * What is recorded beside the numbers of a request, so that an operator sees why it failed; undefined for one that succeeded
+ * at once and without warnings, as nearly all do.
+ */
+export function requestDetails(
+  error: unknown,
+  attempts: readonly Attempt[] = [],
+  warnings: readonly string[] = [],
+): RequestDetails | undefined {
+  const isPlain = attempts.length <= 1 && attempts.every(({ outcome = 'ok' }) => outcome === 'ok')
+  if (error === undefined && isPlain && warnings.length === 0) return undefined
+  return {
+    message: error === undefined ? undefined : sentenceOf(error),
+    param: error instanceof ApiError && error.param !== null ? loggable(error.param) : undefined,
+    attempts: attempts.length === 0 ? undefined : attempts.slice(0, maxAttempts).map(attemptDetails),
+    warnings:
+      warnings.length === 0
+        ? undefined
+        : warnings.slice(0, maxWarnings).map((warning) => loggable(warning, maxSentence)),
+  }
+}
+
+function attemptDetails({ route, outcome = 'ok', status, durationMs, message }: Attempt): AttemptDetails {
+  const { provider, model } = route
+  return { provider: provider.name, model, outcome, status, ms: Math.round(durationMs), message }
+}
+
+/**
+ * The sentence of an error as it is recorded. That of a rejection is the provider's, which may quote the prompt: one of the
+ * gateway is recorded instead. Those of other client errors are recorded without what is between quotation marks, in braces
+ * or in further lines. All others are the gateway's own.
+ */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'The gateway encountered an internal error.'
+  const { code, status, message } = error
+  if (code !== null && code in rejections) return rejections[code as keyof typeof rejections]
+  return loggable(status < 500 ? withoutQuotes(message) : message, maxSentence)
+}
+
+const rejections = {
+  upstream_rejected:
+    'The provider rejected the request as invalid. Only the client has received its sentence.',
+  context_length_exceeded: 'The prompt is longer than the context window of the model.',
+  content_filter:
+    'The provider rejected the content of the request. Only the client has received its sentence.',
+} as const
+
+/** From the first quotation mark to the last one, because what is quoted may have some itself. */
+const quoted = /(?:["`“«]|(?<![\p{L}\p{N}])['‘])(?:.*(?:["`”»]|['’](?![\p{L}\p{N}]))|.*)/u
+
+function withoutQuotes(message: string): string {
+  const [line = ''] = message.split(/[\r\n{]/, 1)
+  const text = line.replace(quoted, '“…”')
+  return line.length < message.length ? `${text.trimEnd()} …` : text
+}

@@ -1,0 +1,116 @@
+import { Type } from 'typebox'
+import { fieldsOf, type Json, parseJson } from '../lib/json/json.ts'
+import { formatUsd } from '../lib/usd.ts'
+import type { FinishedRequest } from '../storage/ports/requests.ts'
+
+/** Returns a finished request as the admin API returns it, and the command line prints it with `--json`. */
+export function renderRequest(request: FinishedRequest) {
+  const { id, createdAt, organization, key, cost } = request
+  const { message, param, attempts, warnings } = fieldsOf(storedJson(request.details))
+  return {
+    id,
+    created_at: new Date(createdAt).toISOString(),
+    status: request.status,
+    error: request.error,
+    message: message ?? null,
+    param: param ?? null,
+    organization,
+    organization_id: request.organizationId,
+    key,
+    key_name: request.keyName,
+    user: request.user,
+    tags: storedJson(request.tags),
+    trace: storedJson(request.trace),
+    api: request.api,
+    model: request.model,
+    provider: request.provider,
+    upstream_model: request.upstreamModel,
+    stream: request.stream,
+    performance_mode: request.performanceMode,
+    input_tokens: request.promptTokens,
+    cached_tokens: request.cachedTokens,
+    cache_write_tokens: request.cacheWriteTokens,
+    output_tokens: request.completionTokens,
+    reasoning_tokens: request.reasoningTokens,
+    estimated: request.estimated,
+    cost_usd: cost === null ? null : formatUsd(cost),
+    latency_ms: request.latencyMs,
+    first_token_ms: request.firstTokenMs,
+    attempts: attempts ?? plainAttempts(request),
+    warnings: warnings ?? [],
+  }
+}
+
+function storedJson(text: string | null): Json {
+  return text === null ? null : ((parseJson(text) ?? null) as Json)
+}
+
+/** The only attempt of a request whose details are not recorded, because it succeeded at once. */
+function plainAttempts({ provider, upstreamModel, status, error, latencyMs }: FinishedRequest): Json {
+  if (provider === null || error !== null) return []
+  return [{ provider, model: upstreamModel, outcome: 'ok', status, ms: latencyMs }]
+}
+
+const text = (description: string) => Type.String({ description })
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+const milliseconds = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+const Attempt = Type.Object(
+  {
+    provider: text('The name of the provider.'),
+    model: textOrNull("The provider's name of the model."),
+    outcome: text('`ok`, `circuit_open` if the route was skipped, or the code of the error.'),
+    status: Type.Optional(
+      Type.Integer({ description: 'The status that the error would have as a response.' }),
+    ),
+    ms: milliseconds('How long it took, in milliseconds.'),
+    message: Type.Optional(
+      Type.String({ description: 'The sentence of the error, without what it quotes.' }),
+    ),
+  },
+  { title: 'RequestAttempt' },
+)
+
+/** A finished request. */
+export const RequestObject = Type.Object(
+  {
+    object: Type.Literal('request', { description: 'The type of the object.' }),
+    id: text('The ID, which the client has received in `x-request-id`.'),
+    created_at: text('When it arrived, in ISO 8601.'),
+    status: Type.Integer({
+      description:
+        'The status of the response; 499 if the client disconnected before it, 0 if the server died.',
+    }),
+    error: textOrNull('The code of the error, also of one in the middle of a stream.'),
+    message: textOrNull(
+      'The sentence of the error, without what it quotes; not that of a provider, which may quote the prompt.',
+    ),
+    param: textOrNull('The parameter that was wrong.'),
+    organization: text('The name of the organization.'),
+    organization_id: text('The ID of the organization.'),
+    key: text('The ID of the API key.'),
+    key_name: textOrNull('The name of the API key.'),
+    user: textOrNull('The `user` of the request.'),
+    tags: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'The `tags` of the request.' }),
+    trace: Type.Union([Type.Object({}), Type.Null()], { description: 'The `trace` of the request.' }),
+    api: text('The API, such as `chat` or `responses`.'),
+    model: textOrNull('The slug of the model; null if the request named none that exists.'),
+    provider: textOrNull('The provider that served it, or was tried last; null if none was.'),
+    upstream_model: textOrNull("The provider's name of the model."),
+    stream: Type.Boolean({ description: 'Whether the answer was streamed.' }),
+    performance_mode: textOrNull('The performance mode.'),
+    input_tokens: count('The input tokens, including cached ones.'),
+    cached_tokens: count('The input tokens that the provider read from its cache.'),
+    cache_write_tokens: count('The input tokens that the provider wrote to its cache.'),
+    output_tokens: count('The output tokens, including those of reasoning.'),
+    reasoning_tokens: count('The output tokens that were used for reasoning.'),
+    estimated: Type.Boolean({ description: 'Whether the tokens are an estimate.' }),
+    cost_usd: textOrNull('The cost in USD, as an exact decimal number; null if the model has no price.'),
+    latency_ms: milliseconds('The milliseconds until the end of the response.'),
+    first_token_ms: milliseconds('The milliseconds until the first token of a stream.'),
+    attempts: Type.Array(Attempt, { description: 'The calls to providers, in their order.' }),
+    warnings: Type.Array(Type.String(), { description: 'The warnings that the client received.' }),
+  },
+  { title: 'Request' },
+)
