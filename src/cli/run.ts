@@ -94,6 +94,7 @@ export const commands: readonly CommandEntry[] = [
     'report requests, tokens and costs by model, API key, tag and more',
     () => import('./commands/usage.ts'),
   ),
+  entry('requests', 'list finished requests, and show what happened', () => import('./commands/requests.ts')),
   entry(
     'connect',
     'print the settings that make a tool or an SDK use this gateway',

@@ -1,19 +1,26 @@
 import { Type } from 'typebox'
-import { fieldsOf, type Json, parseJson } from '../lib/json/json.ts'
+import type { AttemptDetails, RequestDetails } from '../domain/accounting/request-metadata.ts'
+import { type Json, parseJson } from '../lib/json/json.ts'
 import { formatUsd } from '../lib/usd.ts'
 import type { FinishedRequest } from '../storage/ports/requests.ts'
+
+/** The ids of requests, by which lists go on. */
+export const requestIdPattern = /^req_[0-9a-f]{32}$/
+
+/** What selects requests by their status. */
+export const statusFilterPattern = /^(\d{1,3}|4xx|5xx|failed)$/
 
 /** Returns a finished request as the admin API returns it, and the command line prints it with `--json`. */
 export function renderRequest(request: FinishedRequest) {
   const { id, createdAt, organization, key, cost } = request
-  const { message, param, attempts, warnings } = fieldsOf(storedJson(request.details))
+  const details = storedJson(request.details) as RequestDetails | null
   return {
     id,
     created_at: new Date(createdAt).toISOString(),
     status: request.status,
     error: request.error,
-    message: message ?? null,
-    param: param ?? null,
+    message: details?.message ?? null,
+    param: details?.param ?? null,
     organization,
     organization_id: request.organizationId,
     key,
@@ -36,8 +43,8 @@ export function renderRequest(request: FinishedRequest) {
     cost_usd: cost === null ? null : formatUsd(cost),
     latency_ms: request.latencyMs,
     first_token_ms: request.firstTokenMs,
-    attempts: attempts ?? plainAttempts(request),
-    warnings: warnings ?? [],
+    attempts: details?.attempts ?? plainAttempts(request),
+    warnings: details?.warnings ?? [],
   }
 }
 
@@ -45,8 +52,20 @@ function storedJson(text: string | null): Json {
   return text === null ? null : ((parseJson(text) ?? null) as Json)
 }
 
+/** Of a request whose details are not recorded, the time of its attempt may be unknown. */
+type RenderedAttempt = Omit<AttemptDetails, 'model' | 'ms'> & {
+  readonly model: string | null
+  readonly ms: number | null
+}
+
 /** The only attempt of a request whose details are not recorded, because it succeeded at once. */
-function plainAttempts({ provider, upstreamModel, status, error, latencyMs }: FinishedRequest): Json {
+function plainAttempts({
+  provider,
+  upstreamModel,
+  status,
+  error,
+  latencyMs,
+}: FinishedRequest): readonly RenderedAttempt[] {
   if (provider === null || error !== null) return []
   return [{ provider, model: upstreamModel, outcome: 'ok', status, ms: latencyMs }]
 }

@@ -5,7 +5,12 @@ import { describe } from '../../http/describe.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import { invalidCursor, listSchema } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
-import { renderRequest, RequestObject } from '../../http/render-request.ts'
+import {
+  renderRequest,
+  requestIdPattern,
+  RequestObject,
+  statusFilterPattern,
+} from '../../http/render-request.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { LiveEvent } from '../../observability/live-event.ts'
 import type { LiveRequests } from '../../observability/live-requests.ts'
@@ -33,7 +38,7 @@ const listQuery = defineQuery({
   provider: filter('Only requests that this provider served, or was tried for last.'),
   status: Type.Optional(
     Type.String({
-      pattern: '^(\\d{1,3}|4xx|5xx|failed)$',
+      pattern: statusFilterPattern.source,
       description:
         'Only requests with this status. `4xx` are those from 400 to 498, `5xx` those from 500 on, and `failed` is every ' +
         'request that ended with an error, also in the middle of a stream.',
@@ -114,7 +119,7 @@ function streamLive(request: Request, { liveRequests, requests, adminAccess }: R
 
 async function listPage(request: Request, { organizations, requests }: RequestRouteDependencies['managed']) {
   const { after, limit = 50, start_time, end_time, organization, ...filters } = listQuery.read(request)
-  if (after !== undefined && !/^req_[0-9a-f]{32}$/.test(after)) throw invalidCursor('a request')
+  if (after !== undefined && !requestIdPattern.test(after)) throw invalidCursor('a request')
   const { items, next } = await requests.page({
     filters: {
       ...filters,

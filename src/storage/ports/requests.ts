@@ -8,15 +8,12 @@ export type RequestFilters = {
   readonly key?: string | undefined
   readonly model?: string | undefined
   readonly provider?: string | undefined
-  /** A status such as `502`, or a word of `statusWords`. */
+  /** A status such as `502`, or `4xx` for errors of clients, `5xx` for those of the gateway and its providers, or `failed`. */
   readonly status?: string | undefined
   /** The code of an error; `status_` and the status for an error without one. */
   readonly error?: string | undefined
   readonly user?: string | undefined
 }
-
-/** The groups of statuses: errors of clients, those of the gateway and its providers, and all requests that failed. */
-export const statusWords = ['4xx', '5xx', 'failed'] as const
 
 /** A page of finished requests, the newest first. Times are milliseconds since 1970. */
 export type RequestQuery = {

@@ -1,0 +1,220 @@
+import { renderRequest, requestIdPattern, statusFilterPattern } from '../../http/render-request.ts'
+import { formatDuration } from '../../lib/time.ts'
+import { formatRoundedUsd } from '../../lib/usd.ts'
+import type {
+  FinishedRequest,
+  RequestHistory,
+  RequestPage,
+  RequestQuery,
+} from '../../storage/ports/requests.ts'
+import type { AdminStorage } from '../../storage/open-database.ts'
+import { invalidFlag } from '../accounts/limit-flags.ts'
+import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { type DetailRow, detailText, fittingTable, jsonText, rightColumn, table } from '../output.ts'
+import { parsePointInTime, pointInTimeRule } from '../point-in-time.ts'
+import { withReadableStorage } from '../storage.ts'
+
+const help = `Usage
+  weir requests [--status 502] [--since yesterday] [FILTERS]    list finished requests, the newest first
+  weir requests show ID                                         show one with its attempts and its error
+
+Lists what happened to each request to a model, also while a server is running; it changes nothing.
+Prompts and responses are not part of it, and sentences of errors are shown without what they quote.
+All filters that are set must apply. A cost of “-” (null in JSON) is unknown. Columns that do not
+fit on the terminal are hidden.
+
+Arguments
+  ID               the ID of a request, which the client has received in x-request-id
+
+Flags
+  --org NAME       only requests of this organization
+  --key ID         only requests with the API key with this ID
+  --model SLUG     only requests to this model
+  --provider NAME  only requests that this provider served, or was tried for last
+  --status STATUS  only requests with this status, or 4xx, 5xx, or failed: all that ended with an
+                   error, also in the middle of a stream
+  --error CODE     only requests with this error code
+  --user USER      only requests of this user
+  --since 7d       only requests since then: a duration before now, today, yesterday, a date such as
+                   2026-11-22, or a time such as 2026-11-22T08:00Z; default: as long as they are kept
+  --until TIME     only requests before then, in the same words
+  --limit N        the most requests to list, up to 1000; default: 50
+  --after ID       go on after this request of an earlier list
+
+Examples
+  weir requests --status 502 --since yesterday
+  weir requests --org acme --status failed --limit 10
+  weir requests show req_019f3c1c2d3e7abc9def0123456789ab
+
+${commonFlagsHelp}`
+
+/** `weir requests`. */
+export const command: Command = {
+  usage: help,
+  run: (args, context) => (args[0] === 'show' ? show(args.slice(1), context) : list(args, context)),
+}
+
+const flagTypes = {
+  org: 'text',
+  key: 'text',
+  model: 'text',
+  provider: 'text',
+  status: 'text',
+  error: 'text',
+  user: 'text',
+  since: 'text',
+  until: 'text',
+  limit: 'text',
+  after: 'text',
+} as const
+
+async function list(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags } = parseFlags(args, { command: 'requests', flags: flagTypes })
+  const { org, key, model, provider, status, error, user, since, until, limit = '50', after } = flags
+  if (status !== undefined && !statusFilterPattern.test(status))
+    throw invalidFlag('requests', 'status', 'a status such as 502, 4xx, 5xx or failed', status)
+  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1000)
+    throw invalidFlag('requests', 'limit', 'a number from 1 to 1000', limit)
+  if (after !== undefined && !requestIdPattern.test(after))
+    throw invalidFlag('requests', 'after', 'the ID of a request', after)
+  const query = {
+    since: readTime('since', since),
+    until: readTime('until', until),
+    after,
+    limit: Number(limit),
+  }
+  return withReadableStorage(flags, context, async (storage) => {
+    const organization = org === undefined ? undefined : await organizationId(storage, org)
+    const filters = { organization, key, model, provider, status, error, user }
+    const page = await readFully(storage.requests, { ...query, filters })
+    if (flags.json) context.out(jsonText({ data: page.items.map(renderRequest), next: page.next ?? null }))
+    else printList(page, context)
+    return 0
+  })
+}
+
+/** Several pages, because one that is not full may have ended for its work. */
+async function readFully(requests: RequestHistory, query: RequestQuery): Promise<RequestPage> {
+  const items: FinishedRequest[] = []
+  let after = query.after
+  for (;;) {
+    const page = await requests.page({ ...query, after, limit: query.limit - items.length })
+    items.push(...page.items)
+    if (page.next === undefined || items.length >= query.limit) return { items, next: page.next }
+    after = page.next
+  }
+}
+
+async function organizationId({ organizations }: AdminStorage, name: string): Promise<string> {
+  const found = await organizations.find(name)
+  if (found !== undefined) return found.id
+  throw new UsageError(`There is no organization “${name}”. To list them, run: weir orgs list`)
+}
+
+function printList({ items, next }: RequestPage, { out, err, terminal }: CliContext): void {
+  if (items.length === 0) return out('There are no such requests.')
+  out(requestTable(items, terminal?.size().columns))
+  if (next !== undefined) err(`There may be more. To list them, add: --after ${next}`)
+}
+
+function requestTable(items: readonly FinishedRequest[], width?: number): string {
+  return fittingTable(
+    items,
+    [
+      { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
+      rightColumn('STATUS', ({ status }) => String(status)),
+      { title: 'ERROR', value: ({ error }) => error ?? '-' },
+      { title: 'MODEL', value: ({ model }) => model ?? '-' },
+      { title: 'PROVIDER', value: ({ provider }) => provider ?? '-', dropOrder: 4 },
+      { title: 'ORG', value: ({ organization }) => organization, dropOrder: 3 },
+      { title: 'KEY', value: ({ key, keyName }) => keyName ?? key, dropOrder: 5 },
+      rightColumn('INPUT', ({ promptTokens }) => promptTokens.toLocaleString('en-US'), 2),
+      rightColumn('OUTPUT', ({ completionTokens }) => completionTokens.toLocaleString('en-US'), 2),
+      rightColumn('COST USD', ({ cost }) => (cost === null ? '-' : formatRoundedUsd(cost)), 1),
+      rightColumn('TOOK', ({ latencyMs }) => durationText(latencyMs), 6),
+      { title: 'ID', value: ({ id }) => id },
+    ],
+    width,
+  )
+}
+
+async function show(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, { command: 'requests show', flags: {}, operands: ['ID'] })
+  const [id = ''] = operands
+  return withReadableStorage(flags, context, async ({ requests }) => {
+    const request = requestIdPattern.test(id) ? await requests.find(id) : undefined
+    if (request === undefined)
+      throw new UsageError('There is no request with this ID. To list requests, run: weir requests')
+    context.out(flags.json ? jsonText(renderRequest(request)) : requestText(request))
+    return 0
+  })
+}
+
+function requestText(request: FinishedRequest): string {
+  const { createdAt, cost, provider, upstreamModel } = request
+  const { message, param, attempts, warnings } = renderRequest(request)
+  const rows: readonly DetailRow[] = [
+    ['ID', request.id],
+    ['Time', timeText(createdAt)],
+    ['Status', String(request.status)],
+    ['Error', request.error ?? undefined],
+    ['Message', textOrNone(message)],
+    ['Parameter', textOrNone(param)],
+    ['Organization', request.organization],
+    ['API key', request.keyName === null ? request.key : `${request.keyName} (${request.key})`],
+    ['User', request.user ?? undefined],
+    ['Tags', request.tags ?? undefined],
+    ['API', `${request.api}${request.stream ? ', streamed' : ''}`],
+    ['Model', request.model ?? undefined],
+    ['Route', provider === null ? undefined : `${provider}/${upstreamModel ?? '?'}`],
+    ['Tokens', tokensText(request)],
+    ['Cost', cost === null ? 'unknown' : `$${formatRoundedUsd(cost, 9)}`],
+    ['Took', durationText(request.latencyMs)],
+    ['First token', request.firstTokenMs === null ? undefined : durationText(request.firstTokenMs)],
+    ...warnings.map((warning): DetailRow => ['Warning', warning]),
+  ]
+  return attempts.length === 0 ? detailText(rows) : `${detailText(rows)}\n\n${attemptTable(attempts)}`
+}
+
+function attemptTable(attempts: ReturnType<typeof renderRequest>['attempts']): string {
+  return table(attempts, [
+    { title: 'ATTEMPT', value: ({ provider, model }) => `${provider}/${model ?? '?'}` },
+    { title: 'OUTCOME', value: ({ outcome }) => outcome },
+    rightColumn('TOOK', ({ ms }) => durationText(ms)),
+    { title: 'MESSAGE', value: ({ message }) => message ?? '' },
+  ])
+}
+
+function tokensText({
+  promptTokens,
+  cachedTokens,
+  completionTokens,
+  estimated,
+  ...rest
+}: FinishedRequest): string {
+  const cached = cachedTokens > 0 ? ` (${cachedTokens} cached)` : ''
+  const reasoning = rest.reasoningTokens > 0 ? ` (${rest.reasoningTokens} of reasoning)` : ''
+  return `${promptTokens} input${cached}, ${completionTokens} output${reasoning}${estimated ? ', estimated' : ''}`
+}
+
+function textOrNone(text: string | null): string | undefined {
+  return text ?? undefined
+}
+
+function durationText(milliseconds: number | null): string {
+  return milliseconds === null ? '-' : formatDuration(milliseconds)
+}
+
+/** To the second, in UTC. */
+function timeText(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
+function readTime(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const time = parsePointInTime(text, Date.now())
+  if (time === undefined) throw invalidFlag('requests', flag, pointInTimeRule, text)
+  return time
+}
