@@ -10,6 +10,7 @@ import { Organizations } from './views/organizations/organizations.tsx'
 import { Overview } from './views/overview/overview.tsx'
 import { Playground } from './views/playground/playground.tsx'
 import { Providers } from './views/providers.tsx'
+import { Requests } from './views/requests/requests.tsx'
 import { Stored } from './views/stored/stored.tsx'
 import { Usage } from './views/usage/usage.tsx'
 import { Webhooks } from './views/webhooks/webhooks.tsx'
@@ -38,6 +39,7 @@ export const views: readonly View[] = [
   { id: 'keys', title: 'API keys', needs: 'adminKey', shortcut: 'k', component: ApiKeys },
   { id: 'providers', title: 'Providers', needs: 'adminKey', shortcut: 'v', component: Providers },
   { id: 'webhooks', title: 'Webhooks', needs: 'adminKey', shortcut: 'w', component: Webhooks },
+  { id: 'requests', title: 'Requests', needs: 'adminKey', shortcut: 'r', component: Requests },
   { id: 'live', title: 'Live requests', needs: 'adminKey', shortcut: 'i', component: Live },
 ]
 

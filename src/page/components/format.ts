@@ -22,6 +22,7 @@ export function formatDuration(milliseconds: number): string {
 
 const timeFormats = {
   short: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }),
+  second: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }),
   day: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }),
   utcDay: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }),
 } as const

@@ -27,7 +27,10 @@ export function ProviderProblem(props: { readonly provider: Provider; readonly o
         {request !== null && (
           <>
             {' '}
-            · request <code>{request}</code>
+            · request{' '}
+            <a href={routeHash('requests', [request])}>
+              <code>{request}</code>
+            </a>
           </>
         )}
       </p>

@@ -30,7 +30,15 @@ export function liveColumns(names: OrganizationNames): readonly Column<LiveReque
     codeColumn('key', 'Key', '140px'),
     textColumn('provider', 'Provider', '120px'),
     textColumn('api', 'API', '100px'),
-    codeColumn('request', 'Request', '300px'),
+    {
+      id: 'request',
+      header: 'Request',
+      width: '300px',
+      render: ({ request, end }) => {
+        const id = <code>{visibleText(request)}</code>
+        return end === null ? id : <a href={routeHash('requests', [request])}>{id}</a>
+      },
+    },
   ]
 }
 
@@ -74,7 +82,7 @@ function TitledText({ text }: { readonly text: string }) {
   return <bdi title={visibleText(text)}>{visibleText(text)}</bdi>
 }
 
-function codeColumn(id: 'key' | 'request', header: string, width: string): Column<LiveRequest> {
+function codeColumn(id: 'key', header: string, width: string): Column<LiveRequest> {
   const render = ({ [id]: text }: LiveRequest) =>
     text === null ? <None /> : <code>{visibleText(text)}</code>
   return { id, header, width, render }

@@ -62,7 +62,8 @@ function TodayFigures({ today }: { readonly today: Today }) {
           label="Error rate"
           note={`${rateBefore.text === '–' ? 'none' : rateBefore.text} before${clientErrorsText(requests)}`}
         >
-          {rate.text} <Badge tone={rate.tone}>{rate.word}</Badge>
+          <a href={routeHash('requests', [], { range: '24h', status: '5xx' })}>{rate.text}</a>{' '}
+          <Badge tone={rate.tone}>{rate.word}</Badge>
         </Figure>
       </dl>
     </section>

@@ -4,6 +4,8 @@ import { Money } from '../../components/facts.tsx'
 import { Table } from '../../components/table.tsx'
 import { type Column, countColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
+import { useSession } from '../../session.tsx'
+import { type FilterName, queryOf as queryOfRequests } from '../requests/request.ts'
 import { valueText } from './chart-series.ts'
 import { type Report, type Totals, totalsOf } from './report.ts'
 import { filtered, filterNames, type Grouping, groupings } from './groupings.ts'
@@ -13,7 +15,12 @@ import { queryOf, type UsageQuery } from './usage-query.tsx'
 export function GroupTable({ report, shown }: { readonly report: Report; readonly shown: UsageQuery }) {
   const { by, groups } = report
   const rows = useMemo(() => totalsOf(groups, by), [report])
-  const columns = useMemo(() => [...by.map(valueColumn), ...sumColumns], [by])
+  const { admin } = useSession()
+  const canOpen = admin !== undefined && shown.everyone
+  const columns = useMemo(
+    () => [...by.map(valueColumn), costColumn, ...countColumns(canOpen ? shown : undefined)],
+    [by, shown, canOpen],
+  )
   const hasPlace = filtered.some((name) => by.includes(name))
   return (
     <section class="stack" aria-labelledby="groups">
@@ -67,16 +74,63 @@ function valueColumn(name: Grouping, index: number): Column<Totals> {
   }
 }
 
-const sumColumns: readonly Column<Totals>[] = [
-  {
-    id: 'cost',
-    header: 'Cost',
-    align: 'right',
-    render: ({ cost }) => (cost === null ? '–' : <Money usd={formatUsd(cost)} />),
-    sortValue: ({ cost }) => cost,
-  },
-  countColumn('requests', 'Requests', ({ requests }) => requests),
-  countColumn('failed', 'Failed', ({ failed }) => failed),
+const costColumn: Column<Totals> = {
+  id: 'cost',
+  header: 'Cost',
+  align: 'right',
+  render: ({ cost }) => (cost === null ? '–' : <Money usd={formatUsd(cost)} />),
+  sortValue: ({ cost }) => cost,
+}
+
+/** The numbers of requests lead to the requests, if `shown` is the usage of an operator. */
+function countColumns(shown: UsageQuery | undefined): readonly Column<Totals>[] {
+  return [
+    requestColumn('requests', 'Requests', shown, undefined),
+    requestColumn('failed', 'Failed', shown, 'failed'),
+    ...tokenColumns,
+  ]
+}
+
+function requestColumn(
+  id: 'requests' | 'failed',
+  header: string,
+  shown: UsageQuery | undefined,
+  status: string | undefined,
+): Column<Totals> {
+  const column = countColumn<Totals>(id, header, (row) => row[id])
+  if (shown === undefined) return column
+  return {
+    ...column,
+    render(row) {
+      const query = row[id] > 0 ? requestsOf(row.values, shown) : undefined
+      const text = column.render(row)
+      return query === undefined ? text : <a href={routeHash('requests', [], { ...query, status })}>{text}</a>
+    },
+  }
+}
+
+/** The query of the requests of a row; undefined if they cannot be listed, like those of a tag. */
+function requestsOf(values: Totals['values'], { by, period, filters: shownFilters }: UsageQuery) {
+  const selected = Object.entries(shownFilters) as (readonly [Grouping, string | undefined])[]
+  const filters: Partial<Record<FilterName, string>> = {}
+  for (const [name, value] of [...selected, ...by.map((name, index) => [name, values[index]] as const)]) {
+    const filter = requestFilters[name]
+    if (filter === undefined || value === null || value === undefined) return undefined
+    filters[filter] = value
+  }
+  return queryOfRequests({ period, filters })
+}
+
+const requestFilters: Readonly<Partial<Record<Grouping, FilterName>>> = {
+  model: 'model',
+  api_key_id: 'key',
+  provider: 'provider',
+  user_id: 'user',
+  error: 'error',
+  organization_id: 'organization',
+}
+
+const tokenColumns: readonly Column<Totals>[] = [
   countColumn('input', 'Input', ({ inputTokens }) => inputTokens),
   countColumn('cached', 'Cached', ({ cachedTokens }) => cachedTokens),
   countColumn('output', 'Output', ({ outputTokens }) => outputTokens),

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import { startAdmin } from '../api/support/admin.ts'
+import { jsonReply } from '../support/chat-fixtures.ts'
+import { chatRequest } from '../support/scenario.ts'
+import { json } from '../support/script.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
+import { openAdmin } from './support/open-admin.ts'
+import { screenshots } from './support/screenshot.ts'
+
+const browser = sharedTab()
+const down = json({ error: { message: 'swordfish' } }, { status: 503 })
+
+/** A gateway with a request that succeeded, one that was retried, one that failed and one for a model that does not exist. */
+async function startWithRequests() {
+  const paid = await startAdmin([jsonReply(), down, jsonReply(), down, down], {
+    settings: { retries: { attempts: 1 } },
+  })
+  const send = async (changes: object = {}) => {
+    const reply = await paid.app.chat({ ...chatRequest, ...changes })
+    await reply.text()
+    return reply.headers.get('x-request-id')!
+  }
+  const ids = {
+    plain: await send({ user: 'ada' }),
+    retried: await send(),
+    failed: await send(),
+    unknown: await send({ model: 'acme/none' }),
+  }
+  await paid.billing.waitForUsage(4)
+  return { paid, ids }
+}
+
+describe.skipIf(!hasBrowser)(`the view of requests${browserNeeded}`, () => {
+  test('finished requests are listed and filtered, and the filters are in the address', async () => {
+    const { paid } = await startWithRequests()
+    await using _ = paid
+    await using opened = await openAdmin(await browser(), paid.app, '#/requests')
+    const { page } = opened
+    const rows = page.locator('tbody tr')
+    await page.getByText('4 in all').waitFor()
+    expect(await rows.count()).toBe(4)
+    await screenshots(page, 'requests')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByLabel('Status', { exact: true }).selectOption('5xx')
+    await page.getByText('1 in all').waitFor()
+    await rows.getByText('upstream_unavailable').waitFor()
+    expect(page.url()).toContain('status=5xx')
+    await page.getByLabel('Status', { exact: true }).selectOption('')
+    await page.getByText('4 in all').waitFor()
+    await page.getByLabel('Filter by').selectOption('user')
+    await page.getByLabel('Value').fill('ada')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 in all').waitFor()
+    expect(page.url()).toContain('user=ada')
+    await page.getByRole('button', { name: 'Remove the filter User: ada' }).click()
+    await page.getByText('4 in all').waitFor()
+    await page.goto(`${paid.app.url}/#/requests?range=1h&status=418&error=none`)
+    await page.getByText('No such requests in the last hour').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+
+  test('a request opens with its attempts and the sentence of its error', async () => {
+    const { paid, ids } = await startWithRequests()
+    await using _ = paid
+    await using opened = await openAdmin(await browser(), paid.app, '#/requests?status=failed', {
+      expected: /status of 404/,
+    })
+    const { page } = opened
+    await page.getByText('2 in all').waitFor()
+    await page.locator('tbody tr').nth(1).getByRole('link').first().click()
+    await page.getByText('The provider acme failed: it returned status 503.').first().waitFor()
+    expect(page.url()).toContain(ids.failed)
+    expect(await page.locator('tbody tr').count()).toBe(2)
+    await screenshots(page, 'request')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('link', { name: 'acme/river', exact: true }).click()
+    await page.getByText('3 in all').waitFor()
+    await page.goto(`${paid.app.url}/#/requests/${ids.unknown}`)
+    await page.getByText('The request was not sent to a provider.').waitFor()
+    await page.goto(`${paid.app.url}/#/requests/req_none`)
+    await page.getByText("There is no request 'req_none'.").waitFor()
+    expect(await page.content()).not.toContain('swordfish')
+  })
+
+  test('the numbers of the usage of all organizations lead to their requests', async () => {
+    const { paid } = await startWithRequests()
+    await using _ = paid
+    await using opened = await openAdmin(await browser(), paid.app, '#/usage?scope=all&by=error')
+    const { page } = opened
+    const row = page.getByRole('row', { name: /upstream_unavailable/ }).last()
+    await row.getByRole('link', { name: '1', exact: true }).first().click()
+    await page.getByText('1 in all').waitFor()
+    expect(page.url()).toMatch(/#\/requests\?range=24h&error=upstream_unavailable$/)
+  })
+})
