@@ -57,7 +57,7 @@ export type AppDependencies = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usageBuckets: UsageBuckets
-  readonly admin: Omit<AdminDependencies, 'adminAccess' | 'cors' | 'keys' | 'requests' | 'log'>
+  readonly admin: Omit<AdminDependencies, 'adminAccess' | 'cors' | 'gateway' | 'keys' | 'requests' | 'log'>
   readonly adminAccess: AdminAccess
   /** The responses in progress. */
   readonly live: LiveResponses

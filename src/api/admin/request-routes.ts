@@ -11,6 +11,8 @@ import {
   RequestObject,
   statusFilterPattern,
 } from '../../http/render-request.ts'
+import { isUserHash } from '../../gateway/access/user-hash.ts'
+import type { Gateway } from '../../gateway/gateway.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { LiveEvent } from '../../observability/live-event.ts'
 import type { LiveRequests } from '../../observability/live-requests.ts'
@@ -25,6 +27,7 @@ export type RequestRouteDependencies = {
   readonly liveRequests: Pick<LiveRequests, 'subscribe'>
   readonly requests: Pick<RequestTracker, 'calling'>
   readonly adminAccess: AdminAccess
+  readonly gateway: Pick<Gateway, 'userHash'>
 }
 
 const filter = (description: string) => Type.Optional(Type.String({ maxLength: 256, description }))
@@ -33,6 +36,7 @@ const time = (description: string) =>
 
 const listQuery = defineQuery({
   organization: filter('Only requests of this organization. Its ID or its name.'),
+  project: filter('Only requests of the project with this ID.'),
   key: filter('Only requests with the API key with this ID.'),
   model: filter('Only requests to the model with this slug.'),
   provider: filter('Only requests that this provider served, or was tried for last.'),
@@ -45,7 +49,8 @@ const listQuery = defineQuery({
     }),
   ),
   error: filter('Only requests with this error code, or `status_` and the status for errors without one.'),
-  user: filter('Only requests with this `user`.'),
+  user: filter('Only requests of this user, as clients name it or as it is recorded.'),
+  session: filter('Only requests of this session.'),
   start_time: time('Only requests that arrived at this time or later.'),
   end_time: time('Only requests that arrived before this time.'),
   after: Type.Optional(
@@ -93,7 +98,7 @@ export function requestAdminRoutes(guard: AdminGuard, parts: RequestRouteDepende
     .use(guard)
     .get(
       '/admin/requests',
-      ({ request }) => (wantsEvents(request) ? streamLive(request, parts) : listPage(request, parts.managed)),
+      ({ request }) => (wantsEvents(request) ? streamLive(request, parts) : listPage(request, parts)),
       { detail: listDetail },
     )
     .get('/admin/requests/:request', ({ params }) => findRequest(params.request, parts.managed), {
@@ -117,12 +122,14 @@ function streamLive(request: Request, { liveRequests, requests, adminAccess }: R
   )
 }
 
-async function listPage(request: Request, { organizations, requests }: RequestRouteDependencies['managed']) {
-  const { after, limit = 50, start_time, end_time, organization, ...filters } = listQuery.read(request)
+async function listPage(request: Request, { managed, gateway }: RequestRouteDependencies) {
+  const { organizations, requests } = managed
+  const { after, limit = 50, start_time, end_time, organization, user, ...filters } = listQuery.read(request)
   if (after !== undefined && !requestIdPattern.test(after)) throw invalidCursor('a request')
   const { items, next } = await requests.page({
     filters: {
       ...filters,
+      user: user && recordedUser(user, gateway),
       organization: organization && (await findOrganization(organizations, organization)).id,
     },
     since: start_time && start_time * 1000,
@@ -137,6 +144,11 @@ async function listPage(request: Request, { organizations, requests }: RequestRo
     last_id: next ?? items.at(-1)?.id ?? null,
     has_more: next !== undefined,
   }
+}
+
+/** Clients name a user; where users are recorded as hashes, a report has these. */
+function recordedUser(user: string, { userHash }: Pick<Gateway, 'userHash'>): string {
+  return userHash === undefined || isUserHash(user) ? user : userHash(user)
 }
 
 async function findRequest(id: string, { requests }: RequestRouteDependencies['managed']) {

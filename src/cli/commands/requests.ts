@@ -30,6 +30,7 @@ Arguments
 
 Flags
   --org NAME       only requests of this organization
+  --project ID     only requests of the project with this ID
   --key ID         only requests with the API key with this ID
   --model SLUG     only requests to this model
   --provider NAME  only requests that this provider served, or was tried for last
@@ -37,6 +38,7 @@ Flags
                    error, also in the middle of a stream
   --error CODE     only requests with this error code
   --user USER      only requests of this user
+  --session ID     only requests of this session
   --since 7d       only requests since then: a duration before now, today, yesterday, a date such as
                    2026-11-22, or a time such as 2026-11-22T08:00Z; default: as long as they are kept
   --until TIME     only requests before then, in the same words
@@ -58,12 +60,14 @@ export const command: Command = {
 
 const flagTypes = {
   org: 'text',
+  project: 'text',
   key: 'text',
   model: 'text',
   provider: 'text',
   status: 'text',
   error: 'text',
   user: 'text',
+  session: 'text',
   since: 'text',
   until: 'text',
   limit: 'text',
@@ -72,7 +76,21 @@ const flagTypes = {
 
 async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'requests', flags: flagTypes })
-  const { org, key, model, provider, status, error, user, since, until, limit = '50', after } = flags
+  const {
+    org,
+    project,
+    key,
+    model,
+    provider,
+    status,
+    error,
+    user,
+    session,
+    since,
+    until,
+    limit = '50',
+    after,
+  } = flags
   if (status !== undefined && !statusFilterPattern.test(status))
     throw invalidFlag('requests', 'status', 'a status such as 502, 4xx, 5xx or failed', status)
   if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1000)
@@ -87,7 +105,7 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
   }
   return withReadableStorage(flags, context, async (storage) => {
     const organization = org === undefined ? undefined : await organizationId(storage, org)
-    const filters = { organization, key, model, provider, status, error, user }
+    const filters = { organization, project, key, model, provider, status, error, user, session }
     const page = await readFully(storage.requests, { ...query, filters })
     if (flags.json) context.out(jsonText({ data: page.items.map(renderRequest), next: page.next ?? null }))
     else printList(page, context)
@@ -163,8 +181,10 @@ function requestText(request: FinishedRequest): string {
     ['Message', textOrNone(message)],
     ['Parameter', textOrNone(param)],
     ['Organization', request.organization],
+    ['Project', request.project === null ? undefined : (request.projectName ?? request.project)],
     ['API key', request.keyName === null ? request.key : `${request.keyName} (${request.key})`],
     ['User', request.user ?? undefined],
+    ['Session', request.session ?? undefined],
     ['Tags', request.tags ?? undefined],
     ['API', `${request.api}${request.stream ? ', streamed' : ''}`],
     ['Model', request.model ?? undefined],

@@ -23,6 +23,7 @@ export const openWebui: ConnectTool = {
       ...containerNotes(input),
       'Open http://localhost:3000 and create the first account, which is the administrator. All models of Weir are in the menu.',
       'Open WebUI reads these variables at its first start only; later, change them in Admin Settings, Connections.',
+      'With ENABLE_FORWARD_USER_INFO_HEADERS: "true" in the environment, weir usage --by user,session has its users and chats.',
       'It also generates titles, tags and follow-up questions with the model; Admin Settings, Interface disables that.',
     ],
   }),

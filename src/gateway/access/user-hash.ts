@@ -10,3 +10,8 @@ export function createUserHash(key: string | undefined): UserHash | undefined {
   return (user) =>
     `user_${new Bun.CryptoHasher('sha256', key).update(user).digest('hex').slice(0, hexDigits)}`
 }
+
+/** Whether a user looks like a hash. */
+export function isUserHash(user: string): boolean {
+  return new RegExp(`^user_[0-9a-f]{${hexDigits}}$`).test(user)
+}

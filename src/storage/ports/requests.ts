@@ -4,6 +4,8 @@ import type { Nanos } from '../../lib/usd.ts'
 export type RequestFilters = {
   /** The id. */
   readonly organization?: string | undefined
+  /** The id of the project that the key had at the time of the request. */
+  readonly project?: string | undefined
   /** The public id. */
   readonly key?: string | undefined
   readonly model?: string | undefined
@@ -13,6 +15,7 @@ export type RequestFilters = {
   /** The code of an error; `status_` and the status for an error without one. */
   readonly error?: string | undefined
   readonly user?: string | undefined
+  readonly session?: string | undefined
 }
 
 /** A page of finished requests, the newest first. Times are milliseconds since 1970. */
@@ -33,10 +36,14 @@ export type FinishedRequest = {
   /** The name of the organization. */
   readonly organization: string
   readonly organizationId: string
+  /** The id of the project that the key had at the time of the request. */
+  readonly project: string | null
+  readonly projectName: string | null
   readonly key: string
   /** Null if the key does not exist any more. */
   readonly keyName: string | null
   readonly user: string | null
+  readonly session: string | null
   /** As JSON, like the trace and the details: see `RequestDetails`. */
   readonly tags: string | null
   readonly trace: string | null

@@ -1,5 +1,4 @@
-import { and, eq, gt, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { and, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { timeOf } from '../../lib/id.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { clampedTime } from '../common/store-limits.ts'
@@ -10,12 +9,12 @@ import type {
   RequestPage,
   RequestQuery,
 } from '../ports/requests.ts'
-import { api_keys, organizations } from '../schema/organizations.ts'
-import { usage, usage_blocks } from '../schema/usage.ts'
+import { api_keys, organizations, projects } from '../schema/organizations.ts'
+import { usage } from '../schema/usage.ts'
 import { nullable, type RowOf, select } from '../sql.ts'
-import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { errorSql, failedSql } from '../usage/slices.ts'
-import { anyProperty, blockRows, propertyOf, type UsageProperty } from './usage-blocks.ts'
+import { blockRows, endOfBlocks, findBlocks, propertyOf, type Range } from './usage-blocks.ts'
 
 /** Finds finished requests. `maxRows`: what a page reads at most, but for a block. */
 export function createRequestHistory({ read }: ScriptRunner, maxRows = 50_000): RequestHistory {
@@ -29,9 +28,6 @@ export function createRequestHistory({ read }: ScriptRunner, maxRows = 50_000): 
   }
 }
 
-/** A part of the rows: those created from `from` on and before `until`. */
-type Range = { readonly from: number; readonly until: number }
-
 /** The place in the list after which the next rows follow. */
 type Cursor = { readonly time: number; readonly id: string }
 
@@ -44,12 +40,13 @@ async function readPage(
   const { filters, since = 0, until = Number.MAX_SAFE_INTEGER, after, limit } = query
   const start = after === undefined ? undefined : { time: clampedTime(timeOf(after)), id: after }
   const cursor = start && start.time < until ? start : { time: until, id: '' }
+  const rowsOf = prepareRows(filters)
   const found: FinishedRequest[] = []
   let left = maxRows
   for (let before = cursor.time + 1; before > since;) {
     const { ranges, rows } = await read(() => nextRanges(filters, { from: since, until: before }))
     for (const range of ranges) {
-      found.push(...(await read(() => rowsOf(filters, range, cursor, limit + 1 - found.length))))
+      found.push(...(await read(() => rowsOf(range, cursor, limit + 1 - found.length))))
       if (found.length > limit) return { items: found.slice(0, limit), next: found[limit - 1]?.id }
       before = range.from
       await nextTurn()
@@ -68,22 +65,19 @@ function idBefore(time: number): string {
 
 /** The rows that no block has are read in ranges of this many. */
 const rangeRows = 8 * blockRows
-/** The blocks that are found at once. Those of what is not rare follow each other, and are one range. */
-const maxBlocks = 32
-
 type Ranges = { readonly ranges: readonly Range[]; readonly rows: number }
 
 /** The newest ranges in which such requests may be, from the newest to the oldest, and about how many rows they have. */
 function* nextRanges(filters: RequestFilters, within: Range): Script<Ranges> {
   const properties = propertiesOf(filters)
   if (properties.length === 0) return { ranges: [within], rows: rangeRows }
-  const [{ end = 0 } = {}] = yield* selectEnd()
+  const end = yield* endOfBlocks()
   if (within.until > end) {
     const from = Math.max(within.from, end)
     const [first] = yield* selectFirst({ from, until: within.until, index: rangeRows - 1 })
     return { ranges: [{ from: first?.createdAt ?? from, until: within.until }], rows: rangeRows }
   }
-  const blocks = yield* execute(() => selectBlocks(properties, within))
+  const blocks = yield* findBlocks(properties, within)
   return { ranges: joined(blocks, within), rows: blocks.length * blockRows }
 }
 
@@ -100,21 +94,24 @@ function joined(blocks: readonly Range[], within: Range): readonly Range[] {
 }
 
 /** From those that few requests have to those that many have: SQLite looks for the blocks of the first one. */
-const filterNames = ['user', 'error', 'status', 'key', 'model', 'provider', 'organization'] as const
+const filterNames = [
+  'session',
+  'user',
+  'error',
+  'status',
+  'key',
+  'project',
+  'model',
+  'provider',
+  'organization',
+] as const
 
 function propertiesOf(filters: RequestFilters): readonly number[] {
-  return filterNames.flatMap((name: UsageProperty & keyof RequestFilters) => {
+  return filterNames.flatMap((name) => {
     const value = filters[name]
     return value === undefined ? [] : [propertyOf(name, value)]
   })
 }
-
-const selectEnd = statement(() =>
-  select(
-    { end: sql<number>`coalesce(max(${usage_blocks.until}), 0)` },
-    sql`from ${usage_blocks} where ${usage_blocks.property} = ${anyProperty}`,
-  ),
-)
 
 const selectFirst = statement((values: Parameters<Range & { index: number }>) =>
   select(
@@ -124,36 +121,17 @@ const selectFirst = statement((values: Parameters<Range & { index: number }>) =>
   ),
 )
 
-const block = alias(usage_blocks, 'block')
-const other = alias(usage_blocks, 'other')
-
-/** The blocks that have all of these properties, from the newest; the first may be the one in which the range ends. */
-function selectBlocks([first = anyProperty, ...others]: readonly number[], { from, until }: Range) {
-  const ofBlock = (property: number, condition: SQL) =>
-    sql`from ${usage_blocks} other where ${other.property} = ${property} and ${condition}`
-  const conditions = [
-    eq(block.property, first),
-    gt(block.until, from),
-    sql`${block.until} <= (select min(${other.until}) ${ofBlock(anyProperty, gte(other.until, until))})`,
-    ...others.map((property) => sql`exists (select 1 ${ofBlock(property, eq(other.until, block.until))})`),
-  ]
-  return select(
-    {
-      from: sql<number>`coalesce((select max(${other.until}) ${ofBlock(anyProperty, lt(other.until, block.until))}), 0)`,
-      until: block.until,
-    },
-    sql`from ${usage_blocks} block where ${and(...conditions)} order by ${block.until} desc limit ${maxBlocks}`,
-  )
-}
-
 const fields = {
   id: usage.id,
   createdAt: usage.created_at,
   organization: organizations.name,
   organizationId: usage.organization_id,
+  project: usage.project_id,
+  projectName: nullable(projects.name),
   key: usage.key_id,
   keyName: nullable(api_keys.name),
   user: usage.user,
+  session: usage.session,
   tags: usage.tags,
   trace: usage.trace,
   details: usage.details,
@@ -179,42 +157,50 @@ const fields = {
 
 /** In this order, because SQLite would begin with the organizations. */
 const source = sql`from ${usage} cross join ${organizations} left join ${api_keys} on ${api_keys.public_id} = ${usage.key_id}
+  left join ${projects} on ${projects.id} = ${usage.project_id}
   where ${organizations.id} = ${usage.organization_id} and ${isNull(organizations.deletion)}`
 
-function* rowsOf(
-  filters: RequestFilters,
-  { from, until }: Range,
-  { time, id }: Cursor,
-  limit: number,
-): Script<readonly FinishedRequest[]> {
-  const conditions = [
-    gte(usage.created_at, from),
-    lt(usage.created_at, until),
-    // Only where it excludes something: PostgreSQL would read all rows from there to the range.
-    time < until ? sql`(${usage.created_at}, ${usage.id}) < (${time}, ${id})` : undefined,
-    ...conditionsOf(filters),
-  ]
-  const rows = yield* execute(() =>
-    select(
+/** Returns the rows of a range that follow a place, of which a page may read many. */
+type RowsOf = (range: Range, after: Cursor, limit: number) => Script<readonly FinishedRequest[]>
+
+/** Compiles the statement once for all ranges of a page. */
+function prepareRows(filters: RequestFilters): RowsOf {
+  const selectRows = statement((values: Parameters<Range & Cursor & { limit: number }>) => {
+    const before = sql`(${usage.created_at}, ${usage.id}) < (${values.time}, ${values.id})`
+    // PostgreSQL does not see from `before` how few rows these are.
+    const within = and(gte(usage.created_at, values.from), lt(usage.created_at, values.until))
+    const condition = and(within, before, ...conditionsOf(filters))
+    return select(
       fields,
-      sql`${source} and ${and(...conditions)} order by ${usage.created_at} desc, ${usage.id} desc limit ${limit}`,
-    ),
-  )
-  return rows.map(toRequest)
+      sql`${source} and ${condition} order by ${usage.created_at} desc, ${usage.id} desc limit ${values.limit}`,
+    )
+  })
+  return function* rowsOf({ from, until }, after, limit) {
+    const before = after.time < until ? after : { time: until, id: '' }
+    return (yield* selectRows({ from, until, limit, ...before })).map(toRequest)
+  }
 }
 
 const selectOne = statement((values: Parameters<{ id: string; createdAt: number }>) =>
   select(fields, sql`${source} and ${eq(usage.created_at, values.createdAt)} and ${eq(usage.id, values.id)}`),
 )
 
+const filterColumns = {
+  organization: usage.organization_id,
+  project: usage.project_id,
+  key: usage.key_id,
+  model: usage.model,
+  provider: usage.provider,
+  user: usage.user,
+  session: usage.session,
+}
+
 function conditionsOf({ status, error, ...filters }: RequestFilters): readonly (SQL | undefined)[] {
-  const { organization, key, model, provider, user } = filters
+  const equal = Object.entries(filters).map(([name, value]) =>
+    value === undefined ? undefined : eq(filterColumns[name as keyof typeof filters], value),
+  )
   return [
-    organization === undefined ? undefined : eq(usage.organization_id, organization),
-    key === undefined ? undefined : eq(usage.key_id, key),
-    model === undefined ? undefined : eq(usage.model, model),
-    provider === undefined ? undefined : eq(usage.provider, provider),
-    user === undefined ? undefined : eq(usage.user, user),
+    ...equal,
     status === undefined ? undefined : statusCondition(status),
     error === undefined ? undefined : sql`${sql.raw(errorSql)} = ${error}`,
   ]

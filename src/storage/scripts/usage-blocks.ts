@@ -1,8 +1,9 @@
-import { and, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { UsageUpkeep } from '../ports/storage.ts'
 import { usage, usage_blocks, usage_rollup } from '../schema/usage.ts'
 import { bare, type RowOf, select } from '../sql.ts'
-import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { lockTotals } from './usage-expiry.ts'
 
 /** The properties by which requests are found, as they are in `usage_blocks`. */
@@ -16,7 +17,7 @@ export type UsageProperty =
 export const blockRows = 256
 
 /** The property that every block has. */
-export const anyProperty = 0
+const anyProperty = 0
 
 /**
  * Returns the value of `usage_blocks.property`: the same in every version of the program. Where two are the same, more blocks
@@ -38,10 +39,11 @@ export function rollUpWithBlocks(
   }
 }
 
-type Block = { readonly from: number; readonly until: number }
+/** A part of the rows: those created from `from` on and before `until`. */
+export type Range = { readonly from: number; readonly until: number }
 
 /** The oldest rows that are in no block and that the totals have, so that others are added with `addLateRow`. */
-function* nextBlock(): Script<Block | undefined> {
+function* nextBlock(): Script<Range | undefined> {
   const [bounds] = yield* selectBounds()
   if (bounds === undefined) return undefined
   const [last] = yield* selectLast({ ...bounds, index: blockRows - 1 })
@@ -49,7 +51,7 @@ function* nextBlock(): Script<Block | undefined> {
 }
 
 /** If another process has added it meanwhile, nothing changes. */
-function* addBlock(block: Block): Script<number> {
+function* addBlock(block: Range): Script<number> {
   yield* lockTotals()
   const rows = yield* selectRows(block)
   yield* insertProperties([anyProperty, ...rows.flatMap(propertiesOf)], block.until)
@@ -101,6 +103,8 @@ const fields = {
   status: usage.status,
   error: usage.error,
   user: usage.user,
+  project: usage.project_id,
+  session: usage.session,
 }
 
 const selectBounds = statement(() =>
@@ -122,7 +126,7 @@ const selectLast = statement((values: Parameters<{ from: number; before: number;
   ),
 )
 
-const selectRows = statement((values: Parameters<Block>) =>
+const selectRows = statement((values: Parameters<Range>) =>
   select(
     fields,
     sql`from ${usage} where ${and(gte(usage.created_at, values.from), lt(usage.created_at, values.until))}`,
@@ -146,3 +150,48 @@ const insertBlocks = statement(
       select cast(found.value as bigint), cast(${values.until} as bigint)
       from ${rowsOf(values.properties, 'found')} where true on conflict do nothing`,
 )
+
+/** Returns the time before which all rows are in blocks. */
+export function* endOfBlocks(): Script<number> {
+  const [found] = yield* selectEnd()
+  return found?.end ?? 0
+}
+
+const selectEnd = statement(() =>
+  select(
+    { end: sql<number>`coalesce(max(${usage_blocks.until}), 0)` },
+    sql`from ${usage_blocks} where ${usage_blocks.property} = ${anyProperty}`,
+  ),
+)
+
+/** The blocks that are found at once. Those of what is not rare follow each other, and are one range. */
+const maxBlocks = 32
+
+/**
+ * Returns the newest blocks in a range that have all of these properties, from the newest; the first may be the one in which
+ * the range ends. SQLite looks for the blocks of the first property.
+ */
+export function* findBlocks(properties: readonly number[], within: Range): Script<readonly Range[]> {
+  return yield* execute(() => selectBlocks(properties, within))
+}
+
+const block = alias(usage_blocks, 'block')
+const other = alias(usage_blocks, 'other')
+
+function selectBlocks([first = anyProperty, ...others]: readonly number[], { from, until }: Range) {
+  const ofBlock = (property: number, condition: SQL) =>
+    sql`from ${usage_blocks} other where ${other.property} = ${property} and ${condition}`
+  const conditions = [
+    eq(block.property, first),
+    gt(block.until, from),
+    sql`${block.until} <= (select min(${other.until}) ${ofBlock(anyProperty, gte(other.until, until))})`,
+    ...others.map((property) => sql`exists (select 1 ${ofBlock(property, eq(other.until, block.until))})`),
+  ]
+  return select(
+    {
+      from: sql<number>`coalesce((select max(${other.until}) ${ofBlock(anyProperty, lt(other.until, block.until))}), 0)`,
+      until: block.until,
+    },
+    sql`from ${usage_blocks} block where ${and(...conditions)} order by ${block.until} desc limit ${maxBlocks}`,
+  )
+}

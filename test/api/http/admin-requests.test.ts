@@ -13,7 +13,8 @@ async function startWithRequests() {
     { settings: { retries: { attempts: 1 } } },
   )
   const send = async (changes: object = {}) => {
-    const reply = await paid.app.chat({ ...chatRequest, ...changes })
+    const headers = { 'x-session-id': 'run-7' }
+    const reply = await paid.app.chat({ ...chatRequest, ...changes }, { headers })
     await reply.text()
     return reply.headers.get('x-request-id')!
   }
@@ -44,6 +45,8 @@ test('finished requests are listed, the newest first, by each filter and page by
     ['model=acme/river&status=200', [retried, plain]],
     ['provider=acme', [failed, rejected, retried, plain]],
     ['provider=other', []],
+    ['project=proj_1', []],
+    ['session=run-7&status=200', [retried, plain]],
     ['organization=default&limit=1', [unknown]],
     [`after=${rejected}`, [retried, plain]],
     ['end_time=1', []],
@@ -83,6 +86,8 @@ test('a request opens with its attempts, tokens, cost and times, and no sentence
     message: null,
     organization: 'default',
     user: 'ada',
+    session: 'run-7',
+    project: null,
     tags: ['red'],
     api: 'chat',
     model: 'acme/river',
@@ -117,4 +122,18 @@ test('finished requests are only shown to an operator', async () => {
     (await requestAdmin(paid.app, 'GET', 'requests', { headers: { authorization: `Bearer ${adminKey}` } }))
       .status,
   ).toBe(200)
+})
+
+test('where users are recorded as hashes, their requests are found by their name and by their hash', async () => {
+  await using paid = await startAdmin(jsonReply(), {
+    settings: { user_hash_key: 'a-key-for-hashes-of-users' },
+  })
+  await (await paid.app.chat({ ...chatRequest, user: 'ada' })).text()
+  await paid.billing.waitForUsage(1)
+  const list = async (user: string) =>
+    (await requestAdmin(paid.app, 'GET', `requests?user=${user}`)).body.data as readonly { user: string }[]
+  const [named] = await list('ada')
+  expect(named?.user).toMatch(/^user_/)
+  expect(await list(named!.user)).toEqual([named!])
+  expect(await list('bob')).toEqual([])
 })

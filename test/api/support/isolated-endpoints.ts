@@ -157,6 +157,8 @@ function adminEndpoints(): readonly Endpoint[] {
     ['GET', '/admin/projects/{project}', '/'],
     ['PATCH', '/admin/projects/{project}', '/'],
     ['DELETE', '/admin/projects/{project}', '/'],
+    ['GET', '/admin/requests', '?after='],
+    ['GET', '/admin/requests/{request}', '/'],
     ['GET', '/admin/webhook_deliveries', '?after='],
   ] as const
   const nested = [

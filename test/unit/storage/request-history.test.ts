@@ -16,6 +16,8 @@ type TestRow = {
   readonly status: number
   readonly error: string | null
   readonly user: string | null
+  readonly project: string | null
+  readonly session: string | null
 }
 
 /** A row of many kinds: what its number divides by. A few have the time of the one before. */
@@ -30,6 +32,8 @@ function rowOf(index: number): TestRow {
     provider: reached ? providerOf(index) : null,
     ...endOf(index),
     user: index % 3 === 0 ? `user${index % 100}` : null,
+    project: index % 5 === 1 ? 'proj_1' : null,
+    session: index % 2 === 0 ? `session${Math.floor(index / 40)}` : null,
   }
 }
 
@@ -55,11 +59,11 @@ function literal(value: string | number | null): string {
 
 async function insert(store: TestStore, organization: string, rows: readonly TestRow[]): Promise<void> {
   const values = rows.map(
-    ({ id, time, key, model, provider, status, error, user }) =>
-      `(${[id, organization, key, time, 'chat', model, provider, status, error, user].map(literal).join()}, 1 = 0, 1, 2, 0, 0, 0, 1 = 0, 7)`,
+    ({ id, time, key, model, provider, status, error, user, project, session }) =>
+      `(${[id, organization, key, time, 'chat', model, provider, status, error, user, project, session].map(literal).join()}, 1 = 0, 1, 2, 0, 0, 0, 1 = 0, 7)`,
   )
   await store.rows(`INSERT INTO usage (id, organization_id, key_id, created_at, api, model, provider, status, error,
-    "user", stream, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated,
+    "user", project_id, session, stream, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated,
     cost) VALUES ${values.join()}`)
 }
 
@@ -118,6 +122,8 @@ testStores((open) => {
       [{ error: 'status_400' }, ({ error, status }) => error === null && status === 400],
       [{ user: 'user42' }, ({ user }) => user === 'user42'],
       [{ user: 'nobody' }, () => false],
+      [{ project: 'proj_1' }, ({ project }) => project === 'proj_1'],
+      [{ session: 'session7' }, ({ session }) => session === 'session7'],
       [
         { organization: acme.id, key: 'key1', status: 'failed' },
         (row, index) => !isOthers(row, index) && row.key === 'key1' && failed(row),

@@ -109,7 +109,8 @@ function Same(props: {
 }
 
 function callerFacts(request: FinishedRequest): readonly LabelledFact[] {
-  const { created_at, organization, organization_id, key, key_name, user, tags } = request
+  const { created_at, organization, organization_id, key, key_name, user, session, tags } = request
+  const { project, project_name } = request
   return [
     ['Status', <RequestStatus request={request} />],
     ['Time', <Time at={created_at} format="second" />],
@@ -119,6 +120,16 @@ function callerFacts(request: FinishedRequest): readonly LabelledFact[] {
         <Foreign text={organization} />
       </a>,
     ],
+    ...(project === null
+      ? []
+      : [
+          [
+            'Project',
+            <Same name="project" value={project}>
+              <Foreign text={project_name ?? project} />
+            </Same>,
+          ] as const,
+        ]),
     [
       'API key',
       <a href={routeHash('keys', [key])}>
@@ -126,6 +137,7 @@ function callerFacts(request: FinishedRequest): readonly LabelledFact[] {
       </a>,
     ],
     ...(user === null ? [] : [['User', <Same name="user" value={user} />] as const]),
+    ...(session === null ? [] : [['Session', <Same name="session" value={session} />] as const]),
     ...(tags === null || tags.length === 0 ? [] : [['Tags', <Badges texts={tags} />] as const]),
   ]
 }

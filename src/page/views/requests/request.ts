@@ -20,9 +20,12 @@ export type FinishedRequest = {
   readonly param: string | null
   readonly organization: string
   readonly organization_id: string
+  readonly project: string | null
+  readonly project_name: string | null
   readonly key: string
   readonly key_name: string | null
   readonly user: string | null
+  readonly session: string | null
   readonly tags: readonly string[] | null
   readonly api: string
   readonly model: string | null
@@ -44,12 +47,14 @@ export type FinishedRequest = {
 /** The filters by their name in the API and in the address, and for people. */
 export const filterNames = {
   organization: 'Organization',
+  project: 'Project',
   key: 'API key',
   model: 'Model',
   provider: 'Provider',
   status: 'Status',
   error: 'Error',
   user: 'User',
+  session: 'Session',
 } as const
 
 export type FilterName = keyof typeof filterNames

@@ -123,9 +123,11 @@ function requestsOf(values: Totals['values'], { by, period, filters: shownFilter
 
 const requestFilters: Readonly<Partial<Record<Grouping, FilterName>>> = {
   model: 'model',
+  project_id: 'project',
   api_key_id: 'key',
   provider: 'provider',
   user_id: 'user',
+  session_id: 'session',
   error: 'error',
   organization_id: 'organization',
 }
