@@ -16,8 +16,10 @@ let prepaid: Scenario
 
 beforeAll(async () => {
   counted = countWork()
-  unmetered = await startScenario(jsonReply())
-  prepaid = await startBillingScenario(jsonReply(), { balance: '1000' })
+  // Looks for events are not part of a request.
+  const webhookInterval = 600_000
+  unmetered = await startScenario(jsonReply(), { webhookInterval })
+  prepaid = await startBillingScenario(jsonReply(), { webhookInterval, balance: '1000' })
 })
 
 afterAll(async () => {
