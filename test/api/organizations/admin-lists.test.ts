@@ -38,18 +38,18 @@ test('keys are searched by name or ID, and those that have ended are left out wi
   await using paid = await startAdmin()
   const { app, billing } = paid
   const ids: string[] = []
-  for (const name of ['CI one', 'ci two', 'ci three', 'laptop']) {
+  for (const name of ['NIGHTLY one', 'nightly two', 'nightly three', 'laptop']) {
     const { body } = await requestAdmin(app, 'POST', 'keys', { body: { organization: 'default', name } })
     ids.push(String(body.id))
   }
   await requestAdmin(app, 'POST', `keys/${ids[0]}/revoke`)
   await billing.rows('UPDATE api_keys SET expires_at = 1 WHERE public_id = ?', ids[1] ?? '')
-  expect(await namesOf(app, 'keys?search=ci')).toEqual(['CI one', 'ci two', 'ci three'])
-  expect(await namesOf(app, 'keys?search=ci&usable=true')).toEqual(['ci three'])
-  expect(await namesOf(app, 'keys?search=ci&usable=false&organization=default')).toHaveLength(3)
+  expect(await namesOf(app, 'keys?search=nightly')).toEqual(['NIGHTLY one', 'nightly two', 'nightly three'])
+  expect(await namesOf(app, 'keys?search=nightly&usable=true')).toEqual(['nightly three'])
+  expect(await namesOf(app, 'keys?search=nightly&usable=false&organization=default')).toHaveLength(3)
   expect(await namesOf(app, `keys?search=${ids[3]}`)).toEqual(['laptop'])
   // A key that has ended since the previous page is its end all the same.
-  expect(await namesOf(app, `keys?usable=true&after=${ids[0]}`)).toEqual(['ci three', 'laptop'])
+  expect(await namesOf(app, `keys?usable=true&after=${ids[0]}`)).toEqual(['nightly three', 'laptop'])
 })
 
 test('near_end=true lists what ends soon and can be used, page by page', async () => {
