@@ -12,6 +12,9 @@ import type { Encoding } from '../api/page/page-file.ts'
  */
 export const minify = { whitespace: true, syntax: true, identifiers: false }
 
+/** What Elysia loads only to check the type of an uploaded file, which no endpoint has. */
+export const external = ['file-type']
+
 /**
  * Compiles a program and its imports to one executable, by default for this machine, and returns what is in it. Bun
  * downloads the runtime of another platform once, from the package registry.
@@ -51,6 +54,7 @@ async function build(entry: string, options: Partial<Bun.BuildConfig>): Promise<
     // With bytecode alone Bun would pick CommonJS, which has no top-level await.
     format: 'esm',
     minify,
+    external,
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [page.plugin],
     metafile: true,
