@@ -29,7 +29,7 @@ const Endpoint = Type.Object(
     organization: orNull('The only organization whose events it receives; null for all.'),
     allow_private: Type.Boolean({ description: 'Whether its address may be one that is not public.' }),
     pending: count('The deliveries that wait for their first or next attempt.'),
-    dead: count('The deliveries that were given up.'),
+    dead: count('The deliveries that are no longer attempted.'),
   },
   { title: 'WebhookEndpoint' },
 )
@@ -70,7 +70,8 @@ const Delivery = Type.Object(
     type: text('The type of the event.'),
     created_at: text('When the event happened, in ISO 8601.'),
     status: stringEnum(statuses, {
-      description: 'Whether it waits for an attempt, was accepted by the endpoint, or was given up.',
+      description:
+        'Whether it waits for an attempt, was accepted by the endpoint, or is no longer attempted.',
     }),
     attempts: count('The number of attempts.'),
     attempted_at: orNull('When it was attempted last, in ISO 8601.'),
@@ -114,7 +115,7 @@ const retryDeadDetail = describe({
   tag: 'Admin',
   id: 'retryWebhook',
   summary: 'Retry the dead deliveries of an endpoint',
-  description: 'Attempts the deliveries to an endpoint once more that were given up, for up to a day.',
+  description: 'Starts the dead deliveries of an endpoint again, with attempts for up to a day.',
   path: endpointPath,
   reply: Retry,
   errors: [404, ...adminErrors],

@@ -1,7 +1,7 @@
-/** Returns the hash by which a user is recorded. It cannot be reversed without the key, not even by trying names. */
+/** Returns the hash by which a user is recorded. Without the key, not even guessing names reveals the user. */
 export type UserHash = (user: string) => string
 
-/** Half of SHA-256: no two users are ever the same by chance. */
+/** Half of SHA-256, which is long enough that two users never share a hash. */
 const hexDigits = 32
 
 /** Creates the hash of a key; undefined without one: users are recorded as they are. */

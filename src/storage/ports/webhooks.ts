@@ -92,7 +92,7 @@ export type Webhooks = {
   ): Promise<{ readonly unrouted: boolean; readonly endpoints: readonly string[] }>
   /**
    * Creates the deliveries of some new events to the endpoints that want them, as long as an endpoint has fewer than
-   * `maxPending`. Resolves with the number of events, and of deliveries that were left out.
+   * `maxPending`. Resolves with the number of events, and of omitted deliveries.
    */
   route(
     endpoints: readonly EndpointFilter[],
@@ -102,7 +102,7 @@ export type Webhooks = {
   claim(endpoint: string, limit: number, leaseMs: number): Promise<readonly ClaimedDelivery[]>
   /** Records the result of the attempt with this number; that of a later one is not overwritten by a failure. */
   record(key: DeliveryKey, attempt: number, result: DeliveryResult): Promise<void>
-  /** Gives up the pending deliveries of an endpoint. */
+  /** Marks the pending deliveries of an endpoint as dead. */
   abandon(endpoint: string, error: string): Promise<void>
   /** Lists deliveries, the newest event first by default. A cursor is `event:endpoint`. */
   list(query: DeliveryQuery): Promise<ListedPage<DeliveryRecord>>
