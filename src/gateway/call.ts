@@ -46,6 +46,8 @@ export class Call {
   /** The same with those of the provider that serves the call. */
   servedWarnings: readonly string[] = noWarnings
   readonly #dependencies: CallDependencies
+  /** Whether it waits for a slot of a provider. */
+  waitsForSlot = false
   #slot: ConcurrencySlot | undefined
   #releaseProviderSlot: (() => void) | undefined
   #inlinedGeneration: Promise<Generation> | undefined
@@ -98,6 +100,7 @@ export class Call {
 
   /** Keeps a slot of a provider until the attempt has failed or the call ends. */
   holdProviderSlot(release: () => void): void {
+    this.releaseProviderSlot()
     if (this.#settled) release()
     else this.#releaseProviderSlot = release
   }
@@ -115,9 +118,10 @@ export class Call {
     return (this.#settled ??= this.#settle(error))
   }
 
+  /** The key whose end also ends the call. A background run that a provider has begun goes on without it. */
   get waitingKey(): string | undefined {
     const { metadata, reserved } = this.request
-    return reserved ? undefined : metadata.key
+    return reserved && !this.waitsForSlot ? undefined : metadata.key
   }
 
   /** Whether `settle` has been called. */

@@ -24,7 +24,7 @@ export type OpenCalls = {
 
 /** A call in flight. */
 export type OpenCall = TransientMember & {
-  /** The ID of the key of the caller who waits for it; undefined for a background run, which no caller waits for. */
+  /** The ID of the key that it needs; undefined for a background run that a provider has begun. */
   readonly waitingKey: string | undefined
   /** Ends it because its caller has left or may no longer wait. */
   cancel(reason: unknown): void

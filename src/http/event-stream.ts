@@ -56,15 +56,13 @@ function waitingSource<Item>(
   starting: Promise<StartedFrames<Item>>,
   waiting: WaitingFrames,
 ): FrameSource<string> {
-  let failed = waiting.failed
+  let started: StartedFrames<Item> | undefined
   return {
     items: {
       async forEach(onText) {
-        const source = await starting
-        failed = source.failed ?? failed
+        const source = (started = await starting)
         if (source.begin) await onText(source.begin())
         await source.items.forEach((item) => onText(source.frames(item)))
-        await onText(source.end())
       },
       close: (reason) =>
         void starting.then(
@@ -73,8 +71,8 @@ function waitingSource<Item>(
         ),
     },
     frames: (text) => text,
-    end: () => '',
-    failed: (error) => failed(error),
+    end: () => started?.end() ?? '',
+    failed: (error) => (started?.failed ?? waiting.failed)(error),
     keepAlive: waiting.keepAlive,
   }
 }

@@ -96,7 +96,11 @@ class Failover implements CallRoutes {
     const others = sharesByWeight(this.#routes) ? this.#remaining.filter((other) => this.#shares(other)) : []
     this.#slots ??= new RouteSlots(this.#call, this.#dependencies)
     const taken = await this.#slots.acquire(route, others, this.#session !== undefined)
-    if (taken !== route) this.#remaining = [route, ...this.#remaining.filter((other) => other !== taken)]
+    if (taken !== route) {
+      this.#remaining = [route, ...this.#remaining.filter((other) => other !== taken)]
+      // If this call was to be its probe, another one may be.
+      this.#dependencies.breaker.releaseProbe(route)
+    }
     return taken
   }
 

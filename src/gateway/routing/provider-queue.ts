@@ -4,7 +4,7 @@ import type { Provider, Slots } from '../../providers/provider.ts'
 export type Waiter = {
   /** Whose turn it is: calls of one key share its turns. */
   readonly key: string
-  /** Nobody waits for a background run: it comes after all calls with a caller. */
+  /** Background runs come after all calls whose callers wait. */
   readonly background: boolean
   /** A slot of the queue is the waiter's; `release` frees it, once. The waiter leaves its queues at once. */
   admit(queue: ProviderQueue, release: () => void): void
@@ -29,7 +29,6 @@ export class ProviderQueues {
     const limits = new Map(Array.from(providers, ({ name, slots }) => [name, slots]))
     for (const [name, queue] of this.#queues) {
       queue.setLimits(limits.get(name) ?? unlimited)
-      if (limits.get(name) === undefined) this.#queues.delete(name)
     }
   }
 
@@ -41,14 +40,11 @@ export class ProviderQueues {
     return queue
   }
 
-  /** Returns what the queues do, of those that have been used. */
+  /** Returns what the queues do, of those that have been used and still have limits. */
   status(): readonly QueueStatus[] {
-    return [...this.#queues].map(([provider, { concurrency, inUse, waiting }]) => ({
-      provider,
-      concurrency,
-      inUse,
-      waiting,
-    }))
+    return [...this.#queues].flatMap(([provider, { concurrency, inUse, waiting }]) =>
+      Number.isFinite(concurrency) ? [{ provider, concurrency, inUse, waiting }] : [],
+    )
   }
 }
 

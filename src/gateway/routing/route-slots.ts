@@ -51,6 +51,7 @@ export class RouteSlots {
     ]
     const ignoreAbort = onAbort(abortSource, () => wait.fail(abortReason(abortSource)))
     observer?.queued(route)
+    this.#call.waitsForSlot = true
     try {
       if (wait.enter([route]) && inSession) timers.push(setTimeout(() => wait.enter(others), sessionWaitMs))
       else if (!wait.enter(others)) wait.reject(route)
@@ -58,6 +59,7 @@ export class RouteSlots {
     } finally {
       for (const timer of timers) clearTimeout(timer)
       ignoreAbort()
+      this.#call.waitsForSlot = false
       this.#waitedMs += performance.now() - startedAt
       observer?.dequeued()
     }
@@ -96,6 +98,7 @@ class SlotWait implements Waiter {
   readonly #queues: ProviderQueues
   readonly #outcome = Promise.withResolvers<ModelRoute>()
   readonly #entered = new Map<ProviderQueue, ModelRoute>()
+  #hasEnded = false
 
   constructor(call: Call, queues: ProviderQueues) {
     this.key = keyOf(call)
@@ -107,6 +110,7 @@ class SlotWait implements Waiter {
 
   /** Takes a free slot of one of the routes, or enters their queues; returns false if the call is in no queue after that. */
   enter(routes: readonly ModelRoute[]): boolean {
+    if (this.#hasEnded) return true
     const free = takeFree(routes, this.#call, this.#queues)
     if (free) this.#end(free)
     else
@@ -146,6 +150,7 @@ class SlotWait implements Waiter {
   }
 
   #leave(): void {
+    this.#hasEnded = true
     for (const queue of this.#entered.keys()) queue.leave(this)
     this.#entered.clear()
   }

@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { firstChunks, queueRun, waitForOutput } from '../../support/background.ts'
+import { firstChunks, queueRun, waitForOutput, waitForRun } from '../../support/background.ts'
 import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
 import { readPieces } from '../../support/body-reader.ts'
-import { chunks, delta, doneFrame, usage } from '../../support/chat-fixtures.ts'
+import { chunks, delta, doneFrame, jsonReply, usage } from '../../support/chat-fixtures.ts'
 import { waitUntil } from '../../support/billing-database.ts'
+import { after, waitForQueue } from '../../support/provider-queue.ts'
 import { hang, silence } from '../../support/script.ts'
 import { readEvents, retrieveResponse } from '../../support/responses.ts'
-import { chatRequest } from '../../support/scenario.ts'
+import { chatRequest, type ScenarioOptions } from '../../support/scenario.ts'
 
 const { model, messages } = chatRequest
 
@@ -18,8 +19,8 @@ const streams = [
 ] as const
 
 /** A provider that begins its answer and never ends it, or does as the script says, and an organization with a key. */
-async function startEndless(script = chunks(firstChunks, hang)) {
-  const paid = await startBillingScenario(script)
+async function startEndless(script = chunks(firstChunks, hang), options: ScenarioOptions = {}) {
+  const paid = await startBillingScenario(script, options)
   onTestFinished(() => paid[Symbol.asyncDispose]())
   await paid.billing.fund('acme', '1')
   const expiresAt = null
@@ -76,6 +77,49 @@ describe.each(streams)('the stream of %s', (_, path, body) => {
     expect(rest).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
     expect(await paid.acme.requests[0]?.aborted).toBe(true)
   })
+})
+
+test.each(streams)(
+  'the stream of %s that waited for a slot ends with an error once its key is revoked, too',
+  async (_, path, body) => {
+    const gate = Promise.withResolvers<void>()
+    const { paid, id, headers } = await startEndless(after(gate.promise, jsonReply()), {
+      acme: { concurrency: 1, queue: { wait: '60s' } },
+      patience: 1,
+    })
+    const first = paid.app.chat(chatRequest)
+    await paid.acme.request(0)
+    paid.acme.respondWith(chunks(firstChunks, hang))
+    const reply = await paid.app.request(path, { body, headers })
+    gate.resolve()
+    const stream = await openStream(reply)
+    await paid.billing.keys.revoke(id)
+    const rest = await stream.rest()
+    expect(rest).toContain('Invalid API key')
+    expect(rest).not.toMatch(/\[DONE\]|message_stop|response\.completed|"finish_reason":"/)
+    await (await first).text()
+  },
+)
+
+test('a background run that waits for a slot fails once its key is revoked, and the provider is not called', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { paid, id, headers } = await startEndless(after(gate.promise, jsonReply()), {
+    acme: { concurrency: 1 },
+  })
+  const first = paid.app.chat(chatRequest)
+  await paid.acme.request(0)
+  const kept = await paid.billing.keys.create({ organization: 'acme', name: 'kept', expiresAt: null })
+  const run = await queueRun(paid.app, {}, { headers })
+  await waitForQueue(paid.app, 1)
+  await paid.billing.keys.revoke(id)
+  const ended = await waitForRun(paid.app, run.id, {
+    headers: { authorization: `Bearer ${kept.key.reveal()}` },
+  })
+  expect(ended).toMatchObject({ status: 'failed', error: { code: 'invalid_api_key' } })
+  gate.resolve()
+  await (await first).text()
+  expect(paid.acme.requests).toHaveLength(1)
+  await paid.billing.expectConsistent()
 })
 
 describe.each([
