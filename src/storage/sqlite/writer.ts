@@ -161,9 +161,8 @@ class GroupWriter implements Writer {
   }
 
   readonly #commitWaiting = (): void => {
-    if (this.#paused || this.#waiting.length === 0) return
     // The sync that runs would not include them.
-    if (this.#isSyncing && !this.#closed) return
+    if (this.#paused || this.#waiting.length === 0 || (this.#isSyncing && !this.#closed)) return
     const failedToBegin = failureOf(() => this.#transaction.begin())
     if (this.#isWorthRetrying(failedToBegin) && !this.#closed)
       return void setTimeout(this.#commitWaiting, lockIntervalMs)
@@ -189,9 +188,12 @@ class GroupWriter implements Writer {
   }
 
   readonly #endGathering = (): void => {
-    this.#commitWaiting()
-    this.#gathering = undefined
-    if (!this.#closed) this.#sync()
+    try {
+      this.#commitWaiting()
+    } finally {
+      this.#gathering = undefined
+      if (!this.#closed) this.#sync()
+    }
   }
 
   #sync(): void {
