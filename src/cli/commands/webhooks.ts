@@ -25,7 +25,7 @@ const usage = `Usage
                                  list deliveries of events, the newest first
   weir webhooks retry ID         deliver an event once more, also one that was delivered
   weir webhooks retry --dead [--endpoint NAME]
-                                 retry all dead deliveries
+                                 retry the newest dead deliveries, at most 1,000
 
 Shows the events that were sent to the endpoints of “webhooks” in weir.yaml, such as
 budget.threshold and provider.down. An event that an endpoint does not accept is sent again for a

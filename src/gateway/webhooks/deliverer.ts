@@ -102,18 +102,19 @@ class Deliverer {
     const names = active.map(({ name }) => name)
     let found = await webhooks.due(names)
     if (found.unrouted) {
-      await this.#routeAll(active)
+      await this.#routeAll(configured)
       found = await webhooks.due(names)
     }
     const due = new Set(found.endpoints)
     for (const endpoint of active)
       if (due.has(endpoint.name) && !this.#sending.has(endpoint.name) && !this.#stopped)
-        this.#sending.set(endpoint.name, this.#sendAll(endpoint))
+        this.#startSending(endpoint)
   }
 
-  async #routeAll(active: readonly WebhookSettings[]): Promise<void> {
+  /** Also to endpoints that are gone: what happens meanwhile is sent after the reload. */
+  async #routeAll(configured: readonly WebhookSettings[]): Promise<void> {
     const { webhooks, log } = this.#options
-    const filters = active.map(filterOf)
+    const filters = configured.map(filterOf)
     for (let more = true; more && !this.#stopped;) {
       const { events, omitted } = await webhooks.route(filters, maxPending)
       if (omitted > 0)
@@ -124,24 +125,31 @@ class Deliverer {
     }
   }
 
-  /** Sends what is due for an endpoint. A slow one does not hold up the others. */
+  /** A slow endpoint does not delay the others. */
+  #startSending(endpoint: WebhookSettings): void {
+    const { name } = endpoint
+    const sending = this.#sendAll(endpoint).finally(() => this.#sending.delete(name))
+    this.#sending.set(name, sending)
+  }
+
+  /** Sends what is due for an endpoint; never rejects. */
   async #sendAll(endpoint: WebhookSettings): Promise<void> {
     const { webhooks, endpoints, log } = this.#options
     // After a reload, the next round sends to the endpoint of the new settings.
     const isActive = () => !this.#stopped && !this.#gone.has(endpoint) && endpoints().includes(endpoint)
     try {
       while (isActive()) {
-        const claimed = await webhooks.claim(endpoint.name, maxConcurrent, leaseMs)
+        const claimed = await webhooks.claim(filterOf(endpoint), maxConcurrent, leaseMs)
         if (claimed.length === 0) return
-        await Promise.all(claimed.map((delivery) => this.#deliver(endpoint, delivery)))
+        // All of them end before others are claimed, even if the result of one cannot be recorded.
+        const ends = await Promise.allSettled(claimed.map((delivery) => this.#deliver(endpoint, delivery)))
+        for (const end of ends) if (end.status === 'rejected') throw end.reason
       }
     } catch (error) {
       log.warn('Webhook events could not be delivered and will be retried.', {
         endpoint: endpoint.name,
         cause: causeOf(error),
       })
-    } finally {
-      this.#sending.delete(endpoint.name)
     }
   }
 
@@ -174,6 +182,7 @@ class Deliverer {
   }
 
   async #disable(endpoint: WebhookSettings): Promise<void> {
+    if (this.#gone.has(endpoint)) return
     this.#gone.add(endpoint)
     await this.#options.webhooks.abandon(
       endpoint.name,
@@ -190,11 +199,8 @@ class Deliverer {
   /** Lets the attempts end, for a moment. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await settleWithin(
-      this.#round.catch(() => {}),
-      stopTimeoutMs,
-    )
-    await settleWithin(Promise.all(this.#sending.values()), stopTimeoutMs)
+    const ended = this.#round.catch(() => {}).then(() => Promise.all(this.#sending.values()))
+    await settleWithin(ended, stopTimeoutMs)
     this.#aborted.abort()
     await settleWithin(Promise.all(this.#sending.values()), stopTimeoutMs)
   }

@@ -11,7 +11,7 @@ export type Attempt = { readonly status: number | null; readonly error: string |
 const timeoutMs = 15_000
 
 /**
- * Sends an event to an endpoint once, signed as Standard Webhooks say. Any status of 200 to 299 is a success; a redirect
+ * Sends an event to an endpoint once, signed according to Standard Webhooks. Any status of 200 to 299 is a success; a redirect
  * is not followed. Rejects only if the signal is aborted.
  */
 export async function sendEvent(
@@ -58,7 +58,7 @@ async function attempt(
     await response.body?.cancel()
     return { status, error: null }
   }
-  const excerpt = loggable((await readExcerpt(response)).trim())
+  const excerpt = loggable(withoutPath((await readExcerpt(response)).trim(), new URL(endpoint.url)))
   return { status, error: `The endpoint responded with status ${status}${excerpt ? `: ${excerpt}` : '.'}` }
 }
 
@@ -82,7 +82,7 @@ function signedHeaders({ secret, previous_secret }: WebhookSettings, id: string,
 /** In bytes. */
 const maxExcerpt = 300
 
-/** Reads the begin of the reply, which says why the endpoint rejects the event; leaving the loop cancels the rest. */
+/** Reads the beginning of the reply, which says why the endpoint rejects the event; leaving the loop cancels the rest. */
 async function readExcerpt({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -92,6 +92,14 @@ async function readExcerpt({ body }: Response): Promise<string> {
     if (length >= maxExcerpt) break
   }
   return Buffer.concat(chunks).subarray(0, maxExcerpt).toString()
+}
+
+/** Servers repeat the path of a request in their errors, which may be the secret of an endpoint. */
+function withoutPath(text: string, { pathname, search }: URL): string {
+  const segments = pathname.split('/').filter((segment) => segment.length >= 8)
+  return [pathname, search, ...segments]
+    .filter((part) => part.length > 1)
+    .reduce((rest, part) => rest.replaceAll(part, '…'), text)
 }
 
 function reasonOf(error: unknown): string {

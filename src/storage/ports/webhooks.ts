@@ -98,8 +98,11 @@ export type Webhooks = {
     endpoints: readonly EndpointFilter[],
     maxPending: number,
   ): Promise<{ readonly events: number; readonly omitted: number }>
-  /** Takes deliveries of an endpoint that are due; they are due again after `leaseMs`. */
-  claim(endpoint: string, limit: number, leaseMs: number): Promise<readonly ClaimedDelivery[]>
+  /**
+   * Takes deliveries of an endpoint that are due; they are due again after `leaseMs`. Those of events that its settings no
+   * longer want are dead.
+   */
+  claim(endpoint: EndpointFilter, limit: number, leaseMs: number): Promise<readonly ClaimedDelivery[]>
   /** Records the result of the attempt with this number; that of a later one is not overwritten by a failure. */
   record(key: DeliveryKey, attempt: number, result: DeliveryResult): Promise<void>
   /** Marks the pending deliveries of an endpoint as dead. */
@@ -109,7 +112,7 @@ export type Webhooks = {
   counts(): Promise<ReadonlyMap<string, DeliveryCounts>>
   /** Delivers once more, also what was delivered; resolves with the record, or undefined if there is none. */
   retry(key: DeliveryKey): Promise<DeliveryRecord | undefined>
-  /** Delivers the dead ones once more, of one endpoint or of all; resolves with their number. */
+  /** Delivers the newest dead ones once more, at most `maxRetried`, of one endpoint or of all; resolves with their number. */
   retryDead(endpoint?: string): Promise<number>
   /** Writes `key.expiring` for some keys that expire soon, and resolves with their number: 0 if none are left. */
   reportExpiringKeys(): Promise<number>
@@ -122,6 +125,9 @@ export type Webhooks = {
   /** When the providers went down that are down. */
   outages(): Promise<ReadonlyMap<string, number>>
 }
+
+/** The dead deliveries that one call retries. */
+export const maxRetried = 1000
 
 /** The id of a delivery in the API and on the command line. */
 export function printDeliveryId({ event, endpoint }: DeliveryKey): string {

@@ -5,11 +5,12 @@ import {
   type DeliveryKey,
   type DeliveryQuery,
   type DeliveryRecord,
+  maxRetried,
   parseDeliveryId,
   type Webhooks,
 } from '../ports/webhooks.ts'
 import { webhook_deliveries as deliveries, webhook_events as events } from '../schema/webhooks.ts'
-import { returning, type RowOf, select, update } from '../sql.ts'
+import { bare, returning, type RowOf, select, update } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
 /** What the operator sees and does of the deliveries in a database. */
@@ -88,7 +89,12 @@ function* retryOne(key: DeliveryKey, now: number): Script<DeliveryRecord | undef
   return row && toRecord(row)
 }
 
-const again = (now: SQL<number>) => ({ status: sql`'pending'`, attempts: 0, next_at: now })
+/** An attempt that has not ended keeps its number, so that its failure does not count for a later one. */
+const again = (now: SQL<number>) => ({
+  status: sql`'pending'`,
+  attempts: sql`case when ${deliveries.status} = 'pending' then ${deliveries.attempts} else 0 end`,
+  next_at: now,
+})
 
 const setPending = statement((values: Parameters<DeliveryKey & { now: number }>) =>
   update(
@@ -106,12 +112,17 @@ const selectOne = statement((values: Parameters<DeliveryKey>) =>
 )
 
 function* retryDead(endpoint: string | undefined, now: number): Script<number> {
+  const key = sql`${bare(deliveries.event_id)}, ${bare(deliveries.endpoint)}`
   const ofEndpoint = endpoint === undefined ? sql`` : sql`and ${deliveries.endpoint} = ${endpoint}`
   const changed = yield* execute(() =>
     update(
       deliveries,
       again(sql`${now}`),
-      returning({ id: deliveries.event_id }, sql`where ${deliveries.status} = 'dead' ${ofEndpoint}`),
+      returning(
+        { id: deliveries.event_id },
+        sql`where (${key}) in (select ${key} from ${deliveries}
+        where ${deliveries.status} = 'dead' ${ofEndpoint} order by ${key} desc limit ${sql.raw(String(maxRetried))})`,
+      ),
     ),
   )
   return changed.length

@@ -22,8 +22,9 @@ export function createWebhooks(runner: ScriptRunner, now: () => number = Date.no
     due: (endpoints) => read(() => findDue(endpoints, now())),
     route: (endpoints, maxPending) => transact(() => route(endpoints, maxPending, now())),
     claim: (endpoint, limit, leaseMs) => transact(() => claim(endpoint, limit, leaseMs, now())),
-    record: (key, attempt, result) => write(() => recordResult(key, attempt, result)),
-    abandon: (endpoint, error) => write(() => abandonPending(endpoint, error)),
+    record: async (key, attempt, result) =>
+      void (await write(() => setResult({ ...key, ...result, attempt }))),
+    abandon: async (endpoint, error) => void (await write(() => setDead({ endpoint, error }))),
     reportExpiringKeys: () => transact(() => reportExpiringKeys(now())),
     expire: () => transact(() => expire(now())),
     ...createOutages(runner, now),
@@ -66,10 +67,10 @@ function* route(endpoints: readonly EndpointFilter[], maxPending: number, now: n
   for (const endpoint of endpoints) {
     const ids = found.filter((event) => isWanted(endpoint, event)).map(({ id }) => id)
     if (ids.length === 0) continue
-    for (const id of ids) unwanted.delete(id)
     const [{ pending } = { pending: 0 }] = yield* countPending({ endpoint: endpoint.name })
     const accepted = ids.slice(0, Math.max(0, maxPending - Number(pending)))
     omitted += ids.length - accepted.length
+    for (const id of accepted) unwanted.delete(id)
     if (accepted.length > 0) yield* insertDeliveries({ endpoint: endpoint.name, ids: accepted, now })
   }
   if (unwanted.size > 0) yield* deleteUnwanted({ ids: [...unwanted] })
@@ -122,19 +123,35 @@ const setRouted = statement(
 )
 
 function* claim(
-  endpoint: string,
+  filter: EndpointFilter,
   limit: number,
   leaseMs: number,
   now: number,
 ): Script<readonly ClaimedDelivery[]> {
-  const found = yield* selectClaimable({ endpoint, limit, now })
-  if (found.length === 0) return []
-  const ids = found.map(({ id }) => id)
-  yield* setClaimed({ endpoint, ids, now, until: now + leaseMs })
-  const attempts = new Map(found.map((row) => [row.id, row.attempts + 1]))
-  const rows = yield* selectEvents({ ids })
-  return rows.map((event) => ({ event, attempt: attempts.get(event.id) ?? 1 }))
+  const endpoint = filter.name
+  for (;;) {
+    const found = yield* selectClaimable({ endpoint, limit, now })
+    if (found.length === 0) return []
+    const attempts = new Map(found.map((row) => [row.id, row.attempts + 1]))
+    const rows = yield* selectEvents({ ids: [...attempts.keys()] })
+    const wanted = rows.filter((event) => isWanted(filter, event))
+    const ids = wanted.map(({ id }) => id)
+    const unwanted = [...attempts.keys()].filter((id) => !ids.includes(id))
+    if (unwanted.length > 0) yield* setUnwanted({ endpoint, ids: unwanted })
+    if (wanted.length === 0) continue
+    yield* setClaimed({ endpoint, ids, now, until: now + leaseMs })
+    return wanted.map((event) => ({ event, attempt: attempts.get(event.id) ?? 1 }))
+  }
 }
+
+const setUnwanted = statement(
+  ({ endpoint, ids }: Parameters<{ endpoint: string; ids: readonly string[] }>, { isOneOf }) =>
+    update(
+      deliveries,
+      { status: sql`'dead'`, error: sql`'The endpoint no longer receives such events.'` },
+      sql`where ${deliveries.endpoint} = ${endpoint} and ${isOneOf(deliveries.event_id, ids)}`,
+    ),
+)
 
 type Claim = { readonly endpoint: string; readonly limit: number; readonly now: number }
 
@@ -157,12 +174,11 @@ const setClaimed = statement(({ endpoint, ids, now, until }: Parameters<Claimed>
 )
 
 const selectEvents = statement(({ ids }: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
-  select(eventFields, sql`from ${events} where ${isOneOf(events.id, ids)} order by ${events.id}`),
+  select(
+    { ...eventFields, name: organizationName },
+    sql`from ${events} where ${isOneOf(events.id, ids)} order by ${events.id}`,
+  ),
 )
-
-function* recordResult(key: DeliveryKey, attempt: number, result: DeliveryResult): Script<void> {
-  yield* setResult({ ...key, ...result, attempt })
-}
 
 const setResult = statement((values: Parameters<DeliveryKey & DeliveryResult & { attempt: number }>) =>
   update(
@@ -174,13 +190,10 @@ const setResult = statement((values: Parameters<DeliveryKey & DeliveryResult & {
       error: values.error,
     },
     sql`where ${deliveries.event_id} = ${values.event} and ${deliveries.endpoint} = ${values.endpoint}
-      and ${deliveries.attempts} = ${values.attempt} and ${deliveries.status} = 'pending'`,
+      and (${deliveries.attempts} = ${values.attempt} or ${values.status} = 'delivered')
+      and ${deliveries.status} = 'pending'`,
   ),
 )
-
-function* abandonPending(endpoint: string, error: string): Script<void> {
-  yield* setDead({ endpoint, error })
-}
 
 const setDead = statement((values: Parameters<{ endpoint: string; error: string }>) =>
   update(
@@ -195,11 +208,10 @@ const dayMs = 86_400_000
 const [deliveredMs, keptMs] = [3 * dayMs, 30 * dayMs]
 
 function* expire(now: number): Script<number> {
-  const before = firstIdAt(now - deliveredMs)
-  const delivered = yield* deleteDelivered({ before })
-  const finished = yield* deleteWithoutDeliveries({ before })
+  const delivered = yield* deleteDelivered({ before: firstIdAt(now - deliveredMs) })
+  if (delivered.length > 0) yield* deleteFinished({ ids: [...new Set(delivered.map(({ id }) => id))] })
   const old = yield* deleteOld({ before: firstIdAt(now - keptMs) })
-  return delivered.length + finished.length + old.length
+  return delivered.length + old.length
 }
 
 /** The ids of events begin with the digits of their time. */
@@ -218,20 +230,17 @@ const deleteDelivered = statement(({ before }: Parameters<{ before: string }>) =
   )
 })
 
-/** Deletes the events of a subselect. */
-function deleteEvents(condition: SQL): SQL<{ readonly id: string }> {
-  return returning(
-    { id: events.id },
-    sql`delete from ${events} where ${events.id} in (
-      select ${events.id} from ${events} where ${condition} limit ${limit})`,
-  )
-}
-
-const deleteWithoutDeliveries = statement(({ before }: Parameters<{ before: string }>) =>
-  deleteEvents(sql`${lt(events.id, before)} and not exists (
-    select 1 from ${deliveries} where ${eq(deliveries.event_id, events.id)})`),
+/** Of these events, deletes those that no endpoint has to receive any more. */
+const deleteFinished = statement(
+  ({ ids }: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+    sql<never>`delete from ${events} where ${isOneOf(events.id, ids)} and not exists (
+      select 1 from ${deliveries} where ${eq(deliveries.event_id, events.id)})`,
 )
 
 const deleteOld = statement(({ before }: Parameters<{ before: string }>) =>
-  deleteEvents(sql`${lt(events.id, before)}`),
+  returning(
+    { id: events.id },
+    sql`delete from ${events} where ${events.id} in (
+      select ${events.id} from ${events} where ${lt(events.id, before)} limit ${limit})`,
+  ),
 )

@@ -50,7 +50,7 @@ test('an event that is rejected is pending, and sent with the same id once more'
   const delay = Date.parse(String(pending?.next_attempt_at)) - Date.parse(String(pending?.attempted_at))
   expect(delay).toBeWithin(4000, 60_000)
   const retried = await requestAdmin(scenario.app, 'POST', `webhook_deliveries/${pending?.id}/retry`)
-  expect([retried.status, retried.body.attempts]).toEqual([200, 0])
+  expect([retried.status, retried.body.attempts]).toEqual([200, 1])
   const [, second] = await receiver.waitFor(2)
   expect([second?.body, second?.headers['webhook-id']]).toEqual([first?.body, first?.event.id])
   await waitUntil(
@@ -59,14 +59,18 @@ test('an event that is rejected is pending, and sent with the same id once more'
   )
 })
 
-test('an endpoint that replies with 410 receives nothing more until a reload', async () => {
+test('an endpoint that replies with 410 receives nothing more until a reload, and then what it has missed', async () => {
   await using receiver = startReceiver([rejecting(410)])
   await using scenario = await startWith(receiver.settings)
   await scenario.app.chat(chatRequest)
   await waitUntil(async () => (await deliveriesOf(scenario, '?status=dead')).length === 1, 'a dead delivery')
   await waitUntil(() => scenario.app.lines.some((line) => line.includes('endpoint is gone')), 'the log')
-  // The provider is up: an event that no endpoint receives.
   await scenario.app.chat(chatRequest)
+  await waitUntil(
+    async () => (await deliveriesOf(scenario, '?status=pending')).length === 1,
+    'the next event',
+  )
+  expect(receiver.received).toHaveLength(1)
   const { runtime } = scenario.app
   const { settings } = runtime.configuration()
   const webhooks = settings.webhooks.map((endpoint) => ({ ...endpoint }))
@@ -74,6 +78,7 @@ test('an endpoint that replies with 410 receives nothing more until a reload', a
   const { body } = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/retry')
   expect(body).toEqual({ object: 'webhook_retry', deliveries: 1 })
   await receiver.waitFor(2, ({ event }) => event.type === 'provider.down')
+  await receiver.waitFor(1, ({ event }) => event.type === 'provider.up')
 })
 
 test('a slow endpoint does not hold up another one', async () => {
@@ -120,10 +125,11 @@ test('a redirect is not followed', async () => {
 })
 
 test('the list of endpoints has neither the secret nor the path of the URL, and a log neither', async () => {
-  await using receiver = startReceiver([rejecting(500, '')])
+  const echo = rejecting(500, 'Route POST:/hooks/token-of-the-url not found')
+  await using receiver = startReceiver([echo, echo])
   await using scenario = await startWith(receiver.settings)
   const tested = await requestAdmin(scenario.app, 'POST', 'webhooks/alerts/test')
-  expect(tested.body.status).toBe(500)
+  expect(tested.body).toMatchObject({ status: 500, error: expect.stringContaining('Route POST:') })
   await scenario.app.chat(chatRequest)
   await receiver.waitFor(2)
   const listed = await requestAdmin(scenario.app, 'GET', 'webhooks')

@@ -27,6 +27,9 @@ async function statusesOf(store: TestStore): Promise<unknown[]> {
   return (await valuesOf(store, 'SELECT status FROM webhook_deliveries ORDER BY event_id')).flat()
 }
 
+/** The endpoint that wants the events of these tests. */
+const a = filter('a', 'provider.down', 'provider.up')
+
 const failed = { status: 'pending', nextAt: 0, responseStatus: 500, error: 'No.' } as const
 
 testStores((open) => {
@@ -63,10 +66,10 @@ testStores((open) => {
     const { webhooks } = await open()
     await writeEvents(webhooks, 4)
     await drained(webhooks, [filter('a', 'provider.down', 'provider.up')])
-    const claims = await Promise.all([webhooks.claim('a', 3, day), webhooks.claim('a', 3, day)])
+    const claims = await Promise.all([webhooks.claim(a, 3, day), webhooks.claim(a, 3, day)])
     const ids = claims.flat().map(({ event }) => event.id)
     expect([ids.length, new Set(ids).size]).toEqual([4, 4])
-    expect(await webhooks.claim('a', 3, day)).toEqual([])
+    expect(await webhooks.claim(a, 3, day)).toEqual([])
     expect((await webhooks.due(['a'])).endpoints).toEqual([])
   })
 
@@ -75,13 +78,53 @@ testStores((open) => {
     const { webhooks } = store
     await writeEvents(webhooks, 1)
     await drained(webhooks, [filter('a', 'provider.down')])
-    const [first] = await webhooks.claim('a', 1, -1)
-    const [second] = await webhooks.claim('a', 1, day)
+    const [first] = await webhooks.claim(a, 1, -1)
+    const [second] = await webhooks.claim(a, 1, day)
     expect([first?.attempt, second?.attempt, second?.event]).toEqual([1, 2, first?.event as never])
     const key = { event: first?.event.id ?? '', endpoint: 'a' }
     await webhooks.record(key, 2, { ...failed, status: 'delivered', error: null })
     await webhooks.record(key, 1, failed)
     expect(await statusesOf(store)).toEqual(['delivered'])
+  })
+
+  test('a success that comes after its claim has run out still counts', async () => {
+    const store = await open()
+    const { webhooks } = store
+    await writeEvents(webhooks, 1)
+    await drained(webhooks, [a])
+    const [first] = await webhooks.claim(a, 1, -1)
+    await webhooks.claim(a, 1, day)
+    const key = { event: first?.event.id ?? '', endpoint: 'a' }
+    await webhooks.record(key, 1, { ...failed, status: 'delivered', error: null })
+    expect(await statusesOf(store)).toEqual(['delivered'])
+  })
+
+  test('an attempt that fails after its delivery was retried by hand does not count for the new one', async () => {
+    const store = await open()
+    const { webhooks } = store
+    await writeEvents(webhooks, 1)
+    await drained(webhooks, [a])
+    const [first] = await webhooks.claim(a, 1, day)
+    const key = { event: first?.event.id ?? '', endpoint: 'a' }
+    await webhooks.retry(key)
+    const [second] = await webhooks.claim(a, 1, day)
+    expect([first?.attempt, second?.attempt]).toEqual([1, 2])
+    await webhooks.record(key, 1, { ...failed, status: 'dead' })
+    expect(await statusesOf(store)).toEqual(['pending'])
+  })
+
+  test('what an endpoint no longer wants is dead, and not sent to its new address', async () => {
+    const store = await open()
+    const { webhooks } = store
+    await writeEvents(webhooks, 3)
+    await drained(webhooks, [a])
+    const ofAcme = { ...a, organization: 'acme' }
+    expect(await webhooks.claim(ofAcme, 2, day)).toEqual([])
+    expect(await statusesOf(store)).toEqual(['dead', 'dead', 'dead'])
+    await webhooks.retryDead('a')
+    const claimed = await webhooks.claim(filter('a', 'provider.up'), 3, day)
+    expect(claimed.map(({ event }) => event.type)).toEqual(['provider.up'])
+    expect((await statusesOf(store)).toSorted()).toEqual(['dead', 'dead', 'pending'])
   })
 
   test('an endpoint has a limited number of pending deliveries; further events are left out', async () => {
@@ -90,6 +133,7 @@ testStores((open) => {
     await writeEvents(webhooks, 5)
     expect(await drained(webhooks, [filter('a', 'provider.down', 'provider.up')], 3)).toBe(2)
     expect(await statusesOf(store)).toEqual(['pending', 'pending', 'pending'])
+    expect(await valuesOf(store, 'SELECT id FROM webhook_events')).toHaveLength(3)
     expect((await webhooks.counts()).get('a')).toEqual({ pending: 3, dead: 0 })
   })
 
@@ -118,7 +162,7 @@ testStores((open) => {
     await drained(webhooks, [filter('a', 'provider.down')])
     // That of the end of the outage is wanted by no endpoint.
     expect((await valuesOf(store, 'SELECT id FROM webhook_events')).length).toBe(2)
-    const [claimed] = await webhooks.claim('a', 1, day)
+    const [claimed] = await webhooks.claim(a, 1, day)
     const key = { event: claimed?.event.id ?? '', endpoint: 'a' }
     await webhooks.record(key, 1, { ...failed, status: 'delivered', error: null })
     const eventsAfter = async (days: number) => {
