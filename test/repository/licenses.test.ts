@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { dirname, join, resolve } from 'node:path'
-import { bundle } from '../../src/build/compile.ts'
+import { bundle, external } from '../../src/build/compile.ts'
 import { collectThirdParty, packageFolder, packageLicense } from '../../src/build/licenses/third-party.ts'
 import { licenseFiles } from '../../src/build/licenses.ts'
 import { parseLicensePage } from '../../src/build/licenses/runtime-licenses.ts'
@@ -100,7 +100,7 @@ test('a package keeps its notice beside its licence, and its repository as an ad
 /** The folders of the packages in a source map. */
 async function mappedPackages(input: Pick<Bun.BuildConfig, 'entrypoints' | 'target'>): Promise<string[]> {
   const outdir = temporaryFolder()
-  const built = await Bun.build({ ...input, outdir, sourcemap: 'external' } as Bun.BuildConfig)
+  const built = await Bun.build({ ...input, external, outdir, sourcemap: 'external' } as Bun.BuildConfig)
   const map = built.outputs.find(({ kind }) => kind === 'sourcemap')
   if (map === undefined) throw new Error('The bundler wrote no source map.')
   const { sources }: { sources: string[] } = await map.json()
