@@ -141,7 +141,7 @@ export const SettingsFile = Type.Object(
     tls: Tls,
     webhooks: Type.Array(WebhookSettings, {
       maxItems: maxWebhooks,
-      description: 'The endpoints to which events are sent, signed as Standard Webhooks say.',
+      description: 'The endpoints to which events are sent, signed according to Standard Webhooks.',
       examples: [[webhookExample]],
     }),
     alerts: Alerts,

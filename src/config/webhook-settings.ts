@@ -30,7 +30,7 @@ export const WebhookSettings = Type.Object(
       'The secret with which the events are signed: `whsec_` and 24 to 64 random bytes in base64.',
     ),
     previous_secret: Type.Optional(
-      secret('The secret before, with which they are signed as well, until the endpoint knows the new one.'),
+      secret('The previous secret, with which they are signed as well, until the endpoint has the new one.'),
     ),
     events: Type.Optional(
       Type.Array(Type.Enum(webhookEventTypes, { expected: 'the type of an event' }), {
@@ -66,7 +66,7 @@ export const webhookExample: WebhookSettings = {
   allow_private: false,
 }
 
-/** The most endpoints. */
+/** The maximum number of endpoints. */
 export const maxWebhooks = 32
 
 /** When there is an alert. */

@@ -57,7 +57,7 @@ export type Attempt = {
   durationMs: number
   /** Milliseconds of the wait for a slot of the provider before the attempt. */
   readonly queuedMs: number
-  /** The sentence of the error, without what it quotes. */
+  /** The error message, with quoted text removed. */
   message?: string
 }
 

@@ -61,7 +61,7 @@ export type GenerateRequest = ReservationRequest & {
   readonly onSettled?: (error: unknown, used: MeteredUsage) => readonly Write[]
   /** Where the caller reads the events before its clients do; absent: no answer of which an event was read starts again. */
   readonly restart?: Restart
-  /** Called once the call has waited for a provider so long that its caller should hear from the gateway. */
+  /** Called when the call has waited for a provider so long that the gateway should begin the response. */
   readonly onWaiting?: (() => void) | undefined
   /** Aborted when the caller leaves. */
   readonly signal: AbortLike

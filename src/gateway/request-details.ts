@@ -3,13 +3,13 @@ import { ApiError } from '../lib/errors/errors.ts'
 import { loggable } from '../lib/text.ts'
 import type { Attempt } from './gateway-dependencies.ts'
 
-/** What is kept of one request: with the longest texts, some kilobytes. */
+/** Bounds of the details of one request: with the longest texts, some kilobytes. */
 const maxAttempts = 16
 const maxWarnings = 8
 const maxSentence = 300
 
 /**
- * What is recorded beside the numbers of a request, so that an operator sees why it failed; undefined for one that succeeded
+ * Returns the details that are recorded of a request, so that an operator sees why it failed; undefined for one that succeeded
  * at once and without warnings, as nearly all do.
  */
 export function requestDetails(
@@ -36,9 +36,9 @@ function attemptDetails({ route, outcome = 'ok', status, durationMs, message }: 
 }
 
 /**
- * The sentence of an error as it is recorded. That of a rejection is the provider's, which may quote the prompt: one of the
- * gateway is recorded instead. Those of other client errors are recorded without what is between quotation marks, in braces
- * or in further lines. All others are the gateway's own.
+ * Returns the message of an error as it is recorded. That of a rejection is the provider's and may quote the prompt, so a
+ * message of the gateway is recorded instead. Those of other client errors are recorded without the text between quotation
+ * marks, in braces and in further lines. All others are the gateway's own.
  */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The gateway encountered an internal error.'
@@ -48,11 +48,10 @@ export function sentenceOf(error: unknown): string {
 }
 
 const rejections = {
-  upstream_rejected:
-    'The provider rejected the request as invalid. Only the client has received its sentence.',
+  upstream_rejected: 'The provider rejected the request as invalid. Its message was sent only to the client.',
   context_length_exceeded: 'The prompt is longer than the context window of the model.',
   content_filter:
-    'The provider rejected the content of the request. Only the client has received its sentence.',
+    'The provider rejected the content of the request. Its message was sent only to the client.',
 } as const
 
 /** From the first quotation mark to the last one, because what is quoted may have some itself. */

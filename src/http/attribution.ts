@@ -93,7 +93,7 @@ export function clientOf(userId: string | null | undefined): AttributionLabels {
   return { user: before ?? userId, session: after }
 }
 
-/** Most ids are no JSON, and an error takes time. */
+/** Most ids are not JSON, and an error takes time. */
 function parseObject(text: string): unknown {
   return text.startsWith('{') ? parseJson(text) : undefined
 }

@@ -87,9 +87,7 @@ const Attempt = Type.Object(
       Type.Integer({ description: 'The status that the error would have as a response.' }),
     ),
     ms: milliseconds('How long it took, in milliseconds.'),
-    message: Type.Optional(
-      Type.String({ description: 'The sentence of the error, without what it quotes.' }),
-    ),
+    message: Type.Optional(Type.String({ description: 'The error message, with quoted text removed.' })),
   },
   { title: 'RequestAttempt' },
 )
@@ -106,7 +104,7 @@ export const RequestObject = Type.Object(
     }),
     error: textOrNull('The code of the error, also of one in the middle of a stream.'),
     message: textOrNull(
-      'The sentence of the error, without what it quotes; not that of a provider, which may quote the prompt.',
+      'The error message, with quoted text removed; not that of a provider, which may quote the prompt.',
     ),
     param: textOrNull('The parameter that was wrong.'),
     organization: text('The name of the organization.'),

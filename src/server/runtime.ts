@@ -49,7 +49,7 @@ export type RuntimeInput = ConfigurationInput & {
   readonly settingsLog?: Log
   /** Between two deletions of expired data. */
   readonly sweepIntervalMs?: number
-  /** Between two looks for events to send to webhooks. */
+  /** The interval of the search for events to send to webhooks. */
   readonly webhookIntervalMs?: number
   /** See `StorageOptions`. */
   readonly heartbeatIntervalMs?: number

@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)(`the view of requests${browserNeeded}`, () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test('a request opens with its attempts and the sentence of its error', async () => {
+  test('a request opens with its attempts and its error message', async () => {
     const { paid, ids } = await startWithRequests()
     await using _ = paid
     await using opened = await openAdmin(await browser(), paid.app, '#/requests?status=failed', {

@@ -39,7 +39,7 @@ const listQuery = defineQuery({
   project: filter('Only requests of the project with this ID.'),
   key: filter('Only requests with the API key with this ID.'),
   model: filter('Only requests to the model with this slug.'),
-  provider: filter('Only requests that this provider served, or was tried for last.'),
+  provider: filter('Only requests that this provider served, or for which it was the last one tried.'),
   status: Type.Optional(
     Type.String({
       pattern: statusFilterPattern.source,
@@ -86,7 +86,7 @@ const findDetail = describe({
   id: 'getRequest',
   summary: 'Get a finished request',
   description:
-    'Returns a finished request with its attempts, times, tokens, cost, warnings and the sentence of its error.',
+    'Returns a finished request with its attempts, times, tokens, cost, warnings and error message.',
   path: { request: 'The ID of a request.' },
   reply: RequestObject,
   errors: [404, ...adminErrors],

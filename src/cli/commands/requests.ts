@@ -21,7 +21,7 @@ const help = `Usage
   weir requests show ID                                         show one with its attempts and its error
 
 Lists what happened to each request to a model, also while a server is running; it changes nothing.
-Prompts and responses are not part of it, and sentences of errors are shown without what they quote.
+Prompts and responses are not part of it, and quoted text is removed from error messages.
 All filters that are set must apply. A cost of “-” (null in JSON) is unknown. Columns that do not
 fit on the terminal are hidden.
 
@@ -33,7 +33,7 @@ Flags
   --project ID     only requests of the project with this ID
   --key ID         only requests with the API key with this ID
   --model SLUG     only requests to this model
-  --provider NAME  only requests that this provider served, or was tried for last
+  --provider NAME  only requests that this provider served, or for which it was the last one tried
   --status STATUS  only requests with this status, or 4xx, 5xx, or failed: all that ended with an
                    error, also in the middle of a stream
   --error CODE     only requests with this error code
@@ -41,9 +41,9 @@ Flags
   --session ID     only requests of this session
   --since 7d       only requests since then: a duration before now, today, yesterday, a date such as
                    2026-11-22, or a time such as 2026-11-22T08:00Z; default: as long as they are kept
-  --until TIME     only requests before then, in the same words
+  --until TIME     only requests before then, in the same forms
   --limit N        the most requests to list, up to 1000; default: 50
-  --after ID       go on after this request of an earlier list
+  --after ID       continue after this request of an earlier list
 
 Examples
   weir requests --status 502 --since yesterday

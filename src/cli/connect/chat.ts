@@ -58,7 +58,7 @@ export const n8n: ConnectTool = {
     notes: [
       `Create a credential of the type OpenAI with ${keyText(input)} and the base URL ${containerAddress(input)}.`,
       `In the node OpenAI Chat Model, choose this credential and the model ${input.model.slug}, from the list or by its ID.`,
-      'Its switch “Use Responses API” is on in new workflows. Turn it off, or let Weir accept tools there with compatibility: { function_tools: true } in weir.yaml.',
+      'Its switch “Use Responses API” is enabled in new workflows. Disable it, or let Weir accept tools there with compatibility: { function_tools: true } in weir.yaml.',
       ...containerNotes(input),
     ],
   }),

@@ -83,7 +83,7 @@ export const codex: ConnectTool = {
     compatibility.functionTools ? [] : [{ section: 'compatibility', name: 'function_tools', value: true }],
 }
 
-/** The command of GitHub Copilot, with a provider of one's own. */
+/** The command of GitHub Copilot, with a custom provider. */
 export const copilot: ConnectTool = {
   name: 'copilot',
   title: 'GitHub Copilot CLI',

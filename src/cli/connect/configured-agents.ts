@@ -4,6 +4,7 @@ import {
   type ConnectInput,
   type ConnectModel,
   type ConnectTool,
+  defaultContextWindow,
   keyEnvironment,
   keyVariable,
   type ToolFile,
@@ -126,8 +127,8 @@ function gooseProvider(input: ConnectInput): string {
     base_url: `${baseUrl(input)}/chat/completions`,
     models: input.models.map(({ slug, contextWindow }) => ({
       name: slug,
-      // Goose needs a number: this one suits most models whose window is not known.
-      context_limit: contextWindow ?? 128_000,
+      // Goose needs a number.
+      context_limit: contextWindow ?? defaultContextWindow,
     })),
     supports_streaming: true,
   })

@@ -4,6 +4,7 @@ import {
   baseUrl,
   type ConnectInput,
   type ConnectTool,
+  defaultContextWindow,
   keyEnvironment,
   keyText,
   keyVariable,
@@ -84,7 +85,7 @@ export const cline: ConnectTool = {
 export const rooCode: ConnectTool = {
   name: 'roo-code',
   title: 'Roo Code and Zoo Code',
-  summary: 'agents in Visual Studio Code; the first has ended, the second continues it',
+  summary: 'agents in Visual Studio Code; Roo Code is discontinued, Zoo Code is its successor',
   settings: (input) => ({
     environment: {},
     files: [],
@@ -92,12 +93,12 @@ export const rooCode: ConnectTool = {
       'Open the settings of the extension, Providers, and choose the API provider OpenAI Compatible.',
       `Enter the base URL ${baseUrl(input)}, ${keyText(input)} and the model ${input.model.slug}.`,
       ...agentNotes('the extension', input.model),
-      'Roo Code is no longer developed since May 2026; Zoo Code, Cline and Kilo Code are.',
+      'Roo Code has not been developed since May 2026. Use Zoo Code, Cline or Kilo Code instead.',
     ],
   }),
 }
 
-/** The chat of Visual Studio Code, with a provider of one's own. */
+/** The chat of Visual Studio Code, with a custom provider. */
 export const vscode: ConnectTool = {
   name: 'vscode',
   title: 'Visual Studio Code',
@@ -152,8 +153,8 @@ function zedSettings(input: ConnectInput): string {
   const models = input.models.map(({ slug, displayName, contextWindow, maxOutputTokens, ...model }) => ({
     name: slug,
     display_name: displayName,
-    // Zed needs a number: this one suits most models whose window is not known.
-    max_tokens: contextWindow ?? 128_000,
+    // Zed needs a number.
+    max_tokens: contextWindow ?? defaultContextWindow,
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     capabilities: {
       tools: model.tools,

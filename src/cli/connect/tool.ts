@@ -96,11 +96,11 @@ export function agentNotes(agent: string, model: ConnectModel, minContextWindow 
   ]
 }
 
-/**
- * The tokens of a prompt and of a reply that fit into the context window together, for tools that need both numbers. Where
- * they are not known, they are those of most models.
- */
-export function tokenLimits({ contextWindow = 128_000, maxOutputTokens = 8000 }: ConnectModel) {
+/** Tokens; suits most models whose context window is not known. */
+export const defaultContextWindow = 128_000
+
+/** The tokens of a prompt and of a reply that fit into the context window together, for tools that need both numbers. */
+export function tokenLimits({ contextWindow = defaultContextWindow, maxOutputTokens = 8000 }: ConnectModel) {
   const output = Math.min(maxOutputTokens, Math.floor(contextWindow / 2))
   return { prompt: contextWindow - output, output }
 }

@@ -100,9 +100,9 @@ export type Outcome = {
   readonly details?: RequestDetails | undefined
 }
 
-/** What is worth knowing of a request that failed, was tried several times or has warnings. It never quotes the prompt. */
+/** Details of a request that failed, was tried several times or has warnings. They never quote the prompt. */
 export type RequestDetails = {
-  /** The sentence of the error. */
+  /** The error message. */
   readonly message?: string | undefined
   /** The parameter that was wrong. */
   readonly param?: string | undefined

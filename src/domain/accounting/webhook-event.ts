@@ -1,4 +1,4 @@
-/** The types of the events of which webhooks tell. Those of responses are OpenAI's. */
+/** The types of the events that webhooks send. Those of responses are OpenAI's. */
 export const webhookEventTypes = [
   'budget.threshold',
   'balance.low',

@@ -4,15 +4,15 @@ import type { Provider, Slots } from '../../providers/provider.ts'
 export type Waiter = {
   /** Whose turn it is: calls of one key share its turns. */
   readonly key: string
-  /** Background runs come after all calls whose callers wait. */
+  /** No client waits for a background run: it comes after all other calls. */
   readonly background: boolean
   /** A slot of the queue is the waiter's; `release` frees it, once. The waiter leaves its queues at once. */
   admit(queue: ProviderQueue, release: () => void): void
-  /** Its place is taken by a call of a key that had fewer. */
+  /** A call of a key with fewer calls in the queue takes its place. */
   displace(queue: ProviderQueue): void
 }
 
-/** What a provider does at the moment: its requests in progress, and the calls that wait for it. */
+/** The current load of a provider: its requests in progress, and the calls that wait for it. */
 export type QueueStatus = {
   readonly provider: string
   readonly concurrency: number
@@ -40,7 +40,7 @@ export class ProviderQueues {
     return queue
   }
 
-  /** Returns what the queues do, of those that have been used and still have limits. */
+  /** Returns the status of the queues that have been used and still have limits. */
   status(): readonly QueueStatus[] {
     return [...this.#queues].flatMap(([provider, { concurrency, inUse, waiting }]) =>
       Number.isFinite(concurrency) ? [{ provider, concurrency, inUse, waiting }] : [],
@@ -58,7 +58,7 @@ export class ProviderQueue {
   readonly #slots = new Map<string, number>()
   #limits: Slots
   #inUse = 0
-  /** Of the time for which a slot is in use, in milliseconds: the last ones count most. */
+  /** The average time for which a slot is in use, in milliseconds: recent calls count most. */
   #averageMs = 0
 
   constructor(limits: Slots) {
@@ -87,7 +87,7 @@ export class ProviderQueue {
     return this.#inUse < this.#limits.concurrency ? this.#take(key) : undefined
   }
 
-  /** Adds the call to those that wait; returns false if as many wait as may. */
+  /** Adds the call to the queue; returns false if the queue is full. */
   enter(waiter: Waiter): boolean {
     const turns = this.#turnsOf(waiter)
     if (turns.size >= this.#limits.length) {
@@ -104,7 +104,7 @@ export class ProviderQueue {
     this.#turnsOf(waiter).remove(waiter)
   }
 
-  /** Milliseconds in which the calls that wait now should have had their turn. */
+  /** The estimated time until the calls that wait now have had their turn, in milliseconds. */
   estimatedWaitMs(): number {
     return (this.#averageMs * (this.waiting + 1)) / this.#limits.concurrency
   }
@@ -143,7 +143,7 @@ export class ProviderQueue {
   }
 }
 
-/** The calls that wait, by key, the key whose last turn is longest ago first. */
+/** The calls that wait, by key; the key that has waited longest for a turn comes first. */
 class Turns {
   readonly #keys = new Map<string, Waiter[]>()
   #size = 0

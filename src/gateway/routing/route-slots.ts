@@ -9,7 +9,7 @@ type SlotDependencies = Pick<GatewayDependencies, 'queues' | 'firstEventTimeoutM
 
 /** Milliseconds for which a session waits for the route that has its prompt in the cache, before another one may serve it. */
 const sessionWaitMs = 2000
-/** Milliseconds. No caller waits for a background run, and gives up. */
+/** Milliseconds. No client waits for a background run, which could disconnect. */
 const backgroundWaitMs = 60 * 60_000
 
 /** Takes the slots of one call at the providers that have a limited number of them. */

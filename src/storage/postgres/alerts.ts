@@ -3,8 +3,8 @@ import type { AlertRules } from '../ports/webhooks.ts'
 import type { Parameters } from './writer/statement.ts'
 
 /**
- * Returns a part of a statement that writes an event for webhooks for each row of `source`, which has the columns `o`, the
- * organization, and `data`, a JSON object.
+ * Returns a part of a statement that writes an event for webhooks for each row of `source`, which has the columns
+ * `organization_id` and `data`, a JSON object.
  */
 export function eventsOf(
   parameters: Parameters,

@@ -106,7 +106,7 @@ test('a request opens with its attempts, tokens, cost and times, and no sentence
   expect(shown).toMatchObject({
     status: 400,
     error: 'upstream_rejected',
-    message: 'The provider rejected the request as invalid. Only the client has received its sentence.',
+    message: 'The provider rejected the request as invalid. Its message was sent only to the client.',
   })
   for (const text of ['How high', providerKey]) expect(JSON.stringify(shown)).not.toContain(text)
   expect((await open('req_none')).error).toMatchObject({ message: "There is no request 'req_none'." })
