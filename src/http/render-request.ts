@@ -8,7 +8,7 @@ import type { FinishedRequest } from '../storage/ports/requests.ts'
 export const requestIdPattern = /^req_[0-9a-f]{32}$/
 
 /** What selects requests by their status. */
-export const statusFilterPattern = /^(\d{1,3}|4xx|5xx|failed)$/
+export const statusFilterPattern = /^(0|[1-9]\d{0,2}|4xx|5xx|failed)$/
 
 /** Returns a finished request as the admin API returns it, and the command line prints it with `--json`. */
 export function renderRequest(request: FinishedRequest) {

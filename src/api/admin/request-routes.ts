@@ -11,6 +11,7 @@ import {
   RequestObject,
   statusFilterPattern,
 } from '../../http/render-request.ts'
+import { storableText } from '../../http/schema.ts'
 import { isUserHash } from '../../gateway/access/user-hash.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
@@ -30,7 +31,7 @@ export type RequestRouteDependencies = {
   readonly gateway: Pick<Gateway, 'userHash'>
 }
 
-const filter = (description: string) => Type.Optional(Type.String({ maxLength: 256, description }))
+const filter = (description: string) => Type.Optional(storableText({ maxLength: 256, description }))
 const time = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, description: `${description} In Unix seconds.` }))
 

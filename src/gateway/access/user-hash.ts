@@ -1,3 +1,5 @@
+import { storedLabel } from '../../domain/accounting/request-metadata.ts'
+
 /** Returns the hash by which a user is recorded. Without the key, not even guessing names reveals the user. */
 export type UserHash = (user: string) => string
 
@@ -8,7 +10,7 @@ const hexDigits = 32
 export function createUserHash(key: string | undefined): UserHash | undefined {
   if (key === undefined) return undefined
   return (user) =>
-    `user_${new Bun.CryptoHasher('sha256', key).update(user).digest('hex').slice(0, hexDigits)}`
+    `user_${new Bun.CryptoHasher('sha256', key).update(storedLabel(user)).digest('hex').slice(0, hexDigits)}`
 }
 
 /** Whether a user looks like a hash. */

@@ -63,14 +63,13 @@ function idBefore(time: number): string {
   return `req_${time.toString(16).padStart(12, '0')}${'0'.repeat(20)}`
 }
 
-/** The rows that no block has are read in ranges of this many. */
+/** About how many rows are read at once. */
 const rangeRows = 8 * blockRows
 type Ranges = { readonly ranges: readonly Range[]; readonly rows: number }
 
 /** The newest ranges in which such requests may be, from the newest to the oldest, and about how many rows they have. */
 function* nextRanges(filters: RequestFilters, within: Range): Script<Ranges> {
   const properties = propertiesOf(filters)
-  if (properties.length === 0) return { ranges: [within], rows: rangeRows }
   const end = yield* endOfBlocks()
   if (within.until > end) {
     const from = Math.max(within.from, end)
@@ -81,14 +80,20 @@ function* nextRanges(filters: RequestFilters, within: Range): Script<Ranges> {
   return { ranges: joined(blocks, within), rows: blocks.length * blockRows }
 }
 
-/** The blocks as ranges within a range; those that follow each other are one. */
+/** The blocks as ranges within a range; those that follow each other are one of up to `rangeRows`. */
 function joined(blocks: readonly Range[], within: Range): readonly Range[] {
   const ranges: Range[] = []
+  let rows = 0
   for (const block of blocks) {
     const from = Math.max(block.from, within.from)
     const last = ranges.at(-1)
-    if (last?.from === block.until) ranges[ranges.length - 1] = { from, until: last.until }
-    else ranges.push({ from, until: Math.min(block.until, within.until) })
+    if (last?.from === block.until && rows < rangeRows) {
+      ranges[ranges.length - 1] = { from, until: last.until }
+      rows += blockRows
+    } else {
+      ranges.push({ from, until: Math.min(block.until, within.until) })
+      rows = blockRows
+    }
   }
   return ranges
 }

@@ -27,15 +27,15 @@ export function propertyOf(name: UsageProperty, value: string): number {
   return Number(BigInt.asUintN(53, Bun.hash.xxHash64(`${name}\0${value}`)))
 }
 
-/** Adds a block once the totals are complete: both are kept in the same intervals. See `UsageUpkeep.rollUp`. */
+/** Adds a block with each step of the totals, which it follows: under load, they are never complete. See `UsageUpkeep.rollUp`. */
 export function rollUpWithBlocks(
   rollUp: UsageUpkeep['rollUp'],
   { read, transact }: ScriptRunner,
 ): UsageUpkeep['rollUp'] {
   return async () => {
     const added = await rollUp()
-    const block = added > 0 ? undefined : await read(nextBlock)
-    return block === undefined ? added : transact(() => addBlock(block))
+    const block = await read(nextBlock)
+    return block === undefined ? added : added + (await transact(() => addBlock(block)))
   }
 }
 

@@ -99,6 +99,13 @@ async function readAll(store: TestStore, filters: RequestFilters, options: objec
 }
 
 testStores((open) => {
+  test('blocks are added while the totals are not complete, as under a steady load', async () => {
+    const { store } = await filled(open, 1500)
+    expect(await store.usage.rollUp()).toBeGreaterThan(0)
+    const blocks = await valuesOf(store, 'SELECT until FROM usage_blocks WHERE property = 0')
+    expect(blocks.length).toBeGreaterThan(0)
+  })
+
   test('the pages of each filter have the requests of it, the newest first, before and after blocks are added', async () => {
     const { store, acme, other, rows, isOthers, addBlocks } = await filled(open, 1500)
     const expected = (matches: (row: TestRow, index: number) => boolean) =>
