@@ -69,8 +69,12 @@ export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2)
 }
 
+/** Without control characters, which a terminal would obey: clients choose the names of users and sessions. */
 function oneLine(cell: string): string {
-  return cell.replace(/\s+/g, ' ').trim()
+  return cell
+    .replace(/\s+/g, ' ')
+    .replace(/\p{Cc}/gu, '\ufffd')
+    .trim()
 }
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']

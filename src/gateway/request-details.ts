@@ -21,12 +21,12 @@ export function requestDetails(
   if (error === undefined && isPlain && warnings.length === 0) return undefined
   return {
     message: error === undefined ? undefined : sentenceOf(error),
-    param: error instanceof ApiError && error.param !== null ? loggable(error.param) : undefined,
+    param: error instanceof ApiError ? paramOf(error) : undefined,
     attempts: attempts.length === 0 ? undefined : attempts.slice(0, maxAttempts).map(attemptDetails),
     warnings:
       warnings.length === 0
         ? undefined
-        : warnings.slice(0, maxWarnings).map((warning) => loggable(warning, maxSentence)),
+        : warnings.slice(0, maxWarnings).map((warning) => loggable(withoutTexts(warning), maxSentence)),
   }
 }
 
@@ -44,7 +44,7 @@ export function sentenceOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The gateway encountered an internal error.'
   const { code, status, message } = error
   if (code !== null && code in rejections) return rejections[code as keyof typeof rejections]
-  return loggable(status < 500 ? withoutQuotes(message) : message, maxSentence)
+  return loggable(status < 500 ? withoutQuotes(message, paramOf(error)) : message, maxSentence)
 }
 
 const rejections = {
@@ -57,8 +57,29 @@ const rejections = {
 /** From the first quotation mark to the last one, because what is quoted may have some itself. */
 const quoted = /(?:["`“«]|(?<![\p{L}\p{N}])['‘])(?:.*(?:["`”»]|['’](?![\p{L}\p{N}]))|.*)/u
 
-function withoutQuotes(message: string): string {
+/** Keeps the name of the parameter, if it is what is quoted first. */
+function withoutQuotes(message: string, param: string | undefined): string {
   const [line = ''] = message.split(/[\r\n{]/, 1)
-  const text = line.replace(quoted, '“…”')
+  const own = `'${param}'`
+  const at = param === undefined ? -1 : line.indexOf(own)
+  const kept = at >= 0 && !/["'`“«‘]/.test(line.slice(0, at)) ? at + own.length : 0
+  const text = line.slice(0, kept) + line.slice(kept).replace(quoted, '“…”')
   return line.length < message.length ? `${text.trimEnd()} …` : text
+}
+
+/** What can be the name of a parameter, and no sentence. Clients may use any text as a name. */
+const name = /^[\w.[\]…-]+$/
+
+function paramOf({ param }: ApiError): string | undefined {
+  return param !== null && name.test(param) ? loggable(param) : undefined
+}
+
+/** Keeps what a warning names in backticks where all of it can be names. */
+function withoutTexts(warning: string): string {
+  const [begin, end] = [warning.indexOf('`'), warning.lastIndexOf('`')]
+  if (begin === end) return warning
+  const names = warning.slice(begin + 1, end).split(/`(?:, | and )`/)
+  return names.every((text) => name.test(text))
+    ? warning
+    : `${warning.slice(0, begin)}“…”${warning.slice(end + 1)}`
 }

@@ -156,7 +156,10 @@ export function combinedFailure(errors: readonly unknown[]): unknown {
 
 /** Names each provider that failed, once. */
 function combinedMessage(errors: readonly unknown[]): string {
-  const messages = errors.flatMap((error) => (error instanceof ApiError ? [error.message] : []))
+  // What one provider says of the request does not explain why another one failed, and may quote the prompt.
+  const failures = errors.filter((error) => !isClientError(error))
+  const named = failures.length > 0 ? failures : errors
+  const messages = named.flatMap((error) => (error instanceof ApiError ? [error.message] : []))
   return [...new Set(messages)].join(' ')
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FailureKind } from '../../../src/config/model-details.ts'
 import {
+  combinedFailure,
   failureKind,
   isRetryable,
   isRouteFailure,
@@ -147,4 +148,11 @@ describe('the retry-after of a provider', () => {
     const error: ApiError = upstreamFailed('upstream_rate_limited', 'x', seconds)
     expect(error.headers['retry-after']).toBe(header)
   })
+})
+
+test('the failure of all routes does not repeat what one provider says of the request', () => {
+  const rejected = badRequest('acme: “My secret plan” is too long.', 'context_length_exceeded', null)
+  const failed = upstreamFailed('upstream_unavailable', 'other is not available.')
+  expect((combinedFailure([rejected, failed]) as ApiError).message).toBe(failed.message)
+  expect((combinedFailure([rejected]) as ApiError).message).toBe(rejected.message)
 })
