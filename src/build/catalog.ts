@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
 import { toModelFacts } from '../cli/catalog/models-dev-entry.ts'
-import { applyChanges, parseChanges } from './catalog-additions.ts'
-import { selectModels, withAdditions } from '../cli/catalog/models-dev-source.ts'
+import { directProviders } from '../cli/catalog/direct-providers.ts'
+import { hasText, isDeprecated, type SelectedModel, sourceModels } from '../cli/catalog/models-dev-source.ts'
 import type { ModelDetails } from '../config/model-details.ts'
+import { type Fields, fieldsOf } from '../lib/json/json.ts'
+import { applyChanges, parseChanges } from './catalog-changes.ts'
 
 const usage = `Usage: bun src/build/catalog.ts API_JSON [--additions FILE] [--changes FILE]
          [--snapshot YYYY-MM-DD] [--commit SHA] [--out FILE]
@@ -34,6 +36,33 @@ async function writeCatalog(): Promise<void> {
   const models = applyChanges(selectModels(file).map(toModelFacts), changes, snapshot)
   await Bun.write(values.out, formatCatalog({ snapshot, commit: values.commit, models }))
   console.log(`${models.length} models of ${snapshot} written to ${values.out}`)
+}
+
+/** Returns the file with the models of another file of the same form added; their fields replace those of the first. */
+export function withAdditions(file: unknown, additions: unknown): unknown {
+  const added = Object.entries(fieldsOf(fieldsOf(additions).providers)).map(([name, provider]) => {
+    const known = fieldsOf(fieldsOf(fieldsOf(file)[name]).models)
+    const models = Object.entries(fieldsOf(fieldsOf(provider).models))
+    const merged = models.map(([id, model]) => [id, addedModel(fieldsOf(known[id]), fieldsOf(model))])
+    return [name, { models: { ...known, ...Object.fromEntries(merged) } }]
+  })
+  return { ...fieldsOf(file), ...Object.fromEntries(added) }
+}
+
+/** Additions do not have what is true of all of them, or is not known. */
+function addedModel(known: Fields, model: Fields): Fields {
+  const limit = { context: 0, output: 0, ...fieldsOf(known.limit), ...fieldsOf(model.limit) }
+  return { tool_call: true, ...known, ...model, limit }
+}
+
+/** Selects the models of the direct providers that output text and are not deprecated. */
+export function selectModels(file: unknown): SelectedModel[] {
+  return directProviders.flatMap((provider) =>
+    sourceModels(file, provider.source)
+      .filter((model) => hasText(model) && !isDeprecated(model))
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((model) => ({ provider, model })),
+  )
 }
 
 /** The content of the catalog file. */

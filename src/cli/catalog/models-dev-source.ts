@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Fields, fieldsOf } from '../../lib/json/json.ts'
-import { type DirectProvider, directProviders } from './direct-providers.ts'
+import { fieldsOf } from '../../lib/json/json.ts'
+import type { DirectProvider } from './direct-providers.ts'
 
 const price = Type.Optional(Type.Number({ minimum: 0 }))
 const prices = { input: price, output: price, cache_read: price, cache_write: price }
@@ -65,23 +65,6 @@ const SourceModel = Type.Object({
 })
 const validator = Compile(SourceModel)
 
-/** Returns the file with the models of another file of the same form added; their fields replace those of the first. */
-export function withAdditions(file: unknown, additions: unknown): unknown {
-  const added = Object.entries(fieldsOf(fieldsOf(additions).providers)).map(([name, provider]) => {
-    const known = fieldsOf(fieldsOf(fieldsOf(file)[name]).models)
-    const models = Object.entries(fieldsOf(fieldsOf(provider).models))
-    const merged = models.map(([id, model]) => [id, addedModel(fieldsOf(known[id]), fieldsOf(model))])
-    return [name, { models: { ...known, ...Object.fromEntries(merged) } }]
-  })
-  return { ...fieldsOf(file), ...Object.fromEntries(added) }
-}
-
-/** Additions do not have what is true of all of them, or is not known. */
-function addedModel(known: Fields, model: Fields): Fields {
-  const limit = { context: 0, output: 0, ...fieldsOf(known.limit), ...fieldsOf(model.limit) }
-  return { tool_call: true, ...known, ...model, limit }
-}
-
 /** Called with what is wrong with an entry, which is skipped. */
 export type OnInvalid = (path: string, reason: string) => void
 
@@ -110,22 +93,12 @@ function throwInvalid(path: string, reason: string): never {
 /** A model and its provider. */
 export type SelectedModel = { readonly provider: DirectProvider; readonly model: SourceModel }
 
-/** Selects the models of the direct providers that output text and are not deprecated. */
-export function selectModels(file: unknown): SelectedModel[] {
-  return directProviders.flatMap((provider) =>
-    sourceModels(file, provider.source)
-      .filter((model) => hasText(model) && !isDeprecated(model))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      .map((model) => ({ provider, model })),
-  )
-}
-
 /** True for a model that outputs text. */
 export function hasText({ modalities }: SourceModel): boolean {
   return modalities.output.includes('text')
 }
 
-/** True for a model that its provider has stopped to serve, or will soon. */
+/** True for a model that its provider has stopped serving, or will soon. */
 export function isDeprecated({ status }: SourceModel): boolean {
   return status === 'deprecated'
 }

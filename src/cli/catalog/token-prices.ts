@@ -1,5 +1,5 @@
 import type { ModelDetails, Pricing } from '../../config/model-details.ts'
-import { type Fields, fieldsOf, listOf, numberOf, textOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf, listOf, numberOf, textOf, withoutEmpty } from '../../lib/json/json.ts'
 import type { OnInvalid } from './models-dev-source.ts'
 
 /** Receives what a reader finds. */
@@ -42,7 +42,7 @@ export function readLiteLlm(file: unknown, current: readonly ModelDetails[], { a
     if (provider === undefined || slug === undefined) continue
     const { pricing, invalid } = liteLlmPricing(entry)
     if (invalid !== undefined) skip(name, `${invalid} is not a price.`)
-    else add(withoutUndefined({ slug, pricing, shutdown_date: dayOf(entry.deprecation_date) }), name)
+    else add(validLater({ slug, pricing, shutdown_date: dayOf(entry.deprecation_date) }), name)
   }
   return []
 }
@@ -92,7 +92,7 @@ export function readOpenRouter(file: unknown, _current: readonly ModelDetails[],
 function openRouterModel(id: string, entry: Fields, pricing: Pricing): ModelDetails {
   const request = Number(fieldsOf(entry.pricing).request ?? 0)
   const { input_modalities, output_modalities } = fieldsOf(entry.architecture)
-  return withoutUndefined({
+  return validLater({
     slug: `openrouter/${id}`,
     display_name: textOf(entry.name),
     context_window: numberOf(entry.context_length),
@@ -138,7 +138,7 @@ function dayOf(value: unknown): string | undefined {
   return text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : undefined
 }
 
-/** The closed schema rejects undefined fields. */
-function withoutUndefined<Value extends object>(value: Value): Value {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Value
+/** Without undefined fields, which the closed schema rejects; `add` validates the rest. */
+function validLater(entry: Fields): ModelDetails {
+  return withoutEmpty(entry) as ModelDetails
 }
