@@ -35,8 +35,8 @@ export function catalogUpdateFile(dataFolder: string): string {
 }
 
 /**
- * Reads the update; undefined if there is none. Throws `SettingsError` if the file is damaged: other prices than the
- * operator has accepted must not apply without a word.
+ * Reads the update; undefined if there is none. Throws `SettingsError` if the file is damaged: prices that the
+ * operator did not accept must never apply silently.
  */
 export function readCatalogUpdate(dataFolder: string): CatalogUpdate | undefined {
   const file = catalogUpdateFile(dataFolder)

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,7 @@ let count = 0
 /** A data folder of its own, with `run` for `weir models` and its files. */
 function createPlace() {
   const data = join(folder, `data-${++count}`)
+  mkdirSync(data)
   const printed: string[] = []
   const context = {
     environment: { OPENAI_API_KEY: 'sk-x', OPENROUTER_API_KEY: 'sk-y', OLLAMA_HOST: 'http://127.0.0.1:1' },
@@ -45,6 +47,7 @@ function createPlace() {
 }
 
 const mini = 'openai/gpt-5-mini'
+const routes = [{ provider: 'openai', model: 'another' }]
 const ownList = (pricing: object) => ({ models: [{ slug: mini, pricing }] })
 
 describe('weir models update', () => {
@@ -56,7 +59,7 @@ describe('weir models update', () => {
       {
         slug: mini,
         kind: 'changed',
-        prices: [{ price: 'input', from: 0.25, to: 0.5, above: 0, effective_from: null }],
+        prices: [{ price: 'input', from: 0.25, to: 0.5, above: 0, effective_from: null, applied: true }],
         facts: [],
         held_back: null,
         applied: true,
@@ -76,13 +79,9 @@ describe('weir models update', () => {
     const place = createPlace()
     const list = {
       models: [
-        { slug: mini, pricing: { input: 0.51 }, max_output_tokens: 100_000 },
+        { slug: mini, pricing: { input: 0.51 }, context_window: 300_000, max_output_tokens: 130_000 },
         { slug: 'openai/gpt-5', pricing: { output: 9.999_999_999 } },
-        {
-          slug: 'acme/free',
-          pricing: { input: 0, output: 0 },
-          routes: [{ provider: 'openai', model: 'free' }],
-        },
+        { slug: 'acme/free', pricing: { input: 0, output: 0 }, routes },
       ],
     }
     const held = async (...flags: string[]) =>
@@ -94,17 +93,26 @@ describe('weir models update', () => {
     expect(await held('--dry-run')).toEqual([
       [mini, 'input is more than twice as high.', false],
       ['openai/gpt-5', 'output is lower.', false],
-      ['acme/free', 'Its price is zero.', false],
+      ['acme/free', 'input is free.', false],
     ])
-    expect(await readdir(folder)).not.toContain(`data-${count}`)
-    await held()
+    expect(await readdir(place.data)).toEqual([])
+    const parts = (await place.update(list)).changes[0]
+    expect(parts).toMatchObject({
+      applied: false,
+      prices: [{ price: 'input', applied: false }],
+      facts: [
+        { fact: 'context_window', to: 300_000, applied: false },
+        { fact: 'max_output_tokens', to: 130_000, applied: true },
+      ],
+    })
     expect(await place.pricesOf(mini)).toMatchObject({ input: 0.25 })
     const listed = JSON.parse(await place.run(mini, '--json'))
-    expect(JSON.stringify(listed[0])).toContain('100000')
+    expect(JSON.stringify(listed[0])).toContain('130000')
+    expect(JSON.stringify(listed[0])).not.toContain('300000')
     await held('--accept', 'openai/gpt-5')
     expect(await place.pricesOf('openai/gpt-5')).toMatchObject({ output: 9.999999999 })
     expect(await place.pricesOf(mini)).toMatchObject({ input: 0.25 })
-    await expect(held('--accept', 'openai/gpt-6')).rejects.toThrow('Nothing is held back of openai/gpt-6.')
+    await expect(held('--accept', 'openai/gpt-6')).rejects.toThrow('No change of openai/gpt-6 is held back.')
     await held('--accept', 'all')
     expect(await place.pricesOf(mini)).toMatchObject({ input: 0.51 })
     expect(await place.pricesOf('acme/free')).toMatchObject({ input: 0 })
@@ -157,6 +165,9 @@ describe('weir models update', () => {
     expect(await place.pricesOf(mini)).toBeDefined()
     await place.update(list, '--accept', mini)
     expect(await place.pricesOf(mini)).toBeUndefined()
+    const back = { models: [{ slug: mini, pricing: { input: 1, output: 2 }, routes }] }
+    expect((await place.update(back)).changes).toMatchObject([{ kind: 'added', applied: false }])
+    expect(await place.pricesOf(mini)).toBeUndefined()
   })
 })
 
@@ -167,11 +178,11 @@ describe('weir models update from a URL', () => {
   test('reads it, and does not name what may be secret in it', async () => {
     await using server = serve(() => Response.json(ownList({ input: 0.4 })))
     const place = createPlace()
-    const text = await place.run('update', '--from', `${server.url}prices.json?token=abc`)
+    const text = await place.run('update', '--from', `${server.url}prices.json?token=confidential`)
     expect(text).toContain(`${server.url}prices.json is a list of models in the form of Weir.`)
-    expect(text).not.toContain('abc')
+    expect(text).not.toContain('confidential')
     expect(text).toMatch(/openai\/gpt-5-mini +input +0\.25 +0\.4/)
-    expect(await Bun.file(join(place.data, 'catalog.json')).text()).not.toContain('abc')
+    expect(await Bun.file(join(place.data, 'catalog.json')).text()).not.toContain('confidential')
   })
 
   test('rejects plain HTTP, credentials, a redirect to another server without HTTPS, and too many of them', async () => {

@@ -77,8 +77,14 @@ function fastMode({ experimental }: SourceModel): FastMode | undefined {
 function validated(entry: { readonly slug: string }): ModelDetails {
   const present: unknown = JSON.parse(JSON.stringify(entry))
   if (validator.Check(present)) return present
-  const [first] = validator.Errors(present)
-  throw new Error(`${entry.slug}${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
+  throw new Error(`${entry.slug}: ${detailsProblem(present)}`)
+}
+
+/** What is wrong with a catalog entry; undefined if it is valid. */
+export function detailsProblem(entry: unknown): string | undefined {
+  if (validator.Check(entry)) return undefined
+  const [first] = validator.Errors(entry)
+  return `${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}.`.trim()
 }
 
 /** A price that is not published is the one of the rule: without it, the gateway would charge less than the provider. */

@@ -1,9 +1,8 @@
-import { Compile } from 'typebox/compile'
-import { ModelDetails, type Pricing } from '../../config/model-details.ts'
+import type { ModelDetails, Pricing } from '../../config/model-details.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { CommandError } from '../errors.ts'
 import { directProviders } from './direct-providers.ts'
-import { toModelFacts } from './models-dev-entry.ts'
+import { detailsProblem, toModelFacts } from './models-dev-entry.ts'
 import { hasText, isDeprecated, type OnInvalid, sourceModels } from './models-dev-source.ts'
 import { type Collector, readLiteLlm, readOpenRouter } from './token-prices.ts'
 
@@ -47,25 +46,38 @@ const unknownFormMessage =
   'The file is not a known list of models. Known forms: Weir’s own ({"models": [{"slug", …}]}), api.json of models.dev, ' +
   'the price map of LiteLLM, and the list of models of OpenRouter.'
 
-const validator = Compile(ModelDetails)
-
 /** A name that a terminal shows as it is. */
 const plainName = /^[\w.:@/+~-]{1,200}$/
 
 /** USD for a million tokens. */
 const maxPrice = 1_000_000
 
+const maxTiers = 16
+const maxPriceChanges = 64
+
 function problemOf(entry: ModelDetails): string | undefined {
-  if (!validator.Check(entry)) {
-    const [first] = validator.Errors(entry)
-    return `${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}.`.trim()
-  }
+  const problem = detailsProblem(entry)
+  if (problem !== undefined) return problem
   if (!plainName.test(entry.slug)) return 'Its name has unusual characters.'
-  if (/\p{C}/u.test(entry.display_name ?? '')) return 'Its display name has control characters.'
-  const pricings = [entry.pricing, ...(entry.price_changes ?? []).map(({ pricing }) => pricing)]
-  const prices = pricings.flatMap((pricing) => [pricing, ...(pricing?.tiers ?? [])]).flatMap(pricesIn)
-  if (prices.some((price) => price > maxPrice)) return `A price is above ${maxPrice} USD per million tokens.`
-  return undefined
+  if (hasControls(entry)) return 'A text has control characters.'
+  const { pricing, price_changes = [], fast } = entry
+  if (price_changes.length > maxPriceChanges) return `It has more than ${maxPriceChanges} price changes.`
+  const pricings = [pricing, fast?.pricing, ...price_changes.map((change) => change.pricing)]
+  return pricings.map(pricingProblem).find((found) => found !== undefined)
+}
+
+/** The terminal shows the texts. The schema has no other names, and bounds the depth. */
+function hasControls(value: unknown): boolean {
+  if (typeof value === 'string') return /\p{C}/u.test(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasControls)
+}
+
+function pricingProblem(pricing: Pricing | undefined): string | undefined {
+  const tiers = pricing?.tiers ?? []
+  if (tiers.length > maxTiers) return `It has more than ${maxTiers} tiers.`
+  if (new Set(tiers.map(({ above }) => above)).size < tiers.length) return 'Two tiers begin at the same size.'
+  const isTooHigh = [pricing, ...tiers].flatMap(pricesIn).some((price) => price > maxPrice)
+  return isTooHigh ? `A price is above ${maxPrice} USD per million tokens.` : undefined
 }
 
 function pricesIn(pricing: Omit<Pricing, 'tiers'> | undefined): number[] {
@@ -130,10 +142,18 @@ function readModelsDev(file: unknown, _current: readonly ModelDetails[], { add, 
       const slug = `${provider.author}/${model.id}`
       try {
         if (isDeprecated(model)) end(slug)
-        else add(toModelFacts({ provider, model }))
+        else add(toModelFacts({ provider, model: { ...model, ...ofAdditions } }))
       } catch (error) {
         skip(slug, error instanceof Error ? error.message : 'It is not valid.')
       }
     }
   return present.map(({ name }) => name)
+}
+
+/** Fields that models.dev does not have: only the additions to the built-in catalog may use them. */
+const ofAdditions = {
+  aliases: undefined,
+  cost_from: undefined,
+  derived: undefined,
+  default_effort: undefined,
 }

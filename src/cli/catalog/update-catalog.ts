@@ -1,8 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { catalogModels } from '../../config/catalog.ts'
-import { type CatalogUpdate, catalogUpdateFile, readCatalogUpdate } from '../../config/catalog-update.ts'
+import { type CatalogUpdate, catalogUpdateFile } from '../../config/catalog-update.ts'
 import { fileErrorReason } from '../../config/file-problems.ts'
-import { findDataFolder } from '../../config/paths.ts'
+import { InvalidSettings, type LoadedSettings, loadSettings } from '../../config/load.ts'
+import type { ModelDetails } from '../../config/model-details.ts'
+import { findDataFolder, type SettingsInput } from '../../config/paths.ts'
 import { moveIntoPlace } from '../../lib/files.ts'
 import { parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -10,14 +12,16 @@ import { CommandError, UsageError } from '../errors.ts'
 import { jsonText } from '../output.ts'
 import { compareCatalogs, type ModelChange } from './compare-catalogs.ts'
 import { loadSource } from './load-source.ts'
-import { readCatalog } from './read-catalog.ts'
-import { reportText, type UpdateReport } from './update-report.ts'
+import { type ReadCatalog, readCatalog } from './read-catalog.ts'
+import { type ReportedChange, reportText, type UpdateReport } from './update-report.ts'
 
 /** The part of the help of `weir models` about `update`. */
 export const updateUsage = `weir models update compares the catalog with a list of models, shows the differences, and applies
-them: new models, prices, sizes and the days on which models end. A price that is lower or more than
-twice as high, and the removal of a model, wait until they are accepted. Prices and models of the
-settings file stay as they are. The changes are stored in the data folder, beside the database.
+them: new models, prices, sizes and the days on which models end. What may lower a charge waits until
+it is accepted: a lower price or size limit, a new model that is free or without prices, or that may be
+another name of a known one, and the removal of a model. So does a price that is more than twice as
+high. Prices and models of the settings file stay as they are, and so do the routes, the parameters and
+the fast mode of known models. The changes are stored in the data folder, beside the database.
 The list is Weir's own ({"models": [{"slug": …, "pricing": {…}}]}), api.json of models.dev, the price
 map of LiteLLM (known models only), or the list of models of OpenRouter (models named openrouter/…).
 
@@ -33,16 +37,16 @@ export async function updateCatalog(args: readonly string[], context: CliContext
     command: 'models update',
     flags: { from: 'text', accept: 'list', 'dry-run': 'switch', reset: 'switch' },
   })
-  const dataFolder = findDataFolder({ flags, ...context })
   if (flags.reset) {
     if (flags.from !== undefined) throw new UsageError('--reset and --from exclude each other.')
-    rmSync(catalogUpdateFile(dataFolder), { force: true })
+    rmSync(catalogUpdateFile(findDataFolder({ flags, ...context })), { force: true })
     context.out(flags.json ? jsonText({ reset: true }) : `The catalog is the built-in one. ${reloadHint}`)
     return 0
   }
   if (!flags.from)
     throw new UsageError('weir models update requires --from. For help, run: weir models --help')
-  const report = await createReport(flags.from, { ...flags, dataFolder }, context)
+  const loaded = loadValidPart({ flags, ...context })
+  const report = await createReport(flags.from, { ...flags, loaded }, context)
   context.out(flags.json ? jsonText(report) : reportText(report, reloadHint))
   return 0
 }
@@ -53,44 +57,68 @@ const reloadHint =
 type UpdateOptions = {
   readonly accept?: string
   readonly 'dry-run'?: boolean
-  readonly dataFolder: string
+  readonly loaded: KnownSettings
+}
+
+type KnownSettings = Pick<LoadedSettings, 'settings' | 'dataFolder'>
+
+/** The settings may be valid only with variables that just the service has. */
+function loadValidPart(input: SettingsInput): KnownSettings {
+  try {
+    return loadSettings(input)
+  } catch (error) {
+    if (!(error instanceof InvalidSettings)) throw error
+    return { settings: error.validPart, dataFolder: findDataFolder(input) }
+  }
 }
 
 async function createReport(
   from: string,
-  { accept, 'dry-run': dryRun = false, dataFolder }: UpdateOptions,
+  { accept, 'dry-run': dryRun = false, loaded }: UpdateOptions,
   { cwd }: CliContext,
 ): Promise<UpdateReport> {
-  const update = readCatalogUpdate(dataFolder)
+  const { settings, dataFolder } = loaded
+  const update = settings.catalog
   const current = catalogModels(update)
   const { value, source } = await loadSource(from, cwd)
   const now = new Date()
   const today = now.toISOString().slice(0, 10)
   const read = readCatalog(value, current, today)
-  const changes = compareCatalogs(current, read, now.getTime())
+  const known = { current, settings: settings.models, removed: update?.ended ?? [] }
+  const changes = compareCatalogs(read, known, now.getTime())
   const accepted = acceptedSlugs(accept, changes)
   const next = applyChanges(update, changes, accepted)
-  const file = catalogUpdateFile(dataFolder)
-  if (next !== undefined && !dryRun) writeUpdate(dataFolder, withSource(next, source, today))
-  const listed = new Set(read.models.map(({ slug }) => slug))
+  const isWritten = next !== undefined && !dryRun
+  if (isWritten) writeUpdate(dataFolder, withSource(next, source, today))
   return {
     source,
     form: read.form,
     dry_run: dryRun,
-    file: next === undefined || dryRun ? null : file,
-    changes: changes.map(({ applied, accepted: all, ...change }) => ({
-      ...change,
-      applied: accepted.has(change.slug) || (change.held_back === null && applied === all),
-    })),
-    missing: current
-      .filter(
-        ({ slug, routes = [] }) =>
-          !listed.has(slug) && routes.some(({ provider }) => read.complete.has(provider)),
-      )
-      .map(({ slug }) => slug)
-      .filter((slug) => !read.ended.has(slug)),
+    file: isWritten ? catalogUpdateFile(dataFolder) : null,
+    changes: changes.map((change) => reportedChange(change, accepted.has(change.slug))),
+    missing: missingSlugs(current, read),
     skipped: read.skipped,
   }
+}
+
+function reportedChange({ applied, accepted, ...change }: ModelChange, isAccepted: boolean): ReportedChange {
+  const patch = isAccepted ? accepted : applied
+  const arePricesApplied = patch?.pricing !== undefined
+  return {
+    ...change,
+    prices: change.prices.map((price) => ({ ...price, applied: arePricesApplied })),
+    facts: change.facts.map((fact) => ({ ...fact, applied: patch?.[fact.fact] !== undefined })),
+    applied: isAccepted || change.held_back === null,
+  }
+}
+
+function missingSlugs(current: readonly ModelDetails[], { models, ended, complete }: ReadCatalog): string[] {
+  const listed = new Set([...models.map(({ slug }) => slug), ...ended])
+  return current
+    .filter(
+      ({ slug, routes = [] }) => !listed.has(slug) && routes.some(({ provider }) => complete.has(provider)),
+    )
+    .map(({ slug }) => slug)
 }
 
 /** Throws `UsageError` for a name of which nothing is held back, which may be a mistake. */
@@ -100,7 +128,7 @@ function acceptedSlugs(accept: string | undefined, changes: readonly ModelChange
   if (names.includes('all')) return held
   const unknown = names.filter((name) => name !== '' && !held.has(name))
   if (unknown.length > 0)
-    throw new UsageError(`Nothing is held back of ${unknown.join(', ')}. To see what is, use --dry-run.`)
+    throw new UsageError(`No change of ${unknown.join(', ')} is held back. --dry-run lists those that are.`)
   return new Set(names.filter((name) => name !== ''))
 }
 

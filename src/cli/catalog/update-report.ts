@@ -1,6 +1,6 @@
 import { loggable } from '../../lib/text.ts'
 import { table } from '../output.ts'
-import type { ModelChange, PriceDifference } from './compare-catalogs.ts'
+import type { FactDifference, ModelChange, PriceDifference } from './compare-catalogs.ts'
 import type { SkippedEntry } from './read-catalog.ts'
 
 /** The result of `weir models update`. */
@@ -17,8 +17,14 @@ export type UpdateReport = {
   readonly skipped: readonly SkippedEntry[]
 }
 
-/** `applied` is also true in a dry run of what would be applied. */
-type ReportedChange = Omit<ModelChange, 'applied' | 'accepted'> & { readonly applied: boolean }
+/** `applied` is also true in a dry run of what would be applied: of the whole change, and of each part. */
+export type ReportedChange = Pick<ModelChange, 'slug' | 'kind' | 'held_back'> &
+  Applied & {
+    readonly prices: readonly (PriceDifference & Applied)[]
+    readonly facts: readonly (FactDifference & Applied)[]
+  }
+
+type Applied = { readonly applied: boolean }
 
 /** Formats the report for the terminal. */
 export function reportText(report: UpdateReport, hint: string): string {
@@ -41,7 +47,7 @@ export function reportText(report: UpdateReport, hint: string): string {
       'Held back',
       held.map(({ slug, held_back }) => `${slug}: ${held_back}`),
     ),
-    ...section('Not in the source, and kept', shortList(missing)),
+    ...section('Kept, although not in the list', shortList(missing)),
     ...section('Skipped entries', shortList(skipped.map(skippedLine))),
     '',
     resultText(report, held.length),

@@ -40,7 +40,7 @@ export function toDollars(amount: Nanos): string {
 }
 
 /** The prices with those of the highest tier that the prompt exceeds. */
-function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
+export function pricesFor(promptTokens: number, pricing: Pricing): Pricing {
   if (pricing.tiers === undefined) return pricing
   const exceeded = pricing.tiers.filter(({ above }) => promptTokens > above)
   const [highest] = exceeded.toSorted((one, other) => other.above - one.above)

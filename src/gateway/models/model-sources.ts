@@ -44,19 +44,24 @@ function discoveredDetails({ discovered }: ModelsInput): ModelDetails[] {
   )
 }
 
-/** The entry merged over what was known, prices one by one. */
+/** The entry of the settings over the details that were known, prices one by one. */
+export function mergeDetails(base: ModelDetails | undefined, entry: ModelDetails): ModelDetails {
+  const details = { ...base, ...entry }
+  if (entry.pricing) {
+    details.pricing = { ...base?.pricing, ...entry.pricing }
+    // Prices of the settings do not end on a day of the catalog.
+    if (entry.price_changes === undefined) delete details.price_changes
+  }
+  return details
+}
+
 function withEntry(
   base: KnownModel | undefined,
   entry: ModelDetails,
   path: string,
   providers: ConfiguredProviders,
 ): KnownModel {
-  const details = { ...base?.details, ...entry }
-  if (entry.pricing) {
-    details.pricing = { ...base?.details.pricing, ...entry.pricing }
-    // Prices of the settings do not end on a day of the catalog.
-    if (entry.price_changes === undefined) delete details.price_changes
-  }
+  const details = mergeDetails(base?.details, entry)
   const unlistedReason = details.routes ? undefined : unlistedReasonOf(entry.slug, providers)
   return {
     details,

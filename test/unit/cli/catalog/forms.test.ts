@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { compareCatalogs } from '../../../../src/cli/catalog/compare-catalogs.ts'
 import { readCatalog } from '../../../../src/cli/catalog/read-catalog.ts'
 import { pricePerMillion } from '../../../../src/cli/catalog/token-prices.ts'
 import type { ModelDetails } from '../../../../src/config/model-details.ts'
 
 const today = '2026-11-26'
-const now = Date.parse(today)
 const river: ModelDetails = {
   slug: 'google/river',
   context_window: 1000,
@@ -13,9 +11,6 @@ const river: ModelDetails = {
   routes: [{ provider: 'gemini', model: 'river' }],
 }
 const read = (file: unknown) => readCatalog(file, [river], today)
-const differences = (before: ModelDetails, after: Partial<ModelDetails>) =>
-  compareCatalogs([before], { models: [{ slug: before.slug, ...after }], ended: new Set() }, now)
-
 test.each([
   ['0.00000025', 0.25],
   [2.5e-7, 0.25],
@@ -125,12 +120,26 @@ describe('the form', () => {
       river: entry,
       old: { ...entry, id: 'old', status: 'deprecated' },
       broken: { id: 'broken' },
+      // Fields that only the additions to the built-in catalog have.
+      more: {
+        ...entry,
+        id: 'more',
+        reasoning: true,
+        reasoning_options: [{ type: 'effort', values: ['low', 'high'] }],
+        aliases: ['river'],
+        cost_from: [{ from: '2027-01-01', cost: { input: 0 } }],
+        derived: { cache_write: 0.01 },
+        default_effort: 'low',
+      },
     }
     const result = read({ google: { id: 'google', models }, other: 1 })
     expect(result).toMatchObject({
       form: 'models.dev',
-      models: [{ slug: 'google/river', context_window: 2000 }],
+      models: [{ slug: 'google/river', context_window: 2000 }, { slug: 'google/more' }],
     })
+    expect(result.models[1]).not.toContainAnyKeys(['aliases', 'price_changes'])
+    expect(result.models[1]?.pricing).toEqual({ input: 1, output: 2, cache_read: 0.1 })
+    expect(result.models[1]?.reasoning).not.toContainKey('default_effort')
     expect([...result.ended]).toEqual(['google/old'])
     expect([...result.complete]).toEqual(['gemini'])
     expect(result.skipped.map((skipped) => skipped.entry)).toEqual(['google.models.broken'])
@@ -148,47 +157,27 @@ describe('the form', () => {
     expect(models).toEqual([])
     expect(skipped.map(({ entry }) => entry)).toEqual(['google/river', 'x', 'a/b', 'models[3]'])
   })
-})
 
-describe('a difference', () => {
-  test('is only in prices, sizes and the end of a known model', () => {
-    const [change] = differences(river, {
-      context_window: 2000,
-      shutdown_date: '2027-01-01',
-      aliases: ['gpt-5'],
-      routes: [{ provider: 'elsewhere', model: 'river' }],
-    })
-    expect(change?.applied).toEqual({
-      slug: 'google/river',
-      context_window: 2000,
-      shutdown_date: '2027-01-01',
-    })
-  })
-
-  test('counts the price that applied without one: cached tokens cost as much as input', () => {
-    const [change] = differences(river, { pricing: { cache_read: 0.1 } })
-    expect(change).toMatchObject({ held_back: 'cache_read is lower.', prices: [{ from: 1, to: 0.1 }] })
-    expect(change?.applied).toBeUndefined()
-  })
-
-  test('is seen in prices of long prompts and of later days', () => {
-    const tiered = { ...river, pricing: { ...river.pricing, tiers: [{ above: 100, input: 3 }] } }
-    const cheaper = differences(tiered, { pricing: { tiers: [{ above: 200, input: 3 }] } })
-    expect(cheaper).toMatchObject([
-      { held_back: 'input is lower.', prices: [{ above: 100, from: 3, to: 1 }] },
-    ])
-    const later = { effective_from: '2027-01-01', pricing: { input: 0.5, output: 2 } }
-    expect(differences(river, { price_changes: [later] })).toMatchObject([
-      { held_back: 'input is lower.', prices: [{ price: 'input', effective_from: '2027-01-01' }] },
-    ])
-  })
-
-  test('starts from the prices of today, and keeps the announced ones', () => {
-    const begun = { effective_from: '2026-11-01', pricing: { input: 1.5, output: 2 } }
-    const later = { effective_from: '2027-01-01', pricing: { input: 4, output: 4 } }
-    const dated = { ...river, price_changes: [begun, later] }
-    expect(differences(dated, { pricing: { input: 1.5 } })).toEqual([])
-    const [change] = differences(dated, { pricing: { input: 2 } })
-    expect(change?.applied).toMatchObject({ pricing: { input: 2, output: 2 }, price_changes: [later] })
+  test.each<[Partial<ModelDetails>, string]>([
+    [{ routes: [{ provider: 'openai', model: 'x\u001b[2J' }] }, 'A text has control characters.'],
+    [{ author: 'a\u202eb' }, 'A text has control characters.'],
+    [{ aliases: ['a\nb'] }, 'A text has control characters.'],
+    [{ supported_parameters: ['\u0007'] }, 'A text has control characters.'],
+    [{ pricing: { tiers: [{ above: 5 }, { above: 5, input: 1 }] } }, 'Two tiers begin at the same size.'],
+    [
+      { pricing: { tiers: Array.from({ length: 17 }, (_, index) => ({ above: index + 1 })) } },
+      'It has more than 16 tiers.',
+    ],
+    [
+      { price_changes: Array.from({ length: 65 }, () => ({ effective_from: '2027-01-01', pricing: {} })) },
+      'It has more than 64 price changes.',
+    ],
+    [
+      { fast: { strategy: 'service_tier', service_tier: 'priority', pricing: { input: 1_000_001 } } },
+      'A price is above 1000000 USD per million tokens.',
+    ],
+  ])('of Weir skips %j', (entry, reason) => {
+    const { models, skipped } = read({ models: [{ slug: 'a/b', ...entry }] })
+    expect({ models, skipped }).toEqual({ models: [], skipped: [{ entry: 'a/b', reason }] })
   })
 })
