@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { command as check } from '../../src/cli/commands/check.ts'
@@ -169,6 +169,37 @@ describe('weir models update', () => {
     expect((await place.update(back)).changes).toMatchObject([{ kind: 'added', applied: false }])
     expect(await place.pricesOf(mini)).toBeUndefined()
   })
+
+  test('refuses changes with which the settings would no longer be valid', async () => {
+    const place = createPlace()
+    const settings = join(folder, 'dependent.yaml')
+    await Bun.write(
+      settings,
+      `user_hash_key: $\{ONLY_OF_THE_SERVICE}\nmodels: [{ slug: ${mini}, pricing: { input: 7 } }, { slug: a/b, aliases: [c/d], routes: [{ provider: openai, model: b }] }]`,
+    )
+    const update = (list: object) => place.update(list, '--accept', 'all', '--config', settings)
+    await expect(update({ models: [{ slug: mini }], ended: [mini] })).rejects.toThrow(
+      /dependent\.yaml would not be valid.*\n.*models\[0\].* must have routes, because openai\/gpt-5-mini is not in the catalog\./,
+    )
+    const taken = { slug: 'c/d', pricing: { input: 1, output: 2 }, routes }
+    await expect(update({ models: [taken] })).rejects.toThrow('“c/d” is already a name of c/d')
+    expect(await readdir(place.data)).toEqual([])
+    expect((await update(ownList({ input: 0.3 }))).changes).toMatchObject([{ slug: mini, applied: true }])
+  })
+
+  test('writes a file that every account may read, and only into a data folder that exists', async () => {
+    const place = createPlace()
+    const umask = process.umask(0o077)
+    try {
+      await place.update(ownList({ input: 0.5 }))
+    } finally {
+      process.umask(umask)
+    }
+    expect((await stat(join(place.data, 'catalog.json'))).mode & 0o777).toBe(0o644)
+    await rm(place.data, { recursive: true })
+    await expect(place.update(ownList({ input: 0.5 }))).rejects.toThrow('does not exist')
+    expect(await readdir(folder)).not.toContain(`data-${count}`)
+  })
 })
 
 describe('weir models update from a URL', () => {
@@ -196,7 +227,7 @@ describe('weir models update from a URL', () => {
     const from = (url: string) => run('update', '--from', url)
     await expect(from('http://example.invalid/prices.json')).rejects.toThrow('does not use https')
     await expect(from('https://me:secret@example.invalid/')).rejects.toThrow('password is not supported')
-    await expect(from('file:///etc/passwd')).rejects.toThrow('does not use https')
+    await expect(from('file:///etc/passwd')).rejects.toThrow('--from must be the path of a file or a URL')
     await expect(from(String(server.url))).rejects.toThrow('http://example.invalid does not use https')
     target = '/again'
     requests = 0

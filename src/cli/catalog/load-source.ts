@@ -6,6 +6,7 @@ import { causeOf } from '../../lib/log.ts'
 import { readText, TooLongError } from '../../lib/read-text.ts'
 import { measureJson } from '../../lib/validation/json-bounds.ts'
 import { CommandError } from '../errors.ts'
+import { isLoopback } from '../running-gateway.ts'
 
 const maxBytes = 64 * 1024 * 1024
 const tooLong = 'it has more than 64 MiB'
@@ -15,7 +16,7 @@ const timeoutMs = 60_000
 
 const maxRedirects = 5
 
-/** The largest known list has a fiftieth of it. */
+/** Fifty times the largest known list. */
 const limits = { maxDepth: 64, maxWeight: 16_777_216 }
 
 /** A list of models, and where it came from. */
@@ -25,6 +26,8 @@ export type LoadedSource = { readonly value: unknown; readonly source: string }
 export async function loadSource(from: string, cwd: string): Promise<LoadedSource> {
   const url = /^[a-z][a-z0-9+.-]+:\/\//i.test(from) ? URL.parse(from) : undefined
   if (url === null) throw new CommandError('--from is not a valid URL.')
+  if (url !== undefined && !/^https?:$/.test(url.protocol))
+    throw new CommandError('--from must be the path of a file or a URL that begins with https://.')
   const source = url === undefined ? resolve(cwd, from) : `${url.origin}${url.pathname}`
   const text = url === undefined ? readSourceFile(source) : await download(url, source)
   if (measureJson(text, limits).broken !== undefined)
@@ -59,12 +62,12 @@ async function download(url: URL, source: string): Promise<string> {
 
 /** Follows redirects, of which each target must be as safe as the first URL. */
 async function follow(first: URL, signal: AbortSignal): Promise<Response> {
-  const isLocal = isLoopback(first)
+  const isLocal = isLocalHttp(first)
   let url = first
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (url.username !== '' || url.password !== '') throw new Error('a URL with a password is not supported')
-    if (url.protocol !== 'https:' && !(isLocal && isLoopback(url)))
-      throw new Error(`${url.origin} does not use https`)
+    if (url.protocol !== 'https:' && !(isLocal && isLocalHttp(url)))
+      throw new Error(`${url.protocol}//${url.host} does not use https`)
     const response = await fetch(url, { signal, redirect: 'manual', headers: { accept: 'application/json' } })
     const location = response.headers.get('location')
     if (response.status < 300 || response.status > 399 || location === null) return response
@@ -75,6 +78,6 @@ async function follow(first: URL, signal: AbortSignal): Promise<Response> {
 }
 
 /** Plain HTTP is safe within this machine. */
-function isLoopback({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+function isLocalHttp({ protocol, origin }: URL): boolean {
+  return protocol === 'http:' && isLoopback(origin)
 }

@@ -1,10 +1,13 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { catalogModels } from '../../config/catalog.ts'
 import { type CatalogUpdate, catalogUpdateFile } from '../../config/catalog-update.ts'
 import { fileErrorReason } from '../../config/file-problems.ts'
 import { InvalidSettings, type LoadedSettings, loadSettings } from '../../config/load.ts'
 import type { ModelDetails } from '../../config/model-details.ts'
 import { findDataFolder, type SettingsInput } from '../../config/paths.ts'
+import { problemLine } from '../../config/problem.ts'
+import { locateProblems } from '../../config/read-settings-file.ts'
+import { configurationProblems } from '../../gateway/configuration.ts'
 import { moveIntoPlace } from '../../lib/files.ts'
 import { parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -26,7 +29,7 @@ The list is Weir's own ({"models": [{"slug": …, "pricing": {…}}]}), api.json
 map of LiteLLM (known models only), or the list of models of OpenRouter (models named openrouter/…).
 
 Flags of update
-  --from FILE|URL  the list of models; a URL must use https
+  --from FILE|URL  the list of models; a URL must use https, or http on this machine (localhost)
   --accept LIST    also apply what is held back of these models, or of all
   --dry-run        only show the differences
   --reset          remove all changes, and return to the built-in catalog`
@@ -60,7 +63,7 @@ type UpdateOptions = {
   readonly loaded: KnownSettings
 }
 
-type KnownSettings = Pick<LoadedSettings, 'settings' | 'dataFolder'>
+type KnownSettings = Pick<LoadedSettings, 'settings' | 'file' | 'dataFolder'>
 
 /** The settings may be valid only with variables that just the service has. */
 function loadValidPart(input: SettingsInput): KnownSettings {
@@ -68,14 +71,14 @@ function loadValidPart(input: SettingsInput): KnownSettings {
     return loadSettings(input)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
-    return { settings: error.validPart, dataFolder: findDataFolder(input) }
+    return { settings: error.validPart, file: error.file, dataFolder: findDataFolder(input) }
   }
 }
 
 async function createReport(
   from: string,
   { accept, 'dry-run': dryRun = false, loaded }: UpdateOptions,
-  { cwd }: CliContext,
+  { cwd, environment }: CliContext,
 ): Promise<UpdateReport> {
   const { settings, dataFolder } = loaded
   const update = settings.catalog
@@ -89,7 +92,10 @@ async function createReport(
   const accepted = acceptedSlugs(accept, changes)
   const next = applyChanges(update, changes, accepted)
   const isWritten = next !== undefined && !dryRun
-  if (isWritten) writeUpdate(dataFolder, withSource(next, source, today))
+  if (isWritten) {
+    assertSettingsStayValid(loaded, next, environment)
+    writeUpdate(dataFolder, withSource(next, source, today))
+  }
   return {
     source,
     form: read.form,
@@ -170,13 +176,40 @@ function withSource(update: CatalogUpdate, source: string, date: string): Catalo
 
 const maxSources = 8
 
+/** Throws if the changes would keep a server from starting: the settings may name a model that they remove or add. */
+function assertSettingsStayValid(
+  { settings, file }: KnownSettings,
+  next: CatalogUpdate,
+  environment: CliContext['environment'],
+): void {
+  const problemsOf = (catalog: CatalogUpdate | undefined) =>
+    locateProblems(configurationProblems({ ...settings, ...(catalog && { catalog }) }, environment), file)
+  const known = new Set(problemsOf(settings.catalog).map(problemLine))
+  const found = problemsOf(next)
+    .map(problemLine)
+    .filter((line) => !known.has(line))
+  if (found.length === 0) return
+  throw new CommandError(
+    [
+      `With these changes, ${file ?? 'the settings'} would not be valid. The catalog has not changed.`,
+      ...found.slice(0, 10).map((line) => `  ${line}`),
+    ].join('\n'),
+  )
+}
+
 /** Replaces the file at once, so that a failure leaves the old one. Every account may read it: a server may have another. */
 function writeUpdate(dataFolder: string, update: CatalogUpdate): void {
   const file = catalogUpdateFile(dataFolder)
   const part = `${file}.${process.pid}.part`
+  // One that this account creates may be closed to the server.
+  if (!existsSync(dataFolder))
+    throw new CommandError(
+      `The data folder ${dataFolder} does not exist. Create it as the account of the server, or name another one with --data.`,
+    )
   try {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
-    writeFileSync(part, `${JSON.stringify(update, null, 1)}\n`, { mode: 0o644 })
+    writeFileSync(part, `${JSON.stringify(update, null, 1)}\n`, { flag: 'wx' })
+    // Whatever the umask is.
+    chmodSync(part, 0o644)
     moveIntoPlace(part, file)
   } catch (error) {
     rmSync(part, { force: true, recursive: true })

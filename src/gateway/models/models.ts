@@ -145,7 +145,7 @@ function routeProblems(
   { configured, missing }: ConfiguredProviders,
 ): SettingsProblem[] {
   if (!details.routes && unlistedReason === undefined)
-    return [{ path, message: `must have routes, because ${details.slug} is not in the built-in catalog.` }]
+    return [{ path, message: `must have routes, because ${details.slug} is not in the catalog.` }]
   return (details.routes ?? []).flatMap(({ provider, api }, index) => {
     const kind = configured.get(provider)?.kind
     const routePath = `${path}.routes[${index}]`
