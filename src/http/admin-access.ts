@@ -1,30 +1,46 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import {
   adminKeyPrefix,
+  type AdminPermission,
+  adminPermissions,
   type ApiKey,
   parseAdminKey,
   parseApiKey,
   verifySecret,
 } from '../domain/accounting/organization.ts'
 import { ApiError } from '../lib/errors/errors.ts'
-import { adminKeyRequired, invalidAdminKey } from '../lib/errors/http-errors.ts'
+import { adminKeyRequired, adminPermissionRequired, invalidAdminKey } from '../lib/errors/http-errors.ts'
 import { repeatEvery } from '../lib/time.ts'
 import type { KeyDirectory } from '../storage/ports/accounts.ts'
 import type { KnownAdminKey } from '../storage/ports/admin-keys.ts'
 import { bearerToken, type EndStream } from './authentication.ts'
 
+/** The admin key of a request. */
+export type AdminCaller = {
+  /** Null for WEIR_ADMIN_KEY. */
+  readonly id: string | null
+  readonly name: string
+  readonly permissions: readonly AdminPermission[]
+}
+
 /** Decides which requests come from an operator: those with WEIR_ADMIN_KEY or an admin key of the database. */
 export type AdminAccess = {
   /**
-   * Whether the bearer token of a request is an admin key. Throws 401 for an admin key that is not valid. A promise only if
-   * the key is not cached.
+   * The admin key that is the bearer token of a request; undefined for another token. Throws 401 for an admin key that is
+   * not valid. A promise only if the key is not cached.
    */
-  accepts(headers: Headers): boolean | Promise<boolean>
-  /** Throws 401 unless it is. */
-  require(headers: Headers): Promise<void>
-  /** Ends a stream of the operator within seconds after its admin key; for `StreamOptions`. */
-  watch(headers: Headers): (end: EndStream) => () => void
+  accepts(headers: Headers): AdminCaller | undefined | Promise<AdminCaller | undefined>
+  /** Returns that key; throws 401 without one, and 403 for one that lacks the permission, by default `read`. */
+  require(headers: Headers, permission?: AdminPermission): Promise<AdminCaller>
+  /**
+   * Ends a stream of the operator within seconds after its admin key, or the permission, by default `read`; for
+   * `StreamOptions`.
+   */
+  watch(headers: Headers, permission?: AdminPermission): (end: EndStream) => () => void
 }
+
+/** Whoever sets the environment of the gateway can do everything. */
+const configuredCaller: AdminCaller = { id: null, name: 'WEIR_ADMIN_KEY', permissions: adminPermissions }
 
 /** Milliseconds. With the age of a cached key, a stream ends at most three seconds after its key. */
 const watchIntervalMs = 2000
@@ -37,42 +53,45 @@ export function createAdminAccess(
 ): AdminAccess {
   const expected = configured ? digest(configured) : undefined
 
-  function accepts(headers: Headers): boolean | Promise<boolean> {
+  function accepts(headers: Headers): AdminCaller | undefined | Promise<AdminCaller | undefined> {
     const token = bearerToken(headers.get('authorization'))
-    if (token === undefined) return false
-    if (expected !== undefined && timingSafeEqual(digest(token), expected)) return true
-    if (!token.startsWith(adminKeyPrefix)) return false
+    if (token === undefined) return undefined
+    if (expected !== undefined && timingSafeEqual(digest(token), expected)) return configuredCaller
+    if (!token.startsWith(adminKeyPrefix)) return undefined
     const parts = parseAdminKey(token)
     if (parts === undefined) throw invalidAdminKey('malformed_key')
     const key = keys.find(parts.publicId)
-    if (key instanceof Promise) return key.then((found) => isValid(found, parts, now()))
-    return isValid(key, parts, now())
+    if (key instanceof Promise) return key.then((found) => callerOf(found, parts, now()))
+    return callerOf(key, parts, now())
   }
 
-  async function require(headers: Headers): Promise<void> {
-    if (!(await accepts(headers))) throw adminKeyRequired(wrongKeyOf(headers))
+  async function require(headers: Headers, permission: AdminPermission = 'read'): Promise<AdminCaller> {
+    const caller = await accepts(headers)
+    if (caller === undefined) throw adminKeyRequired(wrongKeyOf(headers))
+    if (caller.permissions.includes(permission)) return caller
+    throw adminPermissionRequired(permission, caller.id ?? undefined)
   }
 
   return {
     accepts,
     require,
-    watch: (headers) => (end) =>
+    watch: (headers, permission) => (end) =>
       repeatEvery(
         watchIntervalMs,
-        () => require(headers),
+        () => require(headers, permission),
         // While the database is unavailable, the stream goes on.
         (error) => void (error instanceof ApiError && error.status < 500 && end(error)),
       ).stop,
   }
 }
 
-/** Returns true; throws 401 for a key that is not valid. */
-function isValid(key: KnownAdminKey | undefined, { publicId, secret }: ApiKey, now: number): true {
+/** Throws 401 for a key that is not valid. */
+function callerOf(key: KnownAdminKey | undefined, { publicId, secret }: ApiKey, now: number): AdminCaller {
   if (key === undefined) throw invalidAdminKey('unknown_key')
   if (!verifySecret(secret, key.secretHash)) throw invalidAdminKey('wrong_secret')
   if (key.revokedAt !== null) throw invalidAdminKey('revoked_key', publicId)
   if (key.expiresAt !== null && key.expiresAt <= now) throw invalidAdminKey('expired_key', publicId)
-  return true
+  return { id: publicId, name: key.name, permissions: key.permissions }
 }
 
 function wrongKeyOf(headers: Headers): 'no_key' | 'api_key' | 'wrong_admin_key' {

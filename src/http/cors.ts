@@ -54,10 +54,16 @@ function preflight({ headers }: Request): Response {
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+/** Whether a request changes nothing, by its method. */
+export function isReading({ method }: Request): boolean {
+  return safeMethods.has(method)
+}
+
 /** Throws 403 if a page of an origin that is neither the gateway's own nor allowed sent a request that changes something. */
-export function requireOwnOrigin({ method, headers }: Request, allowed: readonly string[]): void {
+export function requireOwnOrigin(request: Request, allowed: readonly string[]): void {
+  const { headers } = request
   const origin = headers.get('origin')
-  if (origin === null || safeMethods.has(method) || allowed.includes(origin) || allowed.includes('*')) return
+  if (origin === null || isReading(request) || allowed.includes(origin) || allowed.includes('*')) return
   const host = URL.parse(origin)?.host
   if (host === undefined || host !== headers.get('host')?.trim().toLowerCase()) throw originForbidden()
 }

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AdminAccess } from '../../http/admin-access.ts'
-import { requireOwnOrigin } from '../../http/cors.ts'
+import { isReading, requireOwnOrigin } from '../../http/cors.ts'
 import { bodyErrors, type ErrorStatus, guardErrors } from '../../http/describe.ts'
 import { createBodyReader } from '../../http/json-body.ts'
 import { decodablePath } from '../../http/routing.ts'
@@ -19,13 +19,16 @@ export type AdminGuardDependencies = {
 /** In bytes. */
 const maxBody = 64 * 1024
 
-/** Accepts only admin keys, before the body is read. */
+/**
+ * Accepts only admin keys, before the body is read: for a change, those with the permission `write`. Routes have that key as
+ * `operator`.
+ */
 export function createAdminGuard({ adminAccess, cors }: AdminGuardDependencies) {
   return new Elysia({ name: 'admin-guard' })
     .derive(async function requireOperator({ request }) {
-      await adminAccess.require(request.headers)
+      const operator = await adminAccess.require(request.headers, isReading(request) ? 'read' : 'write')
       requireOwnOrigin(request, cors)
-      return {}
+      return { operator }
     })
     .use(decodablePath())
     .decorate('readChange', createChangeReader())

@@ -116,8 +116,8 @@ export function createUsageGuard({ keys, limits, adminAccess }: UsageGuardDepend
   const admit = admission(limits)
   return new Elysia({ name: 'usage-guard' })
     .derive(async function authenticate({ request: { headers } }) {
-      const isOperator = await adminAccess.accepts(headers)
-      return { caller: isOperator ? undefined : await authenticateHeaders(keys, headers) }
+      const operator = await adminAccess.accepts(headers)
+      return { caller: operator ? undefined : await authenticateHeaders(keys, headers) }
     })
     .derive(async function admitCaller({ caller, request, set }) {
       const admitted = caller && (await admit({ caller, request, set }))

@@ -1,4 +1,4 @@
-import type { AdminAccess } from '../../http/admin-access.ts'
+import type { AdminAccess, AdminCaller } from '../../http/admin-access.ts'
 import { metricsForbidden } from '../../lib/errors/http-errors.ts'
 
 /** The metrics page, with its access check. */
@@ -23,8 +23,8 @@ export function createMetricsPage(
   host: () => string = () => '',
 ): MetricsPage {
   let peers: Peers | undefined
-  const renderFor = (hasAccess: boolean) => {
-    if (!hasAccess) throw metricsForbidden()
+  const renderFor = (access: true | AdminCaller | undefined) => {
+    if (access === undefined) throw metricsForbidden()
     return metrics.render()
   }
 
@@ -33,8 +33,8 @@ export function createMetricsPage(
     render(request) {
       const address = peers?.requestIP(request)?.address ?? ''
       const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
-      const hasAccess = isLocal || adminAccess.accepts(request.headers)
-      return hasAccess instanceof Promise ? hasAccess.then(renderFor) : renderFor(hasAccess)
+      const access = isLocal || adminAccess.accepts(request.headers)
+      return access instanceof Promise ? access.then(renderFor) : renderFor(access)
     },
   }
 }

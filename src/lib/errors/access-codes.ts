@@ -59,6 +59,10 @@ export const accessCodes = {
     'Use a valid one. `weir admin-keys list` shows their states.',
     401,
   ),
+  admin_permission_required: forbidden(
+    'The admin key has no permission to change the gateway, or to read what clients have sent and received.',
+    'Use an admin key with the permission that the message names. `weir admin-keys list` shows which have it.',
+  ),
   rate_limit_exceeded: {
     status: 429,
     type: ['requests', 'tokens'],

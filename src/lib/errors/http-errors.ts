@@ -48,6 +48,16 @@ export function invalidAdminKey(reason: KeyRejection, key?: string): ApiError {
   return unauthorized(message, 'invalid_admin_key', { reason, key })
 }
 
+/** 403: the admin key lacks a permission; `key` is its public id. */
+export function adminPermissionRequired(permission: string, key: string | undefined): ApiError {
+  const list = [...new Set(['read', permission])].join()
+  const message =
+    `This endpoint requires an admin key with the permission “${permission}”, which this one does not have. ` +
+    `${adminKeyRemedy} --permissions ${list}`
+  const options = { type: 'permission_error', code: 'admin_permission_required', log: { key } } as const
+  return new ApiError(403, message, options)
+}
+
 function unauthorized(message: string, code: ErrorCode | null, log: RejectionDetails): ApiError {
   const headers = { 'www-authenticate': 'Bearer realm="weir"' }
   return new ApiError(401, message, { code, headers, log })

@@ -1,3 +1,4 @@
+import type { AdminPermission } from '../../domain/accounting/organization.ts'
 import type { Secret } from '../../lib/secret.ts'
 
 /** A key of an operator without its secret. Times are milliseconds since 1970. */
@@ -8,12 +9,15 @@ export type AdminKeyRecord = {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  readonly permissions: readonly AdminPermission[]
 }
 
 /** A new admin key with its secret, which is not stored and cannot be shown again. */
 export type NewAdminKey = { readonly record: AdminKeyRecord; readonly key: Secret }
 
-export type AdminKeyInput = Pick<AdminKeyRecord, 'name' | 'expiresAt'>
+/** Without permissions, the key reads and writes. */
+export type AdminKeyInput = Pick<AdminKeyRecord, 'name' | 'expiresAt'> &
+  Partial<Pick<AdminKeyRecord, 'permissions'>>
 
 /** The admin keys of a gateway. Each function rejects with a message for the operator. */
 export type AdminKeys = {
@@ -26,6 +30,6 @@ export type AdminKeys = {
 }
 
 /** A stored admin key, for authentication. */
-export type KnownAdminKey = Pick<AdminKeyRecord, 'id' | 'expiresAt' | 'revokedAt'> & {
+export type KnownAdminKey = Omit<AdminKeyRecord, 'last4' | 'createdAt'> & {
   readonly secretHash: Uint8Array
 }

@@ -109,7 +109,11 @@ export const api_keys = sqliteTable(
 )
 
 /** The keys of operators, which belong to no organization. */
-export const admin_keys = sqliteTable('admin_keys', secretColumns())
+export const admin_keys = sqliteTable('admin_keys', {
+  ...secretColumns(),
+  /** An array as JSON; null for a key of an earlier version, which reads and writes. */
+  permissions: text(),
+})
 
 /**
  * What is spent of the budget of an organization, a project or a key in one period. The period is part of the key: a budget

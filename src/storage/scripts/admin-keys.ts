@@ -1,5 +1,11 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
-import { createApiKey, hashSecret, printAdminKey } from '../../domain/accounting/organization.ts'
+import {
+  type AdminPermission,
+  createApiKey,
+  defaultAdminPermissions,
+  hashSecret,
+  printAdminKey,
+} from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
 import { noAdminKeyWithId } from '../common/account-rules.ts'
 import type {
@@ -10,14 +16,15 @@ import type {
   NewAdminKey,
 } from '../ports/admin-keys.ts'
 import { admin_keys } from '../schema/organizations.ts'
-import { insertInto, select, update } from '../sql.ts'
+import { insertInto, type RowOf, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { textsOf } from './allowance.ts'
 
 /** The admin keys of a database. `now` returns milliseconds since 1970. */
 export function createAdminKeys({ read, transact }: ScriptRunner, now: () => number = Date.now): AdminKeys {
   return {
     create: (input) => transact(() => createAdminKey(input, now())),
-    list: () => read(selectAll),
+    list: () => read(listAdminKeys),
     revoke: (id) => transact(() => revokeAdminKey(id, now())),
   }
 }
@@ -26,13 +33,16 @@ export function createAdminKeys({ read, transact }: ScriptRunner, now: () => num
 const listedAfterExpiryMs = 30 * 86_400_000
 
 /** Creates a random admin key. */
-export function* createAdminKey({ name, expiresAt }: AdminKeyInput, now: number): Script<NewAdminKey> {
+export function* createAdminKey(
+  { name, expiresAt, permissions = defaultAdminPermissions }: AdminKeyInput,
+  now: number,
+): Script<NewAdminKey> {
   yield* removeExpired({ before: now - listedAfterExpiryMs })
   const key = createApiKey()
   const { publicId: id, secret } = key
-  const record = { id, name, last4: secret.slice(-4), createdAt: now, expiresAt, revokedAt: null }
-  yield* insertKey({ ...record, secretHash: hashSecret(secret) })
-  return { record, key: new Secret(printAdminKey(key)) }
+  const row = { id, name, last4: secret.slice(-4), createdAt: now, expiresAt, revokedAt: null }
+  yield* insertKey({ ...row, permissions: JSON.stringify(permissions), secretHash: hashSecret(secret) })
+  return { record: { ...row, permissions }, key: new Secret(printAdminKey(key)) }
 }
 
 const removeExpired = statement(
@@ -40,7 +50,7 @@ const removeExpired = statement(
     sql<never>`delete from ${admin_keys} where ${lt(admin_keys.expires_at, values.before)}`,
 )
 
-const insertKey = statement((values: Parameters<AdminKeyRecord & { secretHash: Uint8Array }>) =>
+const insertKey = statement((values: Parameters<RowOf<typeof recordFields> & { secretHash: Uint8Array }>) =>
   insertInto(admin_keys, {
     public_id: values.id,
     name: values.name,
@@ -49,6 +59,7 @@ const insertKey = statement((values: Parameters<AdminKeyRecord & { secretHash: U
     created_at: values.createdAt,
     expires_at: values.expiresAt,
     revoked_at: values.revokedAt,
+    permissions: values.permissions,
   }),
 )
 
@@ -59,6 +70,20 @@ const recordFields = {
   createdAt: admin_keys.created_at,
   expiresAt: admin_keys.expires_at,
   revokedAt: admin_keys.revoked_at,
+  permissions: admin_keys.permissions,
+}
+
+/** A row with its permissions read. */
+function withPermissions<Row extends { readonly permissions: string | null }>(row: Row) {
+  const permissions =
+    row.permissions === null
+      ? defaultAdminPermissions
+      : (textsOf(row.permissions) as readonly AdminPermission[])
+  return { ...row, permissions }
+}
+
+function* listAdminKeys(): Script<readonly AdminKeyRecord[]> {
+  return (yield* selectAll()).map(withPermissions)
 }
 
 const selectAll = statement(() =>
@@ -69,7 +94,7 @@ function* revokeAdminKey(id: string, now: number): Script<AdminKeyRecord> {
   yield* setRevoked({ id, now })
   const [record] = yield* selectRecord({ id })
   if (record === undefined) throw noAdminKeyWithId(id)
-  return record
+  return withPermissions(record)
 }
 
 const setRevoked = statement((values: Parameters<{ id: string; now: number }>) =>
@@ -97,16 +122,19 @@ const selectValid = statement((values: Parameters<{ now: number }>) => {
 
 /** Finds an admin key for authentication. */
 export function* findKnownAdminKey(id: string): Script<KnownAdminKey | undefined> {
-  return (yield* selectKnown({ id }))[0]
+  const [row] = yield* selectKnown({ id })
+  return row && withPermissions(row)
 }
 
 const selectKnown = statement((values: Parameters<{ id: string }>) =>
   select(
     {
       id: admin_keys.public_id,
+      name: admin_keys.name,
       secretHash: admin_keys.secret_hash,
       expiresAt: admin_keys.expires_at,
       revokedAt: admin_keys.revoked_at,
+      permissions: admin_keys.permissions,
     },
     sql`from ${admin_keys} where ${eq(admin_keys.public_id, values.id)}`,
   ),

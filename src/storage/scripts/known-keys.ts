@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { noLimits } from '../../domain/accounting/allowance.ts'
-import { createApiKey, type KeyPermission } from '../../domain/accounting/organization.ts'
+import { adminPermissions, createApiKey, type KeyPermission } from '../../domain/accounting/organization.ts'
 import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
 import type { KnownKey, KnownParent } from '../ports/accounts.ts'
 import type { Bootstrap, BootstrapInput } from '../ports/storage.ts'
@@ -24,11 +24,9 @@ export function* bootstrap({ configured, admin }: BootstrapInput, now: number): 
   const input = { organization: defaultOrganization, name: 'first key', expiresAt: null }
   const apiKey = yield* createKey(input, now, { key })
   if (!admin) return { apiKey, hasAdminKey: false }
-  return {
-    apiKey,
-    adminKey: yield* createAdminKey({ name: 'first admin key', expiresAt: null }, now),
-    hasAdminKey: true,
-  }
+  // Whoever starts an empty database owns all that will be in it.
+  const firstAdmin = { name: 'first admin key', expiresAt: null, permissions: adminPermissions }
+  return { apiKey, adminKey: yield* createAdminKey(firstAdmin, now), hasAdminKey: true }
 }
 
 const findAny = statement(() =>

@@ -13,6 +13,7 @@ async function startWithKeys(environment: Readonly<Record<string, string>> = {})
   return {
     app,
     adminKeys: database.adminKeys,
+    rows: database.rows,
     async [Symbol.asyncDispose]() {
       await app.stop()
       await database[Symbol.asyncDispose]()
@@ -113,15 +114,39 @@ test('the admin API says what was sent instead of an admin key, and how to creat
     })
 })
 
-test('the stream of live requests ends when its admin key is revoked', async () => {
+test.each([
+  ['is revoked', 'revoked_at = 1'],
+  ['loses the permission', "permissions = '[]'"],
+])('the stream of live requests ends when its admin key %s', async (_, change) => {
   await using gateway = await startWithKeys()
   const { record, key } = await gateway.adminKeys.create({ name: 'ada', expiresAt: null })
   const headers = { authorization: `Bearer ${key.reveal()}`, accept: 'text/event-stream' }
   const reply = await gateway.app.request('/admin/requests', { headers })
   expect(reply.status).toBe(200)
   const pieces = readPieces(reply)
-  await gateway.adminKeys.revoke(record.id)
+  await gateway.rows(`update admin_keys set ${change} where public_id = '${record.id}'`)
   while ((await pieces.next()) !== undefined);
+})
+
+test('an admin key without the permission for a change is a 403 that says how to create one that has it', async () => {
+  await using gateway = await startWithKeys()
+  const input = { name: 'ada', expiresAt: null, permissions: ['read'] } as const
+  const { record, key } = await gateway.adminKeys.create(input)
+  const headers = { authorization: `Bearer ${key.reveal()}` }
+  const reply = await gateway.app.request('/admin/keys', { method: 'POST', headers, body: {} })
+  expect([reply.status, await reply.json()]).toEqual([
+    403,
+    {
+      error: {
+        message: `This endpoint requires an admin key with the permission “write”, which this one does not have. ${createHint} --permissions read,write`,
+        type: 'permission_error',
+        code: 'admin_permission_required',
+        param: null,
+      },
+    },
+  ])
+  expect(await gateway.app.requestLines.of(reply)).toMatchObject({ key: record.id })
+  expect((await replyOf(gateway.app, '/admin/keys', key.reveal())).status).toBe(200)
 })
 
 test('the first start of a database makes an admin key, unless the environment chooses the keys', async () => {

@@ -17,12 +17,28 @@ testStores((open) => {
       createdAt: 1000,
       expiresAt: 5000,
       revokedAt: null,
+      permissions: ['read', 'write'],
     })
     const found = await store.findAdminKey(parts.publicId)
-    expect(found).toMatchObject({ id: parts.publicId, expiresAt: 5000, revokedAt: null })
+    const identity = { id: parts.publicId, name: 'ada', permissions: ['read', 'write'] }
+    expect(found).toMatchObject({ ...identity, expiresAt: 5000, revokedAt: null })
     expect(hashSecret(parts.secret).equals(found!.secretHash)).toBe(true)
     expect(await store.findAdminKey('unknown00000')).toBeUndefined()
     expect(await store.adminKeys().list()).toEqual([record])
+  })
+
+  test('an admin key has the permissions that are chosen, and one of an earlier version reads and writes', async () => {
+    const store = await open()
+    const keys = store.adminKeys(() => 1000)
+    const { record } = await keys.create({ name: 'ada', expiresAt: null, permissions: ['read', 'content'] })
+    const { id } = record
+    expect([record, ...(await keys.list()), await store.findAdminKey(id)]).toEqual(
+      Array(3).fill(expect.objectContaining({ permissions: ['read', 'content'] })),
+    )
+    await store.rows(`update admin_keys set permissions = null where public_id = '${id}'`)
+    expect([await store.findAdminKey(id), await keys.revoke(id)]).toEqual(
+      Array(2).fill(expect.objectContaining({ permissions: ['read', 'write'] })),
+    )
   })
 
   test('several admin keys are listed in the order of their creation, and each is revoked for itself', async () => {
@@ -56,7 +72,11 @@ testStores((open) => {
     const first = await store.bootstrap({ admin: true })
     expect(first.hasAdminKey).toBe(true)
     expect(await store.adminKeys().list()).toEqual([first.adminKey!.record])
-    expect(first.adminKey!.record).toMatchObject({ name: 'first admin key', expiresAt: null })
+    expect(first.adminKey!.record).toMatchObject({
+      name: 'first admin key',
+      expiresAt: null,
+      permissions: ['read', 'write', 'content'],
+    })
     expect(await store.bootstrap({ admin: true })).toEqual({ hasAdminKey: true })
     await store.adminKeys().revoke(first.adminKey!.record.id)
     expect(await store.bootstrap({ admin: true })).toEqual({ hasAdminKey: false })

@@ -11,6 +11,7 @@ import projectTotals from '../../../../drizzle/postgres/0009_project_totals.sql'
 import webhooks from '../../../../drizzle/postgres/0010_webhooks.sql' with { type: 'text' }
 import expiringKeys from '../../../../drizzle/postgres/0011_expiring_keys.sql' with { type: 'text' }
 import usageBlocks from '../../../../drizzle/postgres/0012_usage_blocks.sql' with { type: 'text' }
+import adminPermissions from '../../../../drizzle/postgres/0013_admin_key_permissions.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -30,6 +31,7 @@ export const migrations: readonly string[] = [
   webhooks,
   expiringKeys,
   usageBlocks,
+  adminPermissions,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */
