@@ -68,8 +68,10 @@ export function createAdminAccess(
   async function require(headers: Headers, permission: AdminPermission = 'read'): Promise<AdminCaller> {
     const caller = await accepts(headers)
     if (caller === undefined) throw adminKeyRequired(wrongKeyOf(headers))
-    if (caller.permissions.includes(permission)) return caller
-    throw adminPermissionRequired(permission, caller.id ?? undefined)
+    const { id, permissions } = caller
+    if (permissions.includes(permission)) return caller
+    const all = adminPermissions.filter((one) => one === permission || permissions.includes(one))
+    throw adminPermissionRequired(permission, all, id ?? undefined)
   }
 
   return {

@@ -55,7 +55,7 @@ function preflight({ headers }: Request): Response {
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Whether a request changes nothing, by its method. */
-export function isReading({ method }: Request): boolean {
+export function isReading({ method }: Pick<Request, 'method'>): boolean {
   return safeMethods.has(method)
 }
 

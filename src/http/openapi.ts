@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 import { isDeepStrictEqual } from 'node:util'
+import type { AdminPermission } from '../domain/accounting/organization.ts'
 import { fieldsOf, type Json, type JsonObject, listOf } from '../lib/json/json.ts'
+import { isReading } from './cors.ts'
 import { describe, type Tag } from './describe.ts'
 import { FreeObject } from './schema.ts'
 
@@ -66,10 +68,14 @@ const apiDescription =
   'works with the base URL of the gateway and one of its API keys. Every response has the ID of its request in the ' +
   'header `x-request-id`. Errors have a message for people and a code for programs.'
 
-/** The operation that the route describes. */
-function operationOf({ hooks }: DescribedRoute): JsonObject {
+/** The operation that the route describes; one of the admin API with the permission that its guard requires. */
+function operationOf(route: DescribedRoute): JsonObject {
   // Through JSON, which drops the symbols and functions of the schemas.
-  return JSON.parse(JSON.stringify(fieldsOf(fieldsOf(hooks).detail)))
+  const operation: JsonObject = JSON.parse(JSON.stringify(fieldsOf(fieldsOf(route.hooks).detail)))
+  if (!listOf(operation.tags).includes('Admin' satisfies Tag)) return operation
+  const permission: AdminPermission = isReading(route) ? 'read' : 'write'
+  const description = `${operation.description} Requires an admin key with the permission \`${permission}\`.`
+  return { ...operation, description }
 }
 
 /** The path with its parameters in braces; a wildcard takes the name of the last path parameter. */

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { adminKeyRoutes } from './admin-key-routes.ts'
 import { type AdminGuardDependencies, createAdminGuard } from './admin-guard.ts'
 import { keyAdminRoutes } from './key-routes.ts'
 import { createKeyService } from './keys.ts'
@@ -21,6 +22,7 @@ export type AdminDependencies = AdminGuardDependencies &
 export function adminRoutes(parts: AdminDependencies) {
   const guard = createAdminGuard(parts)
   return new Elysia({ name: 'admin' })
+    .use(adminKeyRoutes(guard))
     .use(organizationAdminRoutes(guard, createOrganizationService(parts)))
     .use(keyAdminRoutes(guard, createKeyService(parts)))
     .use(projectAdminRoutes(guard, createProjectService(parts)))

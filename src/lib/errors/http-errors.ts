@@ -48,12 +48,15 @@ export function invalidAdminKey(reason: KeyRejection, key?: string): ApiError {
   return unauthorized(message, 'invalid_admin_key', { reason, key })
 }
 
-/** 403: the admin key lacks a permission; `key` is its public id. */
-export function adminPermissionRequired(permission: string, key: string | undefined): ApiError {
-  const list = [...new Set(['read', permission])].join()
+/** 403: the admin key lacks a permission; `all` are those of a key that replaces it, `key` is its public id. */
+export function adminPermissionRequired(
+  permission: string,
+  all: readonly string[],
+  key: string | undefined,
+): ApiError {
   const message =
     `This endpoint requires an admin key with the permission “${permission}”, which this one does not have. ` +
-    `${adminKeyRemedy} --permissions ${list}`
+    `${adminKeyRemedy} --permissions ${all.join()}`
   const options = { type: 'permission_error', code: 'admin_permission_required', log: { key } } as const
   return new ApiError(403, message, options)
 }

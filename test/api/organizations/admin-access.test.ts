@@ -5,6 +5,7 @@ import { firstKey } from '../../support/app.ts'
 import { adminKey, adminLines, requestAdmin, startAdmin } from '../support/admin.ts'
 
 const endpoints = [
+  ['GET', 'admin_key'],
   ['GET', 'organizations'],
   ['POST', 'organizations'],
   ['GET', 'organizations/default'],

@@ -22,6 +22,7 @@ export const interfaceNow = {
   'DELETE /v1/responses/{id}': [200, 400, 401, 403, 404, 429, 500, 503],
   'POST /v1/messages': [200, 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
   'POST /v1/messages/count_tokens': [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503],
+  'GET /admin/admin_key': [200, 401, 403, 500, 503],
   'GET /admin/organizations': [200, 400, 401, 403, 500, 503],
   'POST /admin/organizations': [200, 400, 401, 403, 408, 413, 415, 500, 503],
   'GET /admin/organizations/{organization}': [200, 401, 403, 404, 500, 503],
