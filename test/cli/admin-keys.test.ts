@@ -28,9 +28,11 @@ test('weir admin-keys create prints the new key alone on standard output, and it
   const { code, out, err } = await run(adminKeys, 'create', '--name', 'ada')
   const [, id = ''] = keyForm.exec(out) ?? []
   expect({ code, id }).toEqual({ code: 0, id: expect.stringMatching(/^\w{12}$/) })
-  expect(err).toBe('The admin key is shown only once. It works until it is revoked.')
+  expect(err).toBe(
+    'The admin key is shown only once. It works until it is revoked. Permissions: read, write.',
+  )
   const listing = await run(adminKeys, 'list')
-  expect(listing.out).toMatch(new RegExp(`^ada +${id} +active +20.* +never$`, 'm'))
+  expect(listing.out).toMatch(new RegExp(`^ada +${id} +read,write +active +20.* +never$`, 'm'))
   expect((await run(adminKeys, 'list', '--json')).out + listing.out).not.toContain(out.slice(-32))
 })
 
@@ -44,6 +46,7 @@ test('weir admin-keys create --json prints all properties with the key', async (
     key,
     name: 'unnamed',
     last4: key.slice(-4),
+    permissions: ['read', 'write'],
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     expires_at: expect.any(String),
     revoked_at: null,
@@ -51,6 +54,22 @@ test('weir admin-keys create --json prints all properties with the key', async (
   const days = (Date.parse(created.expires_at) - before) / 86_400_000
   expect(days).toBeWithin(90, 91)
   expect(JSON.parse((await run(adminKeys, 'list', '--json')).out)).toEqual([listed])
+})
+
+test('weir admin-keys create --permissions always includes read, and names what is not a permission', async () => {
+  const { say: run } = startedScenario()
+  const created = async (list: string) => {
+    const { out } = await run(adminKeys, 'create', '--permissions', list, '--json')
+    return JSON.parse(out).permissions
+  }
+  expect(await created('content,write')).toEqual(['read', 'write', 'content'])
+  expect(await created('read')).toEqual(['read'])
+  expect((await run(adminKeys, 'list')).out).toMatch(/^unnamed +\w{12} +read +active /m)
+  for (const list of ['admin', 'read,,write', 'none'])
+    expect(await run(adminKeys, 'create', '--permissions', list)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--permissions must be a list of read, write, content, not “'),
+    })
 })
 
 test('weir admin-keys revoke accepts an id or a whole key, and prints neither its secret nor that of another kind', async () => {

@@ -9,7 +9,7 @@ import { looksSecret, shortText } from '../../lib/text.ts'
 import type { KeyChange } from '../../storage/ports/accounts.ts'
 import type { FlagValues } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { invalidFlag, limitFlags, readLimits, readList } from './limit-flags.ts'
+import { invalidFlag, limitFlags, readLimits, readList, readNames } from './limit-flags.ts'
 
 /** The flags of the properties of a key, besides its organization. */
 export const keyFlags = {
@@ -68,11 +68,7 @@ function readNote(text: string | undefined): string | null | undefined {
 function readPermissions(text: string | undefined): readonly KeyPermission[] | undefined {
   if (text === undefined) return undefined
   const rule = `a list of ${keyPermissions.join(', ')}, or none`
-  return readList(text, 'keys', 'permissions', rule).map((name) => {
-    const permission = keyPermissions.find((candidate) => candidate === name)
-    if (permission === undefined) throw invalidFlag('keys', 'permissions', rule, text)
-    return permission
-  })
+  return readNames(text, 'keys', 'permissions', keyPermissions, rule)
 }
 
 /** Returns the id in an argument that is an id or a whole key. Throws `UsageError`, which never contains a secret. */

@@ -94,6 +94,21 @@ export function readList(text: string, command: string, flag: string, rule: stri
   return [...new Set(entries)]
 }
 
+/** Reads a list of some of these names, as `readList` does. */
+export function readNames<Name extends string>(
+  text: string,
+  command: string,
+  flag: string,
+  names: readonly Name[],
+  rule: string,
+): readonly Name[] {
+  return readList(text, command, flag, rule).map((entry) => {
+    const name = names.find((candidate) => candidate === entry)
+    if (name === undefined) throw invalidFlag(command, flag, rule, text)
+    return name
+  })
+}
+
 function readEnabled(
   { enable, disable }: { readonly enable?: boolean; readonly disable?: boolean },
   command: string,

@@ -1,8 +1,14 @@
-import { adminKeyPrefix, parseAdminKey, parseApiKey } from '../../domain/accounting/organization.ts'
+import {
+  adminKeyPrefix,
+  type AdminPermission,
+  adminPermissions,
+  parseAdminKey,
+  parseApiKey,
+} from '../../domain/accounting/organization.ts'
 import { parseLifetime } from '../../http/expiry.ts'
 import { looksSecret, shortText } from '../../lib/text.ts'
 import type { AdminKeyRecord } from '../../storage/ports/admin-keys.ts'
-import { invalidFlag } from '../accounts/limit-flags.ts'
+import { invalidFlag, readNames } from '../accounts/limit-flags.ts'
 import { timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -11,9 +17,9 @@ import { fittingTable, jsonText } from '../output.ts'
 import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const usage = `Usage
-  weir admin-keys create [--name TEXT] [--expires 90d]
+  weir admin-keys create [--name TEXT] [--expires 90d] [--permissions LIST]
                                  create an admin key and print it, once
-  weir admin-keys list           list admin keys with their IDs
+  weir admin-keys list           list admin keys with their IDs and permissions
   weir admin-keys revoke ID      revoke an admin key; requests with it are rejected with 401
 
 Creates and manages the keys of operators: the bearer tokens of the admin API, of the operator's
@@ -21,7 +27,8 @@ part of the page, of the usage of all organizations, and of GET /metrics from ot
 They open no model; API keys do, which are managed with weir keys. The changes apply to running
 servers within a second. The environment variable WEIR_ADMIN_KEY of a server is another admin key.
 
-To replace an admin key, create another one, and revoke the old one when it is no longer used.
+The permissions of an admin key do not change. To replace it, create another one, and revoke the
+old one when it is no longer used.
 
 Arguments
   ID                             the ID of an admin key: the part between “${adminKeyPrefix}” and the
@@ -30,10 +37,13 @@ Arguments
 Flags of create
   --name TEXT                    who or what uses the admin key; default: unnamed
   --expires 90d                  when the admin key expires, from now; default: never
+  --permissions LIST             what the admin key may do, beside “read”, which each one may: “write”
+                                 changes the gateway, “content” reads what clients have sent and
+                                 received; default: read,write
 
 Examples
   weir admin-keys create --name ada
-  weir admin-keys create --name grafana --expires 90d
+  weir admin-keys create --name grafana --permissions read --expires 90d
   weir admin-keys revoke 2gKUg9XE1oXC
 
 ${commonFlagsHelp}`
@@ -45,9 +55,15 @@ export const command: Command = {
 }
 
 async function create(args: readonly string[], context: CliContext): Promise<number> {
-  const signature = { command: 'admin-keys create', flags: { name: 'text', expires: 'text' } } as const
-  const { flags } = parseFlags(args, signature)
-  const input = { name: flags.name ?? 'unnamed', expiresAt: readExpiry(flags.expires) }
+  const { flags } = parseFlags(args, {
+    command: 'admin-keys create',
+    flags: { name: 'text', expires: 'text', permissions: 'text' },
+  })
+  const input = {
+    name: flags.name ?? 'unnamed',
+    expiresAt: readExpiry(flags.expires),
+    ...(flags.permissions !== undefined && { permissions: readPermissions(flags.permissions) }),
+  }
   const { record, key } = await withExistingStorage(flags, context, ({ adminKeys }) =>
     adminKeys.create(input),
   )
@@ -58,8 +74,17 @@ async function create(args: readonly string[], context: CliContext): Promise<num
   }
   context.out(key.reveal())
   const end = record.expiresAt === null ? 'it is revoked' : timeCell(record.expiresAt)
-  context.err(`The admin key is shown only once. It works until ${end}.`)
+  const may = record.permissions.join(', ')
+  context.err(`The admin key is shown only once. It works until ${end}. Permissions: ${may}.`)
   return 0
+}
+
+/** Adds `read`, which every admin key has. */
+function readPermissions(text: string): readonly AdminPermission[] {
+  const rule = `a list of ${adminPermissions.join(', ')}`
+  const names = readNames(text, 'admin-keys', 'permissions', adminPermissions, rule)
+  if (names.length === 0) throw invalidFlag('admin-keys', 'permissions', rule, text)
+  return adminPermissions.filter((permission) => permission === 'read' || names.includes(permission))
 }
 
 function readExpiry(text: string | undefined): number | null {
@@ -86,6 +111,7 @@ function keyTable(keys: readonly AdminKeyRecord[], now: number, width?: number):
     [
       { title: 'NAME', value: ({ name }) => name },
       { title: 'ID', value: ({ id }) => id },
+      { title: 'PERMISSIONS', value: ({ permissions }) => permissions.join() },
       { title: 'STATE', value: (key) => stateOf(key, now) },
       { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
       { title: 'EXPIRES', value: ({ expiresAt }) => (expiresAt === null ? 'never' : timeCell(expiresAt)) },
@@ -123,9 +149,9 @@ function idOf(argument: string): string {
 }
 
 /** An admin key without its secret, as `--json` prints it. */
-function render({ id, name, last4, createdAt, expiresAt, revokedAt }: AdminKeyRecord) {
+function render({ id, name, last4, permissions, createdAt, expiresAt, revokedAt }: AdminKeyRecord) {
   const [created_at, expires_at, revoked_at] = [createdAt, expiresAt, revokedAt].map((time) =>
     time === null ? null : new Date(time).toISOString(),
   )
-  return { id, name, last4, created_at, expires_at, revoked_at }
+  return { id, name, last4, permissions, created_at, expires_at, revoked_at }
 }
