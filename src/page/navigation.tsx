@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import { Button } from './components/button.tsx'
+import { Badge } from './components/facts.tsx'
 import { Icon, Logo } from './components/icon.tsx'
 import { routeHash } from './route.ts'
 import { useSession } from './session.tsx'
@@ -17,7 +18,7 @@ export function Navigation(props: {
   readonly onKeys: () => void
 }) {
   const { current } = props
-  const { adminKey } = useSession().keys
+  const { keys, may } = useSession()
   const [open, setOpen] = useState(false)
   return (
     <header class={open ? 'sidebar open' : 'sidebar'}>
@@ -29,7 +30,9 @@ export function Navigation(props: {
       </div>
       <nav aria-label="Views" onClick={() => setOpen(false)}>
         <Section title="Organization" views={organizationViews} current={current} />
-        {adminKey !== undefined && <Section title="Operator" views={operatorViews} current={current} />}
+        {keys.adminKey !== undefined && (
+          <Section title="Operator" views={operatorViews} current={current} readOnly={!may('write')} />
+        )}
       </nav>
       <div class="tools">
         <ThemeButton />
@@ -44,11 +47,14 @@ function Section(props: {
   readonly title: string
   readonly views: readonly View[]
   readonly current: string | undefined
+  readonly readOnly?: boolean
 }) {
   const id = useId()
   return (
     <div>
-      <h2 id={id}>{props.title}</h2>
+      <h2 id={id}>
+        {props.title} {props.readOnly && <Badge>read only</Badge>}
+      </h2>
       <ul aria-labelledby={id}>
         {props.views.map((view) => (
           <ViewLink key={view.id} view={view} current={view.id === props.current} />

@@ -3,8 +3,15 @@ import { useContext, useMemo, useState } from 'preact/hooks'
 import { type ApiClient, createApiClient } from './api/client.ts'
 import { ApiFailure } from './api/failure.ts'
 
-/** The keys that this tab has: one of an organization, one of an operator, or both. */
-export type Keys = { readonly apiKey?: string; readonly adminKey?: string }
+/** What an admin key may do. */
+export type AdminPermission = 'read' | 'write' | 'content'
+
+/** The keys that this tab has: one of an organization, one of an operator with what it may do, or both. */
+export type Keys = {
+  readonly apiKey?: string
+  readonly adminKey?: string
+  readonly permissions?: readonly AdminPermission[]
+}
 
 /** The keys of this tab, and the clients that use them. */
 type Session = {
@@ -13,11 +20,16 @@ type Session = {
   readonly api?: ApiClient
   /** Calls the API with the admin key; absent without one. */
   readonly admin?: ApiClient
+  /** Whether there is an admin key with the permission. The gateway decides; here it is about what the page offers. */
+  may(permission: AdminPermission): boolean
   /** Adds keys, or replaces those of the same kind. */
   add(keys: Keys): void
   /** Forgets all keys. */
   signOut(): void
 }
+
+/** Those of an admin key that this tab has from a page without permissions. */
+const defaultPermissions: readonly AdminPermission[] = ['read', 'write']
 
 const SessionContext = createContext<Session | undefined>(undefined)
 
@@ -33,6 +45,8 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
       keys,
       ...(keys.apiKey !== undefined && { api: createApiClient(keys.apiKey) }),
       ...(keys.adminKey !== undefined && { admin: createApiClient(keys.adminKey) }),
+      may: (permission) =>
+        keys.adminKey !== undefined && (keys.permissions ?? defaultPermissions).includes(permission),
       add: (added) => store({ ...keys, ...added }),
       signOut: () => store({}),
     }
@@ -77,10 +91,10 @@ const adminKeyPrefix = 'sk-weir-admin-'
 async function identifyKey(key: string): Promise<Keys> {
   const client = createApiClient(key)
   const isApiKey = key.startsWith(keyPrefix) && !key.startsWith(adminKeyPrefix)
-  const asApiKey = isApiKey ? await rejectionOf(client.get('/v1/models')) : unknownKey
-  if (asApiKey === undefined) return { apiKey: key }
-  const asAdminKey = await rejectionOf(client.get('/admin/organizations', { query: { limit: 1 } }))
-  if (asAdminKey === undefined) return { adminKey: key }
+  const asApiKey = isApiKey ? await replyTo(client.get('/v1/models')) : unknownKey
+  if (!(asApiKey instanceof ApiFailure)) return { apiKey: key }
+  const asAdminKey = await replyTo(client.get<Required<Pick<Keys, 'permissions'>>>('/admin/admin_key'))
+  if (!(asAdminKey instanceof ApiFailure)) return { adminKey: key, permissions: asAdminKey.permissions }
   throw asAdminKey.code === 'invalid_admin_key' ? asAdminKey : asApiKey
 }
 
@@ -90,11 +104,10 @@ const unknownKey = new ApiFailure(
   { status: 401 },
 )
 
-/** Resolves with the failure of a request whose key is not accepted; undefined for one that is. */
-async function rejectionOf(request: Promise<unknown>): Promise<ApiFailure | undefined> {
+/** Resolves also with the failure of a request whose key is not accepted. */
+async function replyTo<Value>(request: Promise<Value>): Promise<Value | ApiFailure> {
   try {
-    await request
-    return undefined
+    return await request
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 401) return error
     throw error
@@ -111,8 +124,12 @@ const maxKeyLength = 512
 function loadKeys(): Keys {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}')
-    const { apiKey, adminKey } = (stored ?? {}) as Readonly<Record<string, unknown>>
-    return { ...keyField('apiKey', apiKey), ...keyField('adminKey', adminKey) }
+    const { apiKey, adminKey, permissions } = (stored ?? {}) as Readonly<Record<string, unknown>>
+    return {
+      ...keyField('apiKey', apiKey),
+      ...keyField('adminKey', adminKey),
+      ...(Array.isArray(permissions) && { permissions: permissions as readonly AdminPermission[] }),
+    }
   } catch {
     // Written by something else.
     return {}
@@ -141,7 +158,7 @@ export function toKey(text: string): string | undefined {
   return /^[\x21-\x7e]+$/.test(key) && key.length <= maxKeyLength ? key : undefined
 }
 
-function keyField(name: keyof Keys, value: unknown): Keys {
+function keyField(name: 'apiKey' | 'adminKey', value: unknown): Keys {
   const key = typeof value === 'string' ? toKey(value) : undefined
   return key === undefined ? {} : { [name]: key }
 }

@@ -1,9 +1,10 @@
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure } from './api/failure.ts'
+import { readOnlyReason } from './change-button.tsx'
 import { Button } from './components/button.tsx'
 import { Dialog } from './components/dialog.tsx'
-import { Badge } from './components/facts.tsx'
+import { Badge, Badges } from './components/facts.tsx'
 import { Failure, ViewHeader } from './components/view.tsx'
 import { Navigation } from './navigation.tsx'
 import { type PageRoute, routeHash, useRoute } from './route.ts'
@@ -126,7 +127,7 @@ function ShortcutDialog({ onClose }: { readonly onClose: () => void }) {
 
 /** Shows which keys the tab has, adds one, and forgets them. */
 function KeysDialog({ onClose }: { readonly onClose: () => void }) {
-  const { keys, signOut } = useSession()
+  const { keys, may, signOut } = useSession()
   return (
     <Dialog
       title="Keys of this tab"
@@ -136,11 +137,17 @@ function KeysDialog({ onClose }: { readonly onClose: () => void }) {
       <ul class="key-list">
         <KeyLine label="API key" value={keys.apiKey} />
         <KeyLine label="Admin key" value={keys.adminKey} />
+        {keys.permissions && (
+          <li>
+            <span>Its permissions</span>
+            <Badges texts={keys.permissions} />
+          </li>
+        )}
       </ul>
       <KeyForm onDone={onClose} />
-      {keys.adminKey === undefined && (
+      {!may('write') && (
         <section class="quiet key-help">
-          <AdminKeyHelp />
+          {keys.adminKey === undefined ? <AdminKeyHelp /> : <p>{readOnlyReason}</p>}
         </section>
       )}
     </Dialog>

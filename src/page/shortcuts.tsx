@@ -32,17 +32,18 @@ export function ShortcutProvider({ children }: { readonly children: ComponentChi
   return <RegistryContext.Provider value={registry}>{children}</RegistryContext.Provider>
 }
 
-/** Adds a shortcut while the component is shown. */
-export function useShortcut(keys: string, label: string, run: () => void): void {
+/** Adds a shortcut while the component is shown and it is enabled. */
+export function useShortcut(keys: string, label: string, run: () => void, enabled = true): void {
   const { list } = useContext(RegistryContext)
   const current = useRef(run)
   current.current = run
   // Before what it belongs to is painted: a person who sees it can press the key.
   useLayoutEffect(() => {
+    if (!enabled) return undefined
     const shortcut: Shortcut = { keys, label, run: () => current.current() }
     list.add(shortcut)
     return () => void list.delete(shortcut)
-  }, [keys, label])
+  }, [keys, label, enabled])
 }
 
 /** The shortcuts of what is shown now. */

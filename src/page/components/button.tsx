@@ -2,8 +2,7 @@ import { Foreign } from './facts.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { useToast } from './toast.tsx'
 
-/** A button; `label` alone, with an icon, or only for assistive technology where `iconOnly` is set. */
-export function Button(props: {
+export type ButtonProps = {
   readonly label: string
   /** What the button is about, where several have the same label: assistive technology reads it, too. */
   readonly of?: string
@@ -13,10 +12,15 @@ export function Button(props: {
   readonly kind?: 'primary' | 'plain' | 'danger'
   readonly type?: 'button' | 'submit'
   readonly disabled?: boolean
+  /** Why it is disabled. */
+  readonly reason?: string
   readonly pressed?: boolean
   readonly expanded?: boolean
   readonly shortcut?: string
-}) {
+}
+
+/** A button; `label` alone, with an icon, or only for assistive technology where `iconOnly` is set. */
+export function Button(props: ButtonProps) {
   const { label, of, icon, iconOnly = false, kind = 'plain', type = 'button' } = props
   const name = of === undefined ? label : `${label} ${of}`
   return (
@@ -29,7 +33,7 @@ export function Button(props: {
       aria-expanded={props.expanded}
       aria-label={iconOnly || of !== undefined ? name : undefined}
       aria-keyshortcuts={props.shortcut}
-      title={iconOnly ? label : undefined}
+      title={props.reason ?? (iconOnly ? label : undefined)}
     >
       {icon && <Icon name={icon} />}
       {!iconOnly && <span>{label}</span>}

@@ -1,5 +1,5 @@
 import { useChange } from '../api/resource.ts'
-import { Button } from '../components/button.tsx'
+import { ChangeButton } from '../change-button.tsx'
 import { Foreign, Time } from '../components/facts.tsx'
 import { useToast } from '../components/toast.tsx'
 import { Failure } from '../components/view.tsx'
@@ -56,7 +56,7 @@ export function TestButton(props: { readonly provider: Provider; readonly onTest
   }
   return (
     <>
-      <Button
+      <ChangeButton
         label={busy ? 'Testing …' : 'Test now'}
         icon="retry"
         disabled={busy}

@@ -1,7 +1,9 @@
+import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { SearchField, SelectField } from '../../components/field.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery } from '../../route.ts'
+import { useSession } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
 import { useKeyDialogs } from './key-dialogs.tsx'
 import { useKeys } from './key.ts'
@@ -34,11 +36,11 @@ function KeyList({ query }: Pick<PageRoute, 'query'>) {
     ...(filter.state === 'usable' && { usable: 'true' }),
   })
   const dialogs = useKeyDialogs({ owner: { organization }, onChanged: keys.reload })
-  useShortcut('n', 'Create an API key', dialogs.create)
+  useShortcut('n', 'Create an API key', dialogs.create, useSession().may('write'))
   return (
     <>
       <ViewHeader title="API keys">
-        <Button label="Create" icon="plus" kind="primary" shortcut="n" onClick={dialogs.create} />
+        <ChangeButton label="Create" icon="plus" kind="primary" shortcut="n" onClick={dialogs.create} />
       </ViewHeader>
       <div class="stack">
         <Filters filter={filter} />
@@ -100,7 +102,7 @@ function NoKeys({ filter, onCreate }: { readonly filter: Filter; readonly onCrea
     )
   return (
     <Empty title={state === 'all' ? 'There are no API keys' : 'There are no active API keys'}>
-      <Button label="Create an API key" icon="plus" onClick={onCreate} />
+      <ChangeButton label="Create an API key" icon="plus" onClick={onCreate} />
     </Empty>
   )
 }

@@ -1,5 +1,5 @@
 import { useResource } from '../../api/resource.ts'
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { Badges, Facts, Foreign, type LabelledFact, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
@@ -24,13 +24,13 @@ export function KeyDetail({ id }: { readonly id: string }) {
         title={visibleText(value?.name ?? id)}
         back={{ href: routeHash('keys'), label: '← All API keys' }}
       >
-        <Button label="Edit" disabled={ended} onClick={open(dialogs.onEdit)} />
-        <Button
+        <ChangeButton label="Edit" disabled={ended} onClick={open(dialogs.onEdit)} />
+        <ChangeButton
           label="Rotate"
           disabled={ended || stateOf(value) !== 'active'}
           onClick={open(dialogs.onRotate)}
         />
-        <Button label="Revoke" kind="danger" disabled={ended} onClick={open(dialogs.onRevoke)} />
+        <ChangeButton label="Revoke" kind="danger" disabled={ended} onClick={open(dialogs.onRevoke)} />
       </ViewHeader>
       <Loaded resource={key} lines={10}>
         {(loaded) => (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Pages } from '../../api/pages.ts'
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { Badge, Foreign, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
@@ -132,9 +132,9 @@ function Actions({ of: key, onEdit, onRotate, onRevoke }: KeyActions & { readonl
   const name = visibleText(key.name)
   return (
     <span class="row-actions">
-      <Button label="Edit" of={name} onClick={() => onEdit(key)} />
-      {stateOf(key) === 'active' && <Button label="Rotate" of={name} onClick={() => onRotate(key)} />}
-      <Button label="Revoke" of={name} kind="danger" onClick={() => onRevoke(key)} />
+      <ChangeButton label="Edit" of={name} onClick={() => onEdit(key)} />
+      {stateOf(key) === 'active' && <ChangeButton label="Rotate" of={name} onClick={() => onRotate(key)} />}
+      <ChangeButton label="Revoke" of={name} kind="danger" onClick={() => onRevoke(key)} />
     </span>
   )
 }

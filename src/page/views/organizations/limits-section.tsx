@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { parseUsd } from '../../../lib/usd.ts'
 import { BudgetFigures } from '../../components/budget-bar.tsx'
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { Badge, Badges, Facts } from '../../components/facts.tsx'
 import { exactUsd, formatCount, visibleText } from '../../components/format.ts'
@@ -32,7 +32,7 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
     <section class="stack" aria-label="Limits">
       <div class="section-header">
         <h2>Limits</h2>
-        {held && <Button label="Release what is held" onClick={() => setReleasing(true)} />}
+        {held && <ChangeButton label="Release what is held" onClick={() => setReleasing(true)} />}
       </div>
       {budget === null ? (
         <p class="quiet">No budget.</p>

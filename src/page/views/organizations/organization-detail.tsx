@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/client.ts'
 import { useResource } from '../../api/resource.ts'
+import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { Facts, Figure, Time } from '../../components/facts.tsx'
 import { exactUsd, visibleText } from '../../components/format.ts'
@@ -18,6 +19,8 @@ import { AddCredit, DeleteOrganization, EditOrganization } from './organization-
 import { OwnedKeys } from './owned-keys.tsx'
 import { OrganizationProjects } from './projects.tsx'
 
+type DialogName = 'credit' | 'edit' | 'delete'
+
 /** One organization: its balance and limits, its projects and API keys, and its usage. */
 export function OrganizationDetail({ name }: { readonly name: string }) {
   const admin = useAdminApi()
@@ -26,9 +29,8 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
     (signal) => admin.get<Organization>(organizationPath(name), { signal }),
     [admin, name],
   )
-  const [dialog, setDialog] = useState<'credit' | 'edit' | 'delete'>()
+  const [dialog, setDialog] = useState<DialogName>()
   const { value } = organization
-  const disabled = value === undefined
   const dialogProps = value && {
     organization: value,
     onClose: () => setDialog(undefined),
@@ -44,9 +46,7 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
         title={visibleText(value?.name ?? name)}
         back={{ href: routeHash('organizations'), label: '← All organizations' }}
       >
-        <Button label="Add credit" kind="primary" disabled={disabled} onClick={() => setDialog('credit')} />
-        <Button label="Edit" disabled={disabled} onClick={() => setDialog('edit')} />
-        <Button label="Delete" kind="danger" disabled={disabled} onClick={() => setDialog('delete')} />
+        <Actions disabled={value === undefined} onOpen={setDialog} />
       </ViewHeader>
       <Loaded resource={organization} lines={12}>
         {(loaded) => <Account organization={loaded} onChanged={organization.reload} />}
@@ -54,6 +54,17 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
       {dialogProps && dialog === 'credit' && <AddCredit {...dialogProps} />}
       {dialogProps && dialog === 'edit' && <EditOrganization {...dialogProps} />}
       {dialogProps && dialog === 'delete' && <DeleteOrganization {...dialogProps} onChanged={onDeleted} />}
+    </>
+  )
+}
+
+function Actions(props: { readonly disabled: boolean; readonly onOpen: (dialog: DialogName) => void }) {
+  const { disabled, onOpen } = props
+  return (
+    <>
+      <ChangeButton label="Add credit" kind="primary" disabled={disabled} onClick={() => onOpen('credit')} />
+      <ChangeButton label="Edit" disabled={disabled} onClick={() => onOpen('edit')} />
+      <ChangeButton label="Delete" kind="danger" disabled={disabled} onClick={() => onOpen('delete')} />
     </>
   )
 }

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
+import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { SearchField } from '../../components/field.tsx'
 import { PagedTable } from '../../components/paged-table.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
-import { useAdminApi } from '../../session.tsx'
+import { useAdminApi, useSession } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
 import { type Organization, organizationColumns } from './organization.tsx'
 import { OrganizationDetail } from './organization-detail.tsx'
@@ -25,11 +26,11 @@ function OrganizationList({ search }: { readonly search: string }) {
   const text = search.trim()
   const organizations = useOrganizations(text || undefined)
   const create = () => setCreating(true)
-  useShortcut('n', 'Create an organization', create)
+  useShortcut('n', 'Create an organization', create, useSession().may('write'))
   return (
     <>
       <ViewHeader title="Organizations">
-        <Button label="Create" icon="plus" kind="primary" shortcut="n" onClick={create} />
+        <ChangeButton label="Create" icon="plus" kind="primary" shortcut="n" onClick={create} />
       </ViewHeader>
       <div class="stack">
         <div class="search">
@@ -86,7 +87,7 @@ function NoOrganizations(props: { readonly filtered: boolean; readonly onCreate:
     )
   return (
     <Empty title="There are no organizations" text="Create one, and then an API key for it.">
-      <Button label="Create an organization" icon="plus" onClick={props.onCreate} />
+      <ChangeButton label="Create an organization" icon="plus" onClick={props.onCreate} />
     </Empty>
   )
 }

@@ -1,4 +1,4 @@
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { EmptyLine } from '../../components/view.tsx'
 import { type KeyOwner, useKeys } from './key.ts'
 import { useKeyDialogs } from './key-dialogs.tsx'
@@ -13,7 +13,7 @@ export function OwnedKeys({ organization, project }: KeyOwner & { readonly organ
     <section class="stack" aria-label={`Keys of the ${owner}`}>
       <div class="section-header">
         <h2>API keys</h2>
-        <Button label="Create a key" icon="plus" onClick={dialogs.create} />
+        <ChangeButton label="Create a key" icon="plus" onClick={dialogs.create} />
       </div>
       <KeyTable
         keys={keys}
@@ -21,7 +21,7 @@ export function OwnedKeys({ organization, project }: KeyOwner & { readonly organ
         actions={dialogs}
         empty={
           <EmptyLine text={`The ${owner} has no API key yet.`}>
-            <Button label="Create the first key" icon="plus" onClick={dialogs.create} />
+            <ChangeButton label="Create the first key" icon="plus" onClick={dialogs.create} />
           </EmptyLine>
         }
       />

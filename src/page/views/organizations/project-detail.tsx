@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useResource } from '../../api/resource.ts'
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { Facts, Foreign, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
@@ -33,8 +33,8 @@ export function ProjectDetail({ organization, id }: { readonly organization: str
         title={visibleText(value?.name ?? id)}
         back={{ href: back, label: `← ${visibleText(value?.organization ?? organization)}` }}
       >
-        <Button label="Edit" disabled={disabled} onClick={() => setDialog('edit')} />
-        <Button label="Delete" kind="danger" disabled={disabled} onClick={() => setDialog('delete')} />
+        <ChangeButton label="Edit" disabled={disabled} onClick={() => setDialog('edit')} />
+        <ChangeButton label="Delete" kind="danger" disabled={disabled} onClick={() => setDialog('delete')} />
       </ViewHeader>
       <Loaded resource={project} lines={12}>
         {(loaded) => <Content project={loaded} onChanged={project.reload} />}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { Badge } from '../../components/facts.tsx'
 import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
@@ -20,7 +20,7 @@ export function OrganizationProjects({ organization }: { readonly organization: 
     <section class="stack" aria-label="Projects of the organization">
       <div class="section-header">
         <h2>Projects</h2>
-        <Button label="Create a project" icon="plus" onClick={() => setCreating(true)} />
+        <ChangeButton label="Create a project" icon="plus" onClick={() => setCreating(true)} />
       </div>
       <PagedTable
         label="Projects"
@@ -30,7 +30,7 @@ export function OrganizationProjects({ organization }: { readonly organization: 
         rowHref={({ id }) => hrefOf(id)}
         empty={
           <EmptyLine text="No project yet: a person, a team or an application with keys and limits of its own.">
-            <Button label="Create the first project" icon="plus" onClick={() => setCreating(true)} />
+            <ChangeButton label="Create the first project" icon="plus" onClick={() => setCreating(true)} />
           </EmptyLine>
         }
       />

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { type ListPage, newestFirst, usePages } from '../../api/pages.ts'
 import { useChange } from '../../api/resource.ts'
+import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Badge, Facts, Foreign, Time } from '../../components/facts.tsx'
@@ -128,7 +129,9 @@ function DeliveryDialog(props: {
     <Dialog
       title={`${delivery.type} for ${delivery.endpoint}`}
       onClose={onClose}
-      actions={<Button label="Send once more" icon="retry" disabled={busy} onClick={() => run(retry)} />}
+      actions={
+        <ChangeButton label="Send once more" icon="retry" disabled={busy} onClick={() => run(retry)} />
+      }
     >
       <Facts
         facts={[

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { loadList } from '../../api/pages.ts'
 import { useChange, useRefreshed } from '../../api/resource.ts'
-import { Button } from '../../components/button.tsx'
+import { ChangeButton } from '../../change-button.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
 import { type Column, countColumn, nameColumn } from '../../components/table-columns.tsx'
 import { Table } from '../../components/table.tsx'
@@ -127,9 +127,15 @@ function actionColumn(busy: boolean, test: Act, retryDead: Act): Column<Endpoint
     align: 'right',
     render: (endpoint) => (
       <span class="row-actions">
-        <Button label="Test" of={endpoint.id} icon="send" disabled={busy} onClick={() => test(endpoint)} />
+        <ChangeButton
+          label="Test"
+          of={endpoint.id}
+          icon="send"
+          disabled={busy}
+          onClick={() => test(endpoint)}
+        />
         {endpoint.dead > 0 && (
-          <Button
+          <ChangeButton
             label="Retry the dead"
             of={`deliveries to ${endpoint.id}`}
             icon="retry"
