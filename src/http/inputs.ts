@@ -1,7 +1,6 @@
 import { type TSchemaOptions, Type } from 'typebox'
 import type { Input } from '../domain/generation/request.ts'
-import { type ApiError, badRequest, unsupportedParameter } from '../lib/errors/errors.ts'
-import { type Fields, fieldsOf } from '../lib/json/json.ts'
+import { type ApiError, badRequest } from '../lib/errors/errors.ts'
 
 /** One input or several: texts, or lists of token ids. */
 type InputField = string | readonly string[] | readonly number[] | readonly (readonly number[])[]
@@ -56,18 +55,4 @@ function checkTokenIds(ids: readonly number[], path: string): void {
 function tooManyItems(path: string, max: number, count: number): ApiError {
   const message = `Invalid '${path}': must have at most ${max} items, not ${count}.`
   return badRequest(message, 'array_above_max_length', path)
-}
-
-/** Throws 400 for a content part with a `file_id`: it cannot be ignored, and the gateway stores no files. */
-export function rejectFileId(part: Fields, path: string): void {
-  const candidates: readonly (readonly [Fields, string])[] = [
-    [part, path],
-    [fieldsOf(part.file), `${path}.file`],
-  ]
-  const found = candidates.find(([fields]) => typeof fields.file_id === 'string')
-  if (!found) return
-  throw unsupportedParameter(
-    `Unsupported parameter: '${found[1]}.file_id'. The gateway does not store files; send the file content instead.`,
-    `${found[1]}.file_id`,
-  )
 }

@@ -8,7 +8,7 @@ import type {
   ToolChoice,
 } from '../../domain/generation/request.ts'
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
-import { rejectFileId } from '../../http/inputs.ts'
+import { rejectProviderState } from '../../http/provider-state.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'
@@ -120,12 +120,13 @@ function warningsFor(request: ChatRequest): readonly string[] {
 
 /** Lowers the messages of a request; throws the 400 of a message that lacks what its role requires. */
 function lowerMessages(messages: readonly ChatMessage[]): Message[] {
+  rejectProviderState(messages, 'messages')
   return messages.map(lowerMessage)
 }
 
 function lowerMessage(message: ChatMessage, index: number): Message {
   const { role } = message
-  const parts = lowerContent(message.content, index)
+  const parts = lowerContent(message.content)
   const name = message.name ?? undefined
   const extras = extrasOf(message)
   switch (role) {
@@ -149,19 +150,18 @@ function lowerToolCall(call: NonNullable<ChatMessage['tool_calls']>[number]): Pa
   return { id: call.id, name: call.function.name, arguments: call.function.arguments }
 }
 
-function lowerContent(content: ChatMessage['content'], messageIndex: number): Part[] {
+function lowerContent(content: ChatMessage['content']): Part[] {
   if (content == null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return content.map((part, partIndex) => lowerPart(part, messageIndex, partIndex))
+  return content.map(lowerPart)
 }
 
-function lowerPart(part: ContentPart, messageIndex: number, partIndex: number): Part {
+function lowerPart(part: ContentPart): Part {
   if (isTextPart(part)) return { type: 'text', text: part.text, extras: fieldsBeside(textFields, part) }
   if (isImagePart(part)) {
     const { url, detail } = part.image_url
     return { type: 'image', url, detail: detail ?? undefined, extras: fieldsBeside(imageFields, part) }
   }
-  rejectFileId(part, `messages[${messageIndex}].content[${partIndex}]`)
   return { type: 'foreign', value: part }
 }
 

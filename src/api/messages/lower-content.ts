@@ -1,6 +1,6 @@
 import type { ForeignPart, Part, TextPart } from '../../domain/generation/request.ts'
 import { unsupportedParameter } from '../../lib/errors/errors.ts'
-import { type Fields, fieldsOf } from '../../lib/json/json.ts'
+import type { Fields } from '../../lib/json/json.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 
 /** A block that becomes parts of its message: everything but thinking, tool calls and their results. */
@@ -28,41 +28,6 @@ export function lowerBlock(block: PartBlock, path: string): readonly Part[] {
 /** The block as a part that only Anthropic's own protocol understands. */
 export function foreignPart(block: ContentBlock): ForeignPart {
   return { type: 'foreign', protocol: 'anthropic', value: block }
-}
-
-/**
- * Throws 400 for a file that only the provider has, at any depth: an Anthropic provider receives content as it came, also the
- * fields that the gateway does not know, and the files of its account may be those of another organization.
- */
-export function rejectFiles(value: unknown, path: string): void {
-  if (typeof value !== 'object' || value === null) return
-  if (Array.isArray(value)) {
-    for (const [index, child] of value.entries())
-      if (typeof child === 'object') rejectFiles(child, `${path}[${index}]`)
-    return
-  }
-  const fields = fieldsOf(value)
-  for (const name in fields) {
-    const child = fields[name]
-    if (child !== null && isFileId(name) && !isToolOutput(fields)) throw unknownFile(path)
-    if (typeof child === 'object' && (name !== 'input' || !isToolUse(fields)))
-      rejectFiles(child, `${path}.${name}`)
-  }
-}
-
-/** In the spelling of JSON and of Protocol Buffers, which Google Cloud also reads. */
-function isFileId(name: string): boolean {
-  return name.length >= 6 && name.length <= 8 && /^file_?ids?$/iu.test(name)
-}
-
-/** A file that a tool of the provider has made, in the result that the caller sends back: its content is not read. */
-function isToolOutput({ type }: Fields): boolean {
-  return typeof type === 'string' && type.endsWith('code_execution_output')
-}
-
-/** The input of a tool is not read as content, whatever it names. */
-function isToolUse({ type }: Fields): boolean {
-  return typeof type === 'string' && type.endsWith('tool_use')
 }
 
 /** Only `cache_control` has a meaning for other protocols, too. */

@@ -10,7 +10,7 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { ValueBudget } from '../../lib/validation/value-budget.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
-import { cacheExtras, foreignPart, lowerBlock, lowerContent, rejectFiles } from './lower-content.ts'
+import { cacheExtras, foreignPart, lowerBlock, lowerContent } from './lower-content.ts'
 import type { CountTokensRequest, InputMessage } from './schema.ts'
 
 /** Lowers the instructions and the conversation; throws 400 for what no model can receive. */
@@ -18,8 +18,6 @@ export function lowerMessages({
   system,
   messages,
 }: Pick<CountTokensRequest, 'system' | 'messages'>): Message[] {
-  rejectFiles(system, 'system')
-  rejectFiles(messages, 'messages')
   const instructions = system == null ? [] : lowerContent(system, 'system')
   const budget = new ValueBudget('messages')
   const conversation = messages.flatMap((message, index) =>

@@ -22,7 +22,8 @@ export function lowerTools(request: CountTokensRequest): ToolFields {
 
 type AnyTool = CustomTool | AnthropicTool
 
-function isCustom(tool: AnyTool): tool is CustomTool {
+/** Whether the caller has defined the tool. */
+export function isCustom(tool: AnyTool): tool is CustomTool {
   return tool.type == null || tool.type === 'custom'
 }
 
@@ -48,7 +49,7 @@ function toProviderTool(tool: AnyTool, index: number): readonly ProviderTool[] {
   return [{ protocol: 'anthropic', name: tool.type, param: `tools[${index}]`, hosted }]
 }
 
-/** The servers and the container with skills that the provider connects the model to, beside the tools. */
+/** The servers, and the container with skills, that the provider connects the model to, beside the tools. */
 function connectedTools({ mcp_servers, container }: CountTokensRequest): readonly ProviderTool[] {
   const names = [
     ...(mcp_servers != null && mcp_servers.length > 0 ? ['mcp_servers'] : []),

@@ -1,9 +1,10 @@
 import type { Parameter } from '../../domain/generation/parameters.ts'
 import type { Effort, Format, Generation } from '../../domain/generation/request.ts'
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
+import { rejectProviderState } from '../../http/provider-state.ts'
 import { type Fields, fieldsOf, listOf, textOf } from '../../lib/json/json.ts'
 import { lowerMessages } from './lower-messages.ts'
-import { isStrictSchema, lowerTools } from './lower-tools.ts'
+import { isCustom, isStrictSchema, lowerTools } from './lower-tools.ts'
 import type { CountTokensRequest, MessageRequest } from './schema.ts'
 
 /** The headers of a request that belong to its meaning. */
@@ -38,6 +39,7 @@ export function lower(request: MessageRequest, headers: MessageHeaders = {}): Lo
 
 /** Lowers the part of a request whose tokens are counted. */
 export function lowerPrompt(request: CountTokensRequest, headers: MessageHeaders = {}): LoweredRequest {
+  rejectState(request)
   const generation: Generation = {
     messages: lowerMessages(request),
     ...lowerTools(request),
@@ -52,6 +54,14 @@ export function lowerPrompt(request: CountTokensRequest, headers: MessageHeaders
     extras: noExtras,
   }
   return { generation, names, droppable, warnings: [] }
+}
+
+/** In all that a provider of this API receives as it came, but the schemas of the caller, which may name anything. */
+function rejectState(request: CountTokensRequest): void {
+  const { tools, output_config: _, output_format: __, ...fields } = request
+  rejectProviderState(fields, '')
+  for (const [index, tool] of (tools ?? []).entries())
+    if (!isCustom(tool)) rejectProviderState(tool, `tools[${index}]`)
 }
 
 /** A provider of this API receives the headers as they came; the version decides which fields are valid. */

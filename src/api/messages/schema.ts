@@ -108,7 +108,7 @@ const promptFields = {
   }),
   container: nullish(Type.Union([Type.String(), FreeObject]), {
     description:
-      'The container of Anthropic in which code runs. It needs a model that is served by an Anthropic provider.',
+      'The `skills` of Anthropic for the container in which code runs. They need a model that is served by an Anthropic provider. A request with the `id` of a container is rejected.',
   }),
   thread: nullish(FreeObject, {
     description: 'Message threads are not supported. A request with one is rejected.',

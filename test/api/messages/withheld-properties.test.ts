@@ -81,6 +81,28 @@ describe('an Anthropic upstream does not receive', () => {
     expect(scenario.acme.requests).toEqual([])
   })
 
+  test.each([
+    ['a container', { container: 'container_1' }],
+    ['a container with skills', { container: { id: 'container_1', skills: [] } }],
+    ['a skill of the account', { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } }],
+  ])('%s of the account of the gateway, also to count tokens', async (_name, fields) => {
+    await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
+    const body = JSON.stringify({ ...messageRequest, ...fields })
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
+      const reply = await scenario.app.request(path, { method: 'POST', body })
+      expect(reply.status).toBe(400)
+      expect(await reply.text()).toContain("Unsupported parameter: 'container")
+    }
+    expect(scenario.acme.requests).toEqual([])
+  })
+
+  test('and receives the skills that everyone has', async () => {
+    await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
+    const container = { skills: [{ type: 'anthropic', skill_id: 'pptx', version: 'latest' }] }
+    expect((await sendMessage(scenario.app, { ...messageRequest, container })).status).toBe(200)
+    expect(scenario.acme.requests[0]?.body).toMatchObject({ container })
+  })
+
   test('and receives the files that its tools have made, and tool inputs that name a file', async () => {
     await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
     const [question] = messageRequest.messages

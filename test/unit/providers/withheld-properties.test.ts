@@ -72,6 +72,15 @@ const costly: Fields = {
   options: { num_predict: 100_000 },
   sampling_params: { n: 20 },
   n_cmpl: 20,
+  // What a provider keeps for the account of the gateway:
+  conversation: 'conv_1',
+  previous_response_id: 'resp_1',
+  cached_content: 'cachedContents/1',
+  file_ids: ['file-1'],
+  vector_store_ids: ['vs_1'],
+  container: 'cntr_1',
+  connector_id: 'connector_drive',
+  agent_id: 'ag_1',
 }
 
 describe.each(remoteKinds)('a request to %s', (kind) => {
@@ -112,8 +121,13 @@ describe.each(openKinds)('a request to %s', (kind) => {
     expect(warnings).toEqual([])
   })
 
-  test.each(['chat_template_kwargs', 'nvext'])('has no field of engines in %s', (container) => {
-    const nested = { chat_template: '{{ messages }}{{ messages }}', lora: 'a', token_data: [1] }
+  test.each(['chat_template_kwargs', 'nvext', 'google'])('has no field of engines in %s', (container) => {
+    const nested = {
+      chat_template: '{{ messages }}{{ messages }}',
+      lora: 'a',
+      token_data: [1],
+      cached_content: 'c',
+    }
     const extras = { [container]: { enable_thinking: false, ...nested } }
     const { body, warnings } = render(kind, { extras })
     expect(body).toEqual({ ...render(kind, {}).body, [container]: { enable_thinking: false } })

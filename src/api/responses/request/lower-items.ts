@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, Part, PastToolCall } from '../../../domain/generation/request.ts'
-import { rejectFileId } from '../../../http/inputs.ts'
+import { rejectProviderState } from '../../../http/provider-state.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import type { Item } from './items.ts'
@@ -164,7 +164,7 @@ function isTyped(part: unknown): part is TypedPart {
 }
 
 function lowerPart(part: TypedPart, path: string, warn: Warn): readonly Part[] {
-  rejectFileId(part, path)
+  rejectProviderState(part, path)
   switch (part.type) {
     case 'input_text':
     case 'text':

@@ -39,7 +39,7 @@ const withheldFields = nameSet(
 )
 
 /**
- * Fields by which inference engines (vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, LM Studio, MLX and others) serve another
+ * Fields by which providers and inference engines (vLLM, SGLang, TensorRT-LLM, llama.cpp, Ollama, LM Studio, MLX and others) serve another
  * model or another prompt than those of the request, or one request before others, whatever API the request came in by. Adapters are in `isEngineField`.
  */
 const engineFields = nameSet(
@@ -52,6 +52,9 @@ const engineFields = nameSet(
   // The context of another request:
   'context id_slot slot_id session_params conversation_params previous_response_id kv_transfer_params',
   'disaggregated_params bootstrap_host bootstrap_port bootstrap_room',
+  // What a provider keeps for the account of the gateway. OpenAI, Azure, Mistral, Gemini and others:
+  'conversation conversation_id thread_id assistant_id agent_id prompt_id cached_content cachedcontent',
+  'file_id file_ids vector_store_id vector_store_ids knowledge_base_id knowledge_base_ids connector_id connectors',
   // The place in the queue of an engine, and names of requests there, which others may have:
   'priority request_id rid',
   // A second model, the tools of an engine, and code that it runs:
@@ -67,7 +70,7 @@ export function isEngineField(name: string): boolean {
 }
 
 /** Fields whose properties engines read like fields of the request: vLLM takes a template from the arguments of its template. */
-const engineContainers = nameSet('chat_template_kwargs nvext vllm_xargs')
+const engineContainers = nameSet('chat_template_kwargs nvext vllm_xargs google')
 
 /** Fields of chat completions that only the gateway sets: some providers ignore the case of field names. */
 const chatFields = nameSet(

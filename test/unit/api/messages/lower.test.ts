@@ -98,7 +98,10 @@ describe('the tools of a message request', () => {
   })
 
   test('remote servers and containers are hosted by the provider', () => {
-    const { providerTools } = lowered({ mcp_servers: [{ type: 'url', url: 'https://a' }], container: 'c_1' })
+    const { providerTools } = lowered({
+      mcp_servers: [{ type: 'url', url: 'https://a' }],
+      container: { skills: [{ type: 'anthropic', skill_id: 'pptx' }] },
+    })
     expect(providerTools?.map(({ param, hosted }) => [param, hosted])).toEqual([
       ['mcp_servers', true],
       ['container', true],
@@ -175,25 +178,26 @@ describe('a message request is rejected with the path of', () => {
     ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
     ['messages[0].content[0].text', { messages: [user([{ type: 'text' }])] }],
     [
-      'messages[0].content[0].source',
+      'messages[0].content[0].source.file_id',
       { messages: [user([{ type: 'image', source: { type: 'file', file_id: 'f' } }])] },
     ],
     [
-      'messages[0].content[0].source',
+      'messages[0].content[0].source.file_id',
       { messages: [user([{ type: 'document', source: { type: 'file', file_id: 'f' } }])] },
     ],
     [
       'messages[0].content[0].source.data',
       { messages: [user([{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }])] },
     ],
-    ['messages[0].content[0]', { messages: [user([{ type: 'container_upload', file_id: 'f' }])] }],
-    ['messages[0].content[0]', { messages: [user([{ type: 'code_output', file_id: 'f' }])] }],
+    ['messages[0].content[0].file_id', { messages: [user([{ type: 'container_upload', file_id: 'f' }])] }],
+    ['messages[0].content[0]', { messages: [user([{ type: 'container_upload' }])] }],
+    ['messages[0].content[0].file_id', { messages: [user([{ type: 'code_output', file_id: 'f' }])] }],
     [
-      'messages[0].content[0].items[1].source',
+      'messages[0].content[0].items[1].source.file_id',
       { messages: [user([{ type: 'album', items: [{}, { source: { type: 'file', file_id: 'f' } }] }])] },
     ],
     [
-      'messages[0].content[0].content[0].source',
+      'messages[0].content[0].content[0].source.file_id',
       {
         messages: [
           user([
@@ -203,11 +207,19 @@ describe('a message request is rejected with the path of', () => {
       },
     ],
     [
-      'messages[0].content[0].content[0].source',
+      'messages[0].content[0].content[0].source.file_id',
       { messages: [{ role: 'assistant', content: [resultWithFile] }] },
     ],
     ['messages[0].content[0]', { messages: [user([{ type: 'tool_use', id: 'a', name: 'f', input: {} }])] }],
     ['messages[0].content[0].tool_use_id', { messages: [user([{ type: 'tool_result', content: 'x' }])] }],
+    ['container', { container: 'container_1' }],
+    ['container.id', { container: { id: 'container_1', skills: [] } }],
+    ['container.skills[0].skill_id', { container: { skills: [{ type: 'custom', skill_id: 's' }] } }],
+    ['messages[0].container.id', { messages: [{ ...user('x'), container: { id: 'c' } }] }],
+    ['messages[0].content[0].containerId', { messages: [user([{ type: 'code', containerId: 'c' }])] }],
+    ['tools[0].container', { tools: [{ type: 'code_execution_20260521', container: 'c' }] }],
+    ['mcp_servers[0].file_ids', { mcp_servers: [{ type: 'url', url: 'https://a', file_ids: ['f'] }] }],
+    ['future.container_id', { future: { container_id: 'c' } }],
     ['system', { system: 5 }],
     ['tools[0].input_schema', { tools: [{ name: 'f' }] }],
     ['tool_choice', { tool_choice: { type: 'any' } }],

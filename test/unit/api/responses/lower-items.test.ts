@@ -75,6 +75,8 @@ test.each([
   [{ type: 'input_image', file_id: 'file-1' }, 'input[0].content[0].file_id'],
   [{ type: 'input_file', file_id: 'file-1' }, 'input[0].content[0].file_id'],
   [{ type: 'file', file: { file_id: 'file-1' } }, 'input[0].content[0].file.file_id'],
+  [{ type: 'album', items: [{}, { source: { fileId: 'f' } }] }, 'input[0].content[0].items[1].source.fileId'],
+  [{ type: 'code', container_id: 'c' }, 'input[0].content[0].container_id'],
 ])('the file of %j is rejected', (part, param) => {
   const error = rejection({ input: says([part]) })
   expect([error.status, error.param, error.code]).toEqual([400, param, 'unsupported_parameter'])
