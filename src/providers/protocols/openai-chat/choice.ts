@@ -12,7 +12,7 @@ import { addPiece, appendState, endOpenCall, isComplete, noCalls, type ToolCalls
 
 /** The part of a choice that has been received so far and is still needed. */
 export type Choice = {
-  readonly calls: ToolCalls
+  readonly calls?: ToolCalls
   /** The number of calls that have ended. */
   readonly endedCalls: number
   /** The provider's finish reason. */
@@ -22,7 +22,7 @@ export type Choice = {
 }
 
 /** A choice before its first chunk. */
-export const emptyChoice: Choice = { calls: noCalls, endedCalls: 0 }
+export const emptyChoice: Choice = { endedCalls: 0 }
 
 /**
  * Returns the choice after a delta of its message, or the same object where nothing changed. Emits the begin and the
@@ -39,10 +39,8 @@ export function addMessage(
   const state = stateAfter(choice, message, dialect.stateField)
   if (pieces.length === 0 && state === choice.state) return choice
   const context = { choice: index, endedCalls: choice.endedCalls, stateField: dialect.stateField }
-  const calls = pieces.reduce<ToolCalls>(
-    (calls, piece) => addPiece(calls, piece, context, events),
-    choice.calls,
-  )
+  const calls = choice.calls ?? noCalls()
+  for (const piece of pieces) addPiece(calls, piece, context, events)
   return { ...choice, calls, state }
 }
 
@@ -57,11 +55,11 @@ export function addFinish(choice: Choice, reason: unknown): Choice {
  * finished. Where the state of the message may be received after its calls, none ends before the finish.
  */
 export function endCalls(choice: Choice, index: number, dialect: Dialect, events: GenerationEvent[]): Choice {
-  const { begun } = choice.calls
+  const begun = choice.calls?.begun ?? []
   const finished = choice.finish !== undefined
   if (choice.endedCalls === begun.length || (!finished && dialect.stateField?.on === 'message')) return choice
   let { endedCalls } = choice
-  for (const call of begun.slice(endedCalls)) {
+  for (let call = begun[endedCalls]; call; call = begun[endedCalls]) {
     if (!finished && (endedCalls === begun.length - 1 || !isComplete(call))) break
     const state = endedCalls === 0 ? messageState(choice, dialect) : undefined
     endOpenCall(call, state, { choice: index, index: endedCalls }, events)
@@ -72,7 +70,7 @@ export function endCalls(choice: Choice, index: number, dialect: Dialect, events
 
 /** The `finish` event of a choice. */
 export function toFinish(choice: Choice, index: number, reason: string): GenerationEvent {
-  return { type: 'finish', choice: index, reason: finishFor(reason, choice.calls.begun.length > 0) }
+  return { type: 'finish', choice: index, reason: finishFor(reason, (choice.calls?.begun.length ?? 0) > 0) }
 }
 
 function stateAfter(choice: Choice, message: Fields, stateField: StateField | undefined): Json | undefined {

@@ -24,12 +24,19 @@ import {
 } from '../tool-call.ts'
 import type { StateField } from './dialect.ts'
 
-/** The tool calls of a choice that have been received so far. */
+/**
+ * The tool calls of a choice that have been received so far. They are changed in place: a stream may have many, in many
+ * pieces each.
+ */
 export type ToolCalls = {
   /** In the order of their indexes, in which they began. */
-  readonly begun: readonly PartialToolCall[]
+  readonly begun: PartialToolCall[]
+  /** The last call with this index of the provider. */
+  readonly byProviderIndex: Map<number, number>
+  /** The ids of the provider that calls have. */
+  readonly providerIds: Set<string>
   /** A call that cannot begin because its name has not been received. */
-  readonly unnamed?: UnnamedCall
+  unnamed: UnnamedCall | undefined
 }
 
 /** A tool call that has begun; its id and its name are final. */
@@ -56,33 +63,31 @@ type CallContext = {
   readonly stateField?: StateField
 }
 
-/** A choice without tool calls. */
-export const noCalls: ToolCalls = { begun: [] }
+/** Returns the calls of a choice before the first one. */
+export function noCalls(): ToolCalls {
+  return { begun: [], byProviderIndex: new Map(), providerIds: new Set(), unnamed: undefined }
+}
 
-/**
- * Returns the calls after one more entry of `tool_calls`: the begin of a call, a part of its arguments, or all of it.
- */
+/** Adds one more entry of `tool_calls`: the begin of a call, a part of its arguments, or all of it. */
 export function addPiece(
   calls: ToolCalls,
   piece: unknown,
   context: CallContext,
   events: GenerationEvent[],
-): ToolCalls {
+): void {
   const fields = fieldsOf(piece)
-  const index = isForUnnamed(calls.unnamed, fields) ? -1 : indexFor(calls.begun, fields)
+  const index = isForUnnamed(calls.unnamed, fields) ? -1 : indexFor(calls, fields)
   const open = calls.begun[index]
   if (!open) return openCall(calls, fields, context, events)
-  if (index < context.endedCalls) return calls
+  if (index < context.endedCalls) return
   const next = {
     ...open,
-    providerId: open.providerId || freeId(calls.begun, fields),
+    providerId: open.providerId || freeId(calls, fields),
     state: stateOf(fields, context.stateField) ?? open.state,
   }
+  calls.providerIds.add(next.providerId)
   const position = { choice: context.choice, index }
-  return {
-    ...calls,
-    begun: calls.begun.with(index, withArguments(next, argumentsIn(fields), position, events)),
-  }
+  calls.begun[index] = withArguments(next, argumentsIn(fields), position, events)
 }
 
 /** Ends the call, with the state of the message or else its own. */
@@ -123,12 +128,9 @@ function stateFor({ id, name, providerId }: PartialToolCall, state: Json | undef
  * The index of the call that the piece continues, or -1. The provider's index may be missing, or the same for all
  * calls.
  */
-function indexFor(begun: readonly PartialToolCall[], piece: Fields): number {
+function indexFor({ begun, byProviderIndex }: ToolCalls, piece: Fields): number {
   const providerIndex = numberOf(piece.index)
-  const index =
-    providerIndex === undefined
-      ? begun.length - 1
-      : begun.findLastIndex((call) => call.providerIndex === providerIndex)
+  const index = providerIndex === undefined ? begun.length - 1 : (byProviderIndex.get(providerIndex) ?? -1)
   const open = begun[index]
   return open && continues(open, piece, providerIndex) ? index : -1
 }
@@ -144,29 +146,33 @@ function continues(open: PartialToolCall, piece: Fields, providerIndex: number |
   return isSame && (argumentsIn(piece) === '' || !isComplete(open))
 }
 
-/** Returns the calls with one more that has begun, or that waits for its name. */
+/** Adds a call that has begun, or that waits for its name. */
 function openCall(
   calls: ToolCalls,
   piece: Fields,
   { choice, stateField }: CallContext,
   events: GenerationEvent[],
-): ToolCalls {
-  const { begun } = calls
+): void {
   const previous = isForUnnamed(calls.unnamed, piece) ? calls.unnamed : undefined
   const providerIndex = previous?.providerIndex ?? numberOf(piece.index)
-  const providerId = previous?.providerId || freeId(begun, piece)
+  const providerId = previous?.providerId || freeId(calls, piece)
   const text = (previous?.arguments ?? '') + argumentsIn(piece)
   const state = stateOf(piece, stateField) ?? previous?.state
   const name = textOf(fieldsOf(piece.function).name)
-  if (name === undefined) return { begun, unnamed: { providerIndex, providerId, arguments: text, state } }
-  const index = begun.length
+  if (name === undefined) {
+    calls.unnamed = { providerIndex, providerId, arguments: text, state }
+    return
+  }
+  if (previous) calls.unnamed = undefined
+  const index = calls.begun.length
   // The state of a message belongs to its first call, and may be received after it.
   const mayHaveState = stateField?.on === 'message' ? index === 0 : state !== undefined
   const id = callIdFor(providerId, name, mayHaveState)
   beginCall({ type: 'tool-call-begin', choice, index, id, name }, events)
   const call = { providerIndex, providerId, id, name, arguments: emptyArguments, scan: emptyScan, state }
-  const opened = withArguments(call, text, { choice, index }, events)
-  return { begun: [...begun, opened], unnamed: previous ? undefined : calls.unnamed }
+  calls.providerIds.add(providerId)
+  if (providerIndex !== undefined) calls.byProviderIndex.set(providerIndex, index)
+  calls.begun.push(withArguments(call, text, { choice, index }, events))
 }
 
 function withArguments(
@@ -180,9 +186,9 @@ function withArguments(
 }
 
 /** The id of the piece, or an empty string where another call of the response has it. */
-function freeId(begun: readonly PartialToolCall[], piece: Fields): string {
+function freeId({ providerIds }: ToolCalls, piece: Fields): string {
   const id = textOf(piece.id) ?? ''
-  return begun.some((call) => call.providerId === id) ? '' : id
+  return providerIds.has(id) ? '' : id
 }
 
 function argumentsIn(piece: Fields): string {

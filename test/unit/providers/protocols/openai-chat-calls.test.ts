@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { GenerationEvent, ToolCallEvent } from '../../../../src/domain/generation/events.ts'
+import {
+  streamParser,
+  type StreamState,
+} from '../../../../src/providers/protocols/openai-chat/parse-response.ts'
 import { expectOrderlyCalls } from './support/call-events.ts'
 import { delta, eventsOf } from './support/chunks.ts'
 
@@ -83,4 +87,19 @@ describe('the tool calls of a stream', () => {
     const ended = ['tool-call', 'tool-call-delta', 'tool-call', 'ending', 'finish']
     expect(types(...input, finished, '[DONE]')).toEqual([...opening, ...ended])
   })
+})
+
+test('a piece copies none of the other calls of its choice', () => {
+  const count = 1024
+  const named = Array.from({ length: count }, (_, index) => ({ index, id: `id_${index}x`, name: 'f' }))
+  const others = named.map(({ index }) => ({ index, text: '[1' }))
+  const parser = streamParser({ name: 'plain' })
+  let state: StreamState = parser.initial()
+  const lists = new Set<unknown>()
+  for (const chunk of pieces(...named, ...others)) {
+    ;({ state } = parser.step(state, { event: '', data: JSON.stringify(chunk) }))
+    lists.add(state.choices[0]?.calls?.begun)
+  }
+  expect(state.choices[0]?.calls?.begun).toHaveLength(count)
+  expect(lists.size).toBe(1)
 })
