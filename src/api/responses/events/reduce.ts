@@ -12,6 +12,7 @@ import {
   type StreamEvent,
   type TextItem,
   type UnnumberedEvent,
+  withItem,
 } from './state.ts'
 
 /** The state after an event, and the stream events that describe the change. */
@@ -107,7 +108,7 @@ function openCall(state: ResponseState, { kind, callId, name, namespace }: CallB
 }
 
 function newItem({ head, output }: ResponseState, type: OutputItem['type']) {
-  const index = output.length
+  const index = output?.length ?? 0
   return { id: outputItemId(head.id, index, type), index, text: '', status: 'in_progress' } as const
 }
 
@@ -130,14 +131,14 @@ function closeItem(state: ResponseState, givenStatus?: ClosedStatus): Step {
   if (open === null) return unchanged(state)
   const status = givenStatus ?? (isCallItem(open) ? 'incomplete' : 'completed')
   const item = { ...open, status }
-  return emit({ ...state, open: null, output: [...output, item] }, endOf(item))
+  return emit({ ...state, open: null, output: withItem(output, item) }, endOf(item))
 }
 
 /** Closes the open item of a failed response. A call is not reported as done: agents would execute it. */
 function abandonItem(state: ResponseState): Step {
   const { open, output } = state
   if (open === null || !isCallItem(open)) return closeItem(state, 'incomplete')
-  return unchanged({ ...state, open: null, output: [...output, { ...open, status: 'incomplete' }] })
+  return unchanged({ ...state, open: null, output: withItem(output, { ...open, status: 'incomplete' }) })
 }
 
 /** Reasoning without text has no part, and the arguments of an incomplete call are not done. */

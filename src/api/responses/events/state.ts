@@ -13,7 +13,7 @@ export type ResponseState = {
   /** Warnings that were not known yet when the head was made. */
   readonly warnings: readonly string[]
   /** The closed items: completed, or incomplete for good. */
-  readonly output: readonly OutputItem[]
+  readonly output: Output
   /** The item to which the model adds; the text of a text item is never empty between two steps. */
   readonly open: OutputItem | null
   /** Why the model stopped; null until it has. */
@@ -25,6 +25,28 @@ export type ResponseState = {
   readonly incompleteReason: 'max_output_tokens' | 'content_filter' | 'cancelled' | null
   readonly failure: Failure | null
   readonly usage: RunUsage | null
+}
+
+/**
+ * The items of an output, from the last one back; null for none. A response may have thousands, and a list for each state
+ * would copy those before it.
+ */
+export type Output = {
+  readonly last: OutputItem
+  readonly before: Output | null
+  readonly length: number
+} | null
+
+/** The output with one more item. */
+export function withItem(before: Output, last: OutputItem): Output {
+  return { last, before, length: (before?.length ?? 0) + 1 }
+}
+
+/** The items of an output in their order. */
+export function itemsOf(output: Output): readonly OutputItem[] {
+  const items: OutputItem[] = []
+  for (let rest = output; rest !== null; rest = rest.before) items.push(rest.last)
+  return items.reverse()
 }
 
 /** An item of the output. */
@@ -73,7 +95,7 @@ export function initialState(head: ResponseHead): ResponseState {
     sequence: 0,
     provider: null,
     warnings: [],
-    output: [],
+    output: null,
     open: null,
     finish: null,
     tier: null,

@@ -6,6 +6,7 @@ import {
   type Failure,
   isCallItem,
   isFinished,
+  itemsOf,
   type OutputItem as ItemState,
   type ResponseState,
 } from '../events/state.ts'
@@ -50,7 +51,7 @@ export function renderResponse(state: ResponseState, options: RenderOptions): Re
 
 /** Renders the closed items; an open one is not among them. */
 export function renderClosedItems({ output }: ResponseState): OutputItem[] {
-  return output.map(renderItem)
+  return itemsOf(output).map(renderItem)
 }
 
 function renderOutput(state: ResponseState): OutputItem[] {

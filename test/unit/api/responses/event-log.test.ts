@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { testSeed } from '../../../support/seed.ts'
 import { decodeEvents, encodeEvents, foldLog } from '../../../../src/api/responses/events/event-log.ts'
 import type { RunEvent } from '../../../../src/api/responses/events/run-event.ts'
+import { itemsOf } from '../../../../src/api/responses/events/state.ts'
 import { randomFrom } from '../../providers/protocols/support/random.ts'
 import {
   opening,
@@ -57,7 +58,7 @@ test('a character that was split over two deltas is complete in the output, and 
   const torn = events.map((event) => stored(encodeEvents([event]))).join('')
   for (const log of [torn, stored(encodeEvents(events))]) {
     expect(decodeEvents(log)).toEqual(events)
-    expect(foldLog(headOf(), log).output).toMatchObject([{ text: '😀' }])
+    expect(itemsOf(foldLog(headOf(), log).output)).toMatchObject([{ text: '😀' }])
   }
 })
 
