@@ -14,7 +14,7 @@ const words: Readonly<Record<string, string>> = {
   booking: 'reservation',
   books: 'billing',
   heard: 'received',
-  mend: 'fix',
+  repair: 'fix',
   nobody: 'none',
   question: 'request',
   questions: 'requests',
@@ -91,7 +91,7 @@ describe('a name of the old dialect is found', () => {
 test('identifiers are those of the code, not the words of comments, strings and regular expressions', () => {
   const text = [
     '/** told */ // heard',
-    'const a = \'nobody\' + "said" + `mend ${b({ c: `anew ${d}` })} books`',
+    'const a = \'nobody\' + "said" + `repair ${b({ c: `anew ${d}` })} books`',
     'const e = f.g / 2 + /whoever[/]"/u.exec(h).length / i',
     'type J = { readonly #k?: L }',
   ].join('\n')

@@ -3,6 +3,7 @@ import type { ApiError } from '../../lib/errors/errors.ts'
 import type { Log, LogFields } from '../../lib/log.ts'
 import { throttle } from '../../lib/time.ts'
 import { type Database, inMemory } from './connection/database.ts'
+import type { Disk } from './connection/disk.ts'
 import { databaseUnavailable, FileReplacedError, reasonOf } from './sqlite-errors.ts'
 
 /**
@@ -30,8 +31,8 @@ const probeIntervalMs = 250
 const fileCheckIntervalMs = 50
 
 /** See `Health`. */
-export function createHealth(database: Database, log: Log): Health {
-  const { checkFiles, tryWrite } = prepareChecks(database)
+export function createHealth(database: Database, log: Log, disk: Pick<Disk, 'fix'>): Health {
+  const { checkFiles, tryWrite } = prepareChecks(database, disk)
   let writtenAt: number | undefined
   let outage: ApiError | undefined
   let timer: Timer | undefined
@@ -79,7 +80,7 @@ export function createHealth(database: Database, log: Log): Health {
   return { unavailableError, wrote, failed, age: () => performance.now() - (writtenAt ?? 0), retry, close }
 }
 
-function prepareChecks(database: Database) {
+function prepareChecks(database: Database, disk: Pick<Disk, 'fix'>) {
   const { sqlite } = database
   const checkFiles = sqlite.filename === inMemory ? () => {} : watchFileIdentity(sqlite.filename)
   const probe = prepareWriteProbe(database)
@@ -87,7 +88,7 @@ function prepareChecks(database: Database) {
     checkFiles()
     // Drops cached pages, which may have been read while the file was damaged.
     sqlite.run('PRAGMA shrink_memory')
-    sqlite.transaction(probe).immediate()
+    sqlite.transaction(() => (probe(), disk.fix())).immediate()
     succeeded()
   }
   return { checkFiles, tryWrite }

@@ -18,6 +18,7 @@ import { printLargeWrites } from '../common/large-writes.ts'
 import { createLedger } from './ledger.ts'
 import { completionSearch } from './completion-search.ts'
 import { inMemory, openDatabase } from './connection/database.ts'
+import { openDisk } from './connection/disk.ts'
 import { createSpaceReturn, limitWalSize } from './connection/file-size.ts'
 import { lockForServing } from './connection/serving-lock.ts'
 import { createHealth } from './health.ts'
@@ -35,11 +36,11 @@ import { createWriter } from './writer.ts'
 export function openSqlite(file: string, log: Log, options: StorageOptions = {}): Storage {
   const lock = file === inMemory ? undefined : lockForServing(file)
   const database = openDatabase(file, log)
-  const health = createHealth(database, log)
-  const writer = createWriter(database, { ...options, health, onCommit: () => wal.committed() })
+  const disk = openDisk(file)
+  const health = createHealth(database, log, disk)
+  const writer = createWriter(database, { ...options, disk, health, onCommit: () => wal.committed() })
   const runner = createScriptRunner(database, writer)
   const ledger = createLedger(database, writer, options.alerts)
-  const { subtractDeleted } = prepareTotalsUpkeep(database)
   const wal = limitWalSize(database, writer, log)
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
@@ -50,7 +51,7 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
     usage: {
-      expire: createUsageExpiry(runner, subtractDeleted),
+      expire: createUsageExpiry(runner, prepareTotalsUpkeep(database).subtractDeleted),
       rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
     },
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),

@@ -65,8 +65,8 @@ export function createWriter(database: Database, options: WriterOptions = {}): W
 
 /**
  * A job after an idle time is a transaction of its own. Otherwise the jobs of one turn of the event loop share one,
- * because a commit costs as much as ten jobs. Jobs that arrive while the disk syncs wait, and share the next transaction.
- * Transactions share a sync while jobs arrive together.
+ * because a commit costs as much as ten jobs. Jobs that arrive while the disk syncs wait, and share the next transaction,
+ * or the failure of the sync. Transactions share a sync while jobs arrive together.
  */
 class GroupWriter implements Writer {
   readonly #sqlite: Database['sqlite']
@@ -207,7 +207,7 @@ class GroupWriter implements Writer {
     const jobs = this.#unsynced
     this.#syncedJobs = jobs.length
     this.#unsynced = []
-    if (failure !== undefined) this.#failed(jobs, failure)
+    if (failure !== undefined) this.#failed([...jobs, ...this.#waiting.splice(0)], failure)
     else for (const job of jobs) job.settle()
     if (this.#waiting.length > 0) this.#schedule()
   }

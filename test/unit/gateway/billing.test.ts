@@ -36,6 +36,7 @@ test('a stored answer is delivered although the disk confirmed it only at the se
     sync: (done: (failure: unknown) => void) =>
       done(failures-- > 0 ? Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' }) : undefined),
     syncNow() {},
+    fix() {},
     close() {},
   }
   const { sqlite, billing } = scenario(disk)

@@ -17,6 +17,7 @@ function watched() {
   const health = createHealth(
     database,
     createLog((line) => void lines.push(line)),
+    { fix() {} },
   )
   onTestFinished(() => health.close())
   const writer = createWriter(database, { health })

@@ -167,7 +167,7 @@ test('transactions that follow one another share a sync, and settle only after i
       syncs++
       done(undefined)
     })
-  const writer = createWriter(database, { disk: { sync, syncNow() {}, close() {} } })
+  const writer = createWriter(database, { disk: { sync, syncNow() {}, fix() {}, close() {} } })
   const add = async (title: string) => {
     await writer.write(() => insert.run(title))
     syncsAt.set(title, syncs)

@@ -46,7 +46,7 @@ export function withItem(before: Output, last: OutputItem): Output {
 export function itemsOf(output: Output): readonly OutputItem[] {
   const items: OutputItem[] = []
   for (let rest = output; rest !== null; rest = rest.before) items.push(rest.last)
-  return items.reverse()
+  return items.toReversed()
 }
 
 /** An item of the output. */

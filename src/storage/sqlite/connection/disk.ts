@@ -1,4 +1,5 @@
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import type * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { inMemory } from './database.ts'
 
@@ -8,16 +9,26 @@ export type Disk = {
   sync(done: (failure: unknown) => void): void
   /** Does the same synchronously; throws. */
   syncNow(): void
+  /**
+   * Makes the log whole after a sync has failed; throws while that is impossible. Until then every sync fails: the kernel
+   * reports a page that it could not write only once, and a later sync would succeed over the hole in the log, at which a
+   * start after a power cut would stop reading. The caller holds the write lock, so that the log does not change.
+   */
+  fix(): void
   close(): void
 }
+
+/** The system calls of a disk; tests let them fail. */
+export type SystemCalls = Pick<typeof fs, 'fdatasync' | 'fdatasyncSync' | 'writeSync'>
 
 /**
  * Returns the disk of the write-ahead log. Commits do not sync by themselves (`synchronous = NORMAL`), because SQLite
  * would block every other request meanwhile; syncing the log after a commit gives the durability of `FULL`.
  */
-export function openDisk(file: string): Disk {
+export function openDisk(file: string, calls: SystemCalls = { fdatasync, fdatasyncSync, writeSync }): Disk {
   if (file === inMemory) return noDisk
   let descriptor: number | undefined
+  let failure: unknown
 
   /** SQLite creates the log with its first write, and keeps it while the database is open. */
   function logFile(): number {
@@ -31,16 +42,37 @@ export function openDisk(file: string): Disk {
   return {
     sync(done) {
       try {
-        fdatasync(logFile(), (error) => done(error ?? undefined))
+        if (failure !== undefined) throw failure
+        calls.fdatasync(logFile(), (error) => done((failure = error ?? undefined)))
       } catch (error) {
         done(error)
       }
     },
-    syncNow: () => fdatasyncSync(logFile()),
+    syncNow() {
+      if (failure !== undefined) throw failure
+      calls.fdatasyncSync(logFile())
+    },
+    fix() {
+      if (failure === undefined) return
+      rewrite(logFile(), calls)
+      calls.fdatasyncSync(logFile())
+      failure = undefined
+    },
     close() {
       if (descriptor !== undefined) closeSync(descriptor)
       descriptor = undefined
     },
+  }
+}
+
+/** Writes the bytes of the file to their places again, from memory, so that the next sync covers all of them. */
+function rewrite(descriptor: number, calls: SystemCalls): void {
+  const buffer = Buffer.allocUnsafe(1024 * 1024)
+  let position = 0
+  for (;;) {
+    const length = readSync(descriptor, buffer, 0, buffer.length, position)
+    if (length === 0) return
+    position += calls.writeSync(descriptor, buffer, 0, length, position)
   }
 }
 
@@ -56,4 +88,9 @@ function syncFolder(path: string): void {
 }
 
 /** A database in memory has nothing to sync. */
-const noDisk: Disk = { sync: (done) => queueMicrotask(() => done(undefined)), syncNow() {}, close() {} }
+const noDisk: Disk = {
+  sync: (done) => queueMicrotask(() => done(undefined)),
+  syncNow() {},
+  fix() {},
+  close() {},
+}
