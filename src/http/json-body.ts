@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { requireCredit } from '../gateway/billing/billing.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
+import { BodyTurns, minTurnBody } from '../gateway/rate-limits/body-turns.ts'
 import { type BodyTurn, LargeBodies, minLargeBody } from '../gateway/rate-limits/large-bodies.ts'
 import {
   ApiError,
@@ -87,6 +88,7 @@ export function jsonBody(parts: BodyReaderDependencies) {
 /** Creates a reader of bodies of up to `maxBody` bytes. */
 export function createBodyReader(parts: BodyReaderDependencies): BodyReader {
   const { maxBody, timeoutMs = bodyTimeoutMs, largeBodies = new LargeBodies() } = parts
+  const turns = new BodyTurns()
   return async function readBody(request, body, sender, options = {}) {
     const { admission, caller } = sender
     const isSlotOptional = isShort(request.headers, options.maxWithoutSlot ?? 0)
@@ -102,6 +104,7 @@ export function createBodyReader(parts: BodyReaderDependencies): BodyReader {
     }
     if (text === '') return body.read(undefined)
     const isMeasured = text.length < minLargeBody || !caller
+    if (caller && isMeasured && text.length >= minTurnBody) await turns.enter(caller.organization)
     const bytes = isMeasured ? acquireValues(text, admission.memory) : text.length
     if (bytes < minLargeBody || !caller) return body.read(parseText(text))
     // The text was decoded, or measured, in this turn of the event loop.
