@@ -14,6 +14,7 @@ import { screenshots } from './support/screenshot.ts'
 import { spendBudget } from './support/spend-budget.ts'
 
 const browser = sharedTab()
+const secret = `whsec_${Buffer.alloc(32, 7).toBase64()}`
 const longName = 'a team with quite a long name in the department of hydrology'
 
 /** A place of the page, and a text that it shows once it has loaded. */
@@ -26,7 +27,8 @@ const ids = { organization: '', project: '', key: '', completion: '', response: 
 
 beforeAll(async () => {
   if (!hasBrowser) return
-  full = await startAdmin(jsonReply())
+  const webhook = { name: 'alerts', url: 'http://127.0.0.1:9/weir', secret, allow_private: true }
+  full = await startAdmin(jsonReply(), { settings: { webhooks: [webhook] } })
   empty = await startAdmin()
   await fill(full)
   ids.bare = await create(empty, 'organizations', { name: 'bare' })
@@ -116,6 +118,9 @@ describe.skipIf(!hasBrowser)(`the layout of the page${browserNeeded}`, () => {
       [`keys/${ids.key}`, 'Runs at night.'],
       ['providers', 'acme'],
       ['providers/acme', 'Routes'],
+      ['overview', 'Near their end'],
+      ['webhooks', 'No event has been sent yet.'],
+      ['requests', 'Filter by'],
       ['nowhere', 'There is no such view'],
     ]
     expect(await problemsOf(full, 'full', places)).toEqual([])

@@ -133,6 +133,11 @@ describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {
     await page.getByText('Output').waitFor()
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     expect(overflow).toBeLessThanOrEqual(0)
+    const topOf = async (text: string) =>
+      (await page.getByText(text, { exact: true }).boundingBox())?.y ?? Number.NaN
+    const headingTop = (await page.getByRole('heading', { level: 1 }).boundingBox())?.y ?? Number.NaN
+    if (context.viewport.width < 500) expect(await topOf('Parameters')).toBeGreaterThan(headingTop)
+    expect(await topOf('const a = 1')).toBeGreaterThan(headingTop)
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshot(page, `playground-${name}`)
   })

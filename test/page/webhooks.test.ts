@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)(`the webhooks view${browserNeeded}`, () => {
     await using opened = await openAdmin(await browser(), paid.app, '#/webhooks')
     const { page } = opened
     await page.getByLabel('Status').selectOption('Dead')
-    await page.getByText('There are no such deliveries.').waitFor()
+    await page.getByText('No delivery is dead.').waitFor()
     await paid.billing.values("UPDATE webhook_deliveries SET status = 'dead'")
     await page.getByRole('button', { name: 'Reload' }).click()
     await page.getByRole('row', { name: /provider\.down/ }).waitFor()

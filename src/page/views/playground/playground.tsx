@@ -79,8 +79,10 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
   const efforts = models.find(({ id }) => id === chosen.first)?.reasoning?.supported_efforts ?? []
   return (
     <div class="playground">
-      <div class="conversation">
+      <div class="playground-head">
         <Header models={models} chosen={chosen} conversation={conversation} written={written} />
+      </div>
+      <div class="conversation">
         {conversation.turns.length === 0 && <Welcome />}
         {conversation.turns.map((turn) => (
           <TurnView key={turn.id} turn={turn} pricesOf={pricesOf} onChange={scroll.follow} />

@@ -192,6 +192,13 @@ const attemptColumns: readonly Column<Attempt>[] = [
   {
     id: 'message',
     header: 'Message',
-    render: ({ message }) => (message === undefined ? '' : <Foreign text={message} />),
+    render: ({ message }) =>
+      message === undefined ? (
+        ''
+      ) : (
+        <span class="wraps">
+          <Foreign text={message} />
+        </span>
+      ),
   },
 ]

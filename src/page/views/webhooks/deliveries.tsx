@@ -70,10 +70,25 @@ export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
         columns={columns}
         pages={pages}
         rowKey={({ id }) => id}
-        empty={<EmptyLine text="There are no such deliveries.">{null}</EmptyLine>}
+        empty={<NoDeliveries status={status} onShowAll={() => setStatus('')} />}
       />
       {shown && <DeliveryDialog delivery={shown} onClose={() => setShown(undefined)} onRetried={retried} />}
     </section>
+  )
+}
+
+function NoDeliveries(props: { readonly status: Status | ''; readonly onShowAll: () => void }) {
+  const { status, onShowAll } = props
+  if (status === '')
+    return (
+      <p class="quiet">
+        No event has been sent yet. “Test” at an endpoint sends one, which is not listed here.
+      </p>
+    )
+  return (
+    <EmptyLine text={`No delivery is ${status}.`}>
+      <Button label="Show all" onClick={onShowAll} />
+    </EmptyLine>
   )
 }
 
