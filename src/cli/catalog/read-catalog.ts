@@ -28,6 +28,7 @@ export function readCatalog(file: unknown, current: readonly ModelDetails[], tod
   const models = new Map<string, ModelDetails>()
   const skipped: SkippedEntry[] = []
   const ended = new Set<string>()
+  const known = new Set(current.map(({ slug }) => slug))
   const skip: OnInvalid = (entry, reason) => void skipped.push({ entry, reason })
   const complete = reader.read(file, current, {
     skip,
@@ -35,6 +36,8 @@ export function readCatalog(file: unknown, current: readonly ModelDetails[], tod
     add(entry, name) {
       const reason = models.has(entry.slug) ? 'It repeats an earlier entry.' : problemOf(entry)
       if (reason !== undefined) return skip(name ?? entry.slug, reason)
+      if (entry.routes === undefined && !known.has(entry.slug))
+        return skip(name ?? entry.slug, 'It is not in the catalog, and has no routes.')
       if ((entry.shutdown_date ?? today) < today) ended.add(entry.slug)
       else models.set(entry.slug, entry)
     },

@@ -160,6 +160,7 @@ describe('the form', () => {
 
   test.each<[Partial<ModelDetails>, string]>([
     [{ routes: [{ provider: 'openai', model: 'x\u001b[2J' }] }, 'A text has control characters.'],
+    [{ pricing: { input: 1 } }, 'It is not in the catalog, and has no routes.'],
     [{ author: 'a\u202eb' }, 'A text has control characters.'],
     [{ aliases: ['a\nb'] }, 'A text has control characters.'],
     [{ supported_parameters: ['\u0007'] }, 'A text has control characters.'],
