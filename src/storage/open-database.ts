@@ -11,7 +11,7 @@ import {
   openDatabase as openSqliteFile,
   openExistingDatabase,
 } from './sqlite/connection/database.ts'
-import { createScriptRunner } from './sqlite/run-script.ts'
+import { createScriptRunner } from './sqlite/script-runner.ts'
 import { isBusy } from './sqlite/sqlite-errors.ts'
 import { createUsageSource } from './sqlite/usage-source.ts'
 import { createWriter } from './sqlite/writer.ts'

@@ -106,4 +106,14 @@ export type ScriptRunner = {
   write<T>(script: () => Script<T>): Promise<T>
   /** Executes a script that only reads; each of its statements sees the database as it is by then. */
   read<T>(script: () => Script<T>): Promise<T>
+  readonly subtractSums: SubtractSums
 }
+
+/**
+ * Part of a transaction that has the totals locked: subtracts the rows of `usage` of an organization in a range, which are
+ * about to be deleted, from the sums. The databases do this differently.
+ */
+export type SubtractSums = (organization: string, after: RowKey, end: RowKey) => Script<void>
+
+/** The time and the id of a row; the time is 0 in tables that are sorted only by id. */
+export type RowKey = { readonly time: number; readonly id: string }

@@ -18,7 +18,7 @@ import { openaiChat } from '../../src/providers/protocols/openai-chat/protocol.t
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
-import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { firstKey, startApp } from '../support/app.ts'

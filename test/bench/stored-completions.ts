@@ -1,7 +1,7 @@
 import { createLog } from '../../src/lib/log.ts'
 import { createCompletions } from '../../src/storage/scripts/completions.ts'
 import { completionSearch } from '../../src/storage/sqlite/completion-search.ts'
-import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
 import type { NewCompletion } from '../../src/storage/ports/completions.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'

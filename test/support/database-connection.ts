@@ -1,5 +1,5 @@
 import type { ManagedStores } from '../../src/storage/ports/storage.ts'
-import { createScriptRunner } from '../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

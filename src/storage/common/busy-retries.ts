@@ -56,5 +56,6 @@ export function patientRunner(runner: ScriptRunner, retries: BusyRetries): Scrip
     transact: (script) => patiently(() => runner.transact(script)),
     write: (script) => patiently(() => runner.write(script)),
     read: (script) => patiently(() => runner.read(script)),
+    subtractSums: runner.subtractSums,
   }
 }

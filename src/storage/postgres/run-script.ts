@@ -12,6 +12,7 @@ import {
 } from '../statement.ts'
 import { lockTotalsText } from './usage-locks.ts'
 import { type Query, serverTime } from './connection/connections.ts'
+import { subtractSums } from './usage-subtraction.ts'
 import type { Transact } from './writer/transaction.ts'
 
 const dialect: Dialect = {
@@ -49,6 +50,7 @@ export function createScriptRunner({ query, transact }: { query: Query; transact
     transact: (script) => transact((query) => runScript(query, script())),
     write: (script) => runScript(query, script()),
     read: (script) => runScript(query, script()),
+    subtractSums,
   }
 }
 

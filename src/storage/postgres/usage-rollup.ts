@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { execute, type Script } from '../statement.ts'
 import { totalsLagMs } from '../usage/slices.ts'
 import { addLateRow } from '../scripts/usage-blocks.ts'
 import type { Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
 import { runScript } from './run-script.ts'
 import { lockOutRecording, tryLockTotals } from './usage-locks.ts'
-import { addToTotals, subtractFromTotals } from './usage-totals.ts'
+import { isLate } from './usage-subtraction.ts'
+import { addToTotals } from './usage-totals.ts'
 
 /** The rows that one step adds to the totals. */
 const stepRows = 2000
@@ -23,21 +23,27 @@ export function createRollup({
 }: Pick<Database, 'query' | 'transact'>): () => Promise<number> {
   return async () => {
     const [due] = await query<Due>(selectDue)
-    if (due === undefined || !(due.rows || due.late || due.beyond)) return 0
+    if (due === undefined) return 0
+    const older = due.older ? await transact(addOlderToSums) : 0
+    if (!(due.rows || due.late || due.beyond)) return older
     if (!due.rows && due.beyond) await transact(moveFence)
-    return await transact(addStep)
+    return older + (await transact(addStep))
   }
 }
 
-/** Whether there are rows to add before the fence, late rows to add, and rows that can be added after it is moved. */
-type Due = { readonly rows: boolean; readonly late: boolean; readonly beyond: boolean }
+/**
+ * Whether there are rows to add before the fence, late rows to add, and rows that can be added after it is moved; and
+ * whether there are rows to add to the sums only.
+ */
+type Due = Readonly<Record<'rows' | 'late' | 'beyond' | 'older', boolean>>
 
 const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** Of each range, only the first row is read, from the index: EXISTS would let the server read the whole table instead. */
 const selectDue = `SELECT coalesce(${firstSince('usage', 'r.until')} < r.fence, false) AS rows,
     coalesce(${firstSince('usage_late', '0')} < r.until, false) AS late,
-    coalesce(${firstSince('usage', 'r.fence')} < ${now} - ${totalsLagMs}, false) AS beyond
+    coalesce(${firstSince('usage', 'r.fence')} < ${now} - ${totalsLagMs}, false) AS beyond,
+    r.summed_from > 0 AND NOT EXISTS (SELECT 1 FROM processes WHERE schema IS NULL) AS older
   FROM usage_rollup r`
 
 function firstSince(table: 'usage' | 'usage_late', time: string): string {
@@ -64,9 +70,6 @@ async function addStep(query: Query): Promise<number> {
   return rows + (await addLate(query, upTo))
 }
 
-/** Whether a row of `usage` was recorded late. */
-const isLate = sql`EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)`
-
 /** The time up to which one step adds rows, and their number. */
 const selectStep = `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "upTo",
     (SELECT count(*) FROM usage
@@ -74,6 +77,26 @@ const selectStep = `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "u
   FROM usage_rollup r LEFT JOIN LATERAL (
     SELECT created_at FROM usage WHERE created_at >= r.until AND created_at < r.fence
     ORDER BY created_at, id LIMIT 1 OFFSET ${stepRows - 1}) last ON true`
+
+/**
+ * Adds the rows that the totals had before there were sums, from the newest to the oldest. It begins when no process is left
+ * that changes the totals alone; until then, no row is recent enough to be part of the sums.
+ */
+async function addOlderToSums(query: Query): Promise<number> {
+  if (!(await tryLockTotals(query))) return 0
+  await query('UPDATE usage_rollup SET summed_from = least(summed_from, until)')
+  const [found] = await query<{ readonly from: number; readonly until: number }>(selectOlder)
+  if (found === undefined) return 0
+  const { from, until } = found
+  await query('UPDATE usage_rollup SET summed_from = $1', [from])
+  const condition = sql`usage.created_at >= ${from} AND usage.created_at < ${until} AND NOT ${isLate}`
+  await runScript(query, addToTotals(condition, ['usage_sums']))
+  return stepRows
+}
+
+const selectOlder = `SELECT summed_from AS until, coalesce((SELECT created_at FROM usage
+    WHERE created_at < summed_from ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ${stepRows - 1}), 0) AS "from"
+  FROM usage_rollup WHERE summed_from > 0`
 
 async function addLate(query: Query, until: number): Promise<number> {
   const late = await query<{ readonly created_at: number; readonly id: string }>(
@@ -89,12 +112,4 @@ async function addLate(query: Query, until: number): Promise<number> {
   await runScript(query, addToTotals(condition))
   for (const row of late) await runScript(query, addLateRow(row.created_at, row.id))
   return late.length
-}
-
-/** See `SubtractDeleted`. */
-export function* subtractDeleted(lastCreatedAt: number, lastId: string): Script<void> {
-  const last = sql`(${lastCreatedAt}::bigint, ${lastId})`
-  const isCounted = sql`usage.created_at < (SELECT until FROM usage_rollup) AND NOT ${isLate}`
-  yield* subtractFromTotals(sql`(usage.created_at, usage.id) <= ${last} AND ${isCounted}`)
-  yield* execute(() => sql`DELETE FROM usage_late WHERE (created_at, id) <= ${last}`)
 }

@@ -1,6 +1,4 @@
-import { bucketWidths } from '../ports/usage.ts'
-import type { AddTimes } from '../usage/times.ts'
-import type { TimeRange, UsageReading, UsageSource } from '../usage/reports.ts'
+import type { TimeRange, TotalsPeriods, UsageReading, UsageSource } from '../usage/reports.ts'
 import {
   type CountField,
   isMixedSql,
@@ -9,8 +7,12 @@ import {
   sumColumnsOf,
   totalsKeySql,
   totalsProjectSql,
+  type TotalsTable,
   type TotalsWidth,
+  widthsMs,
 } from '../usage/slices.ts'
+import { type SumsLevel, summedFromSql, sumsFor } from '../usage/sums.ts'
+import { addArrays } from './add-arrays.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql, tagsSql } from './usage-totals.ts'
 import { Parameters, type Statement } from './writer/statement.ts'
@@ -62,10 +64,12 @@ export function slicesStatement(reading: UsageReading): Statement {
   const shape = { filters, rowFilters: rowFiltersOf(reading, parameters), by, widthMs, sums }
   const parts = [
     ...ranges.totals.flatMap((range) => {
+      const level = sumsFor(reading, range.width)
+      if (level !== undefined) return totalsOrSums(level, range, shape, parameters)
       const condition = `t.width = '${range.width}' AND ${within('t.start', range)}`
-      if (!by.has('project')) return [totals(condition, shape)]
+      if (!by.has('project')) return [totals('usage_totals', condition, shape)]
       return [
-        totals(`${condition} AND NOT ${isMixedSql}`, shape),
+        totals('usage_totals', `${condition} AND NOT ${isMixedSql}`, shape),
         rows(mixedRows(range.width, condition), 'true', shape),
       ]
     }),
@@ -82,13 +86,32 @@ export function slicesStatement(reading: UsageReading): Statement {
 
 const until = '(SELECT until FROM usage_rollup)'
 
+/** The totals of a range, and from the time on at which there are sums of this level, those instead. */
+function totalsOrSums(
+  level: SumsLevel,
+  { width, ...range }: TotalsPeriods,
+  shape: Shape,
+  parameters: Parameters,
+): readonly string[] {
+  const [from, to] = [range.from, range.to].map((time) => `${parameters.add(time)}::bigint`)
+  const ofWidth = `t.width = '${width}'`
+  // The last condition keeps the server from reading anything if there are only sums, whatever it expects.
+  const ofTotals = `t.start >= ${from} AND t.start < least(${to}, ${summedFromSql}) AND ${from} < ${summedFromSql}`
+  const ofSums = `t.start >= greatest(${from}, ${summedFromSql}) AND t.start < ${to}`
+  const isOfLevel = `t.organization_id ${level === 'all' ? '=' : '<>'} ''`
+  return [
+    totals('usage_totals', `${ofWidth} AND ${ofTotals}`, shape),
+    totals('usage_sums', `${ofWidth} AND ${ofSums} AND ${isOfLevel}`, shape),
+  ]
+}
+
 /**
  * The rows of `usage` that are part of totals with requests of several projects; those that are late are not yet. The server
  * cannot know how few periods have any: `OFFSET 0` makes it look for them first, and then read the rows of each.
  */
 function mixedRows(width: TotalsWidth, condition: string): string {
   const same = Object.entries(totalsKeySql).map(([name, sql]) => `t.${name} = ${sql}`)
-  const end = `least(period.start + ${bucketWidths[width === 'hour' ? '1h' : '1d']}, ${until})`
+  const end = `least(period.start + ${widthsMs[width]}, ${until})`
   return `(SELECT DISTINCT t.start FROM usage_totals t WHERE ${condition} AND ${isMixedSql} OFFSET 0) period
     CROSS JOIN LATERAL (SELECT * FROM usage
       WHERE usage.created_at >= period.start AND usage.created_at < ${end}
@@ -132,14 +155,14 @@ function startOf(time: string, { widthMs }: Shape): string {
   return widthMs === undefined ? '0::bigint' : `${time} / ${widthMs} * ${widthMs}`
 }
 
-function totals(condition: string, shape: Shape): string {
+function totals(table: TotalsTable, condition: string, shape: Shape): string {
   const { filters, by } = shape
   const joined = (name: string) =>
     `string_agg(t.${name}_times::text || CASE WHEN t.requests = 1 THEN '{}' ELSE t.${name}_counts::text END, '')`
   const sums = sumsOf(shape, joined('latency'), joined('first_token'))
   const start = startOf('t.start', shape)
   return `SELECT ${[...placeOf(start, shape), ...sums].join()}
-    FROM (SELECT t.*, ${totalsProjectSql} project FROM usage_totals t) t WHERE ${condition} AND ${filters}
+    FROM (SELECT t.*, ${totalsProjectSql} project FROM ${table} t) t WHERE ${condition} AND ${filters}
     GROUP BY ${[start, ...columnsOf(by)].join()}`
 }
 
@@ -202,34 +225,3 @@ function filtersOf({ organizations, projects, models, keys }: UsageReading, para
     ...(keys === undefined ? [] : [`t.key_id = ANY(${parameters.add(keys)})`]),
   ].join(' AND ')
 }
-
-/**
- * Adds the times of a slice, which has by turns an array of times and one of their numbers of requests; without a number, a
- * time counts once. Most arrays are so short that parsing each of them would take longer than all else of a report.
- */
-const addArrays: AddTimes = (histogram, stored) => {
-  for (let at = 1; at < stored.length;) {
-    const end = stored.indexOf('}', at)
-    const next = stored.indexOf('}', end + 1) + 2
-    for (let countAt = end + 2; at < end; at++, countAt++) {
-      let time = 0
-      for (; isDigit(stored, at); at++) time = time * 10 + digitAt(stored, at)
-      let count = 0
-      for (; countAt < next && isDigit(stored, countAt); countAt++)
-        count = count * 10 + digitAt(stored, countAt)
-      histogram.set(time, (histogram.get(time) ?? 0) + (count || 1))
-    }
-    at = next
-  }
-}
-
-function isDigit(text: string, index: number): boolean {
-  const digit = digitAt(text, index)
-  return digit >= 0 && digit <= 9
-}
-
-function digitAt(text: string, index: number): number {
-  return text.charCodeAt(index) - zero
-}
-
-const zero = 48

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { unstorableEscape } from '../common/store-limits.ts'
-import { bucketWidths } from '../ports/usage.ts'
 import {
   changedInProjectSql,
   failedSql,
@@ -9,21 +8,30 @@ import {
   projectSql,
   roundedTimeSql,
   sumColumns,
+  type TotalsTable,
   totalsKeySql,
+  widthsMs,
 } from '../usage/slices.ts'
+import { isSummedSql, sumsLevels } from '../usage/sums.ts'
 import { execute, type Script } from '../statement.ts'
 
-/** Part of a transaction that has the totals locked: adds the rows with this condition, of organizations that exist. */
-export function* addToTotals(condition: SQL): Script<void> {
-  yield* execute(() => sql`${periods(condition)} ${sql.raw(insertKeys)}`)
-  yield* execute(() => sql`${periods(condition)}, ${sql.raw(`${slices} ${update('+')}`)}`)
+/** Part of a transaction that has the totals locked: adds the rows with this condition to these tables, by default to all. */
+export function* addToTotals(condition: SQL, tables = allTables): Script<void> {
+  for (const table of tables) {
+    yield* execute(() => sql`${periods(condition, table)} ${sql.raw(insertKeys(table))}`)
+    yield* execute(() => sql`${periods(condition, table)}, ${sql.raw(`${slices} ${update(table, '+')}`)}`)
+  }
 }
 
 /** The same, but subtracts the rows; a period that is left without requests is deleted. */
-export function* subtractFromTotals(condition: SQL): Script<void> {
-  yield* execute(() => sql`${periods(condition)}, ${sql.raw(`${slices} ${update('-')}`)}`)
-  yield* execute(() => sql`${periods(condition)} ${sql.raw(deleteEmpty)}`)
+export function* subtractFromTotals(condition: SQL, tables = allTables): Script<void> {
+  for (const table of tables) {
+    yield* execute(() => sql`${periods(condition, table)}, ${sql.raw(`${slices} ${update(table, '-')}`)}`)
+    yield* execute(() => sql`${periods(condition, table)} ${sql.raw(deleteEmpty(table))}`)
+  }
 }
+
+const allTables: readonly TotalsTable[] = ['usage_totals', 'usage_sums']
 
 /** SQL that is true for rows of `usage` whose organization exists. */
 export const ownerExistsSql =
@@ -65,11 +73,16 @@ export function histogramTimeSql(column: 'latency_ms' | 'first_token_ms'): strin
     THEN least(${roundedTimeSql(column)}, ${maxTime})::int END`
 }
 
-/** The rows, once for the hour and once for the day of each. */
-function periods(condition: SQL): SQL {
+/**
+ * The rows, once for each period that they are part of. Of the totals, those of organizations that exist; of the sums,
+ * those that are part of them.
+ */
+function periods(condition: SQL, table: TotalsTable): SQL {
+  const isOfTotals = table === 'usage_totals'
+  const key = isOfTotals ? totalsKeySql : sumsKeySql
   const columns = [
-    ...Object.entries(totalsKeySql).map(([name, expression]) => `${expression} ${name}`),
-    'usage.project_id',
+    ...Object.entries(key).map(([name, expression]) => `${expression} ${name}`),
+    isOfTotals ? 'usage.project_id' : 'NULL::text project_id',
     'w.width',
     'usage.created_at / w.ms * w.ms start',
     ...Object.entries(amounts).map(([name, expression]) => `${expression} ${name}`),
@@ -77,13 +90,35 @@ function periods(condition: SQL): SQL {
     `${histogramTimeSql('latency_ms')} latency`,
     `${histogramTimeSql('first_token_ms')} first_token`,
   ]
-  const widths = `('hour', ${bucketWidths['1h']}), ('day', ${bucketWidths['1d']})`
-  return sql`WITH periods AS (SELECT ${sql.raw(columns.join())} FROM usage
-    CROSS JOIN (VALUES ${sql.raw(widths)}) w (width, ms) WHERE ${condition} AND ${sql.raw(ownerExistsSql)})`
+  const rows = isOfTotals
+    ? `CROSS JOIN (VALUES ('hour', ${widthsMs.hour}), ('day', ${widthsMs.day})) w (width, ms)
+      WHERE ${ownerExistsSql}`
+    : `CROSS JOIN LATERAL (VALUES ${sumsOfRow.join()}) w (width, ms, organization_id, api, model, provider)
+      WHERE ${isSummedSql}`
+  return sql`WITH periods AS (SELECT ${sql.raw(columns.join())} FROM usage ${sql.raw(rows)} AND ${condition})`
 }
 
-const insertKeys = `INSERT INTO usage_totals (${keys.join()}) SELECT DISTINCT ${keys.join()} FROM periods
-  ON CONFLICT DO NOTHING`
+/** The sums that a row of `usage` is part of: their width, organization, API, model and provider. */
+const sumsOfRow = Object.values(sumsLevels).flatMap(({ by, widths }) => {
+  const { organization_id: organization, api, model, provider } = totalsKeySql
+  const values = Object.entries({ organization, api, model, provider })
+  const key = values.map(([name, expression]) => (by.has(name) ? expression : "''"))
+  return widths.map((width) => `('${width}', ${widthsMs[width]}, ${key.join()})`)
+})
+
+/** The columns that identify a row of `usage_sums`. */
+const sumsKeySql = {
+  organization_id: 'w.organization_id',
+  key_id: "''",
+  api: 'w.api',
+  model: 'w.model',
+  provider: 'w.provider',
+}
+
+function insertKeys(table: TotalsTable): string {
+  return `INSERT INTO ${table} (${keys.join()}) SELECT DISTINCT ${keys.join()} FROM periods
+    ON CONFLICT DO NOTHING`
+}
 
 const slices = `slices AS (
   SELECT ${keys.join()}, ${projectSql} project_id, ${inProjectSql} in_project, ${sums.map((name) => `sum(${name}) ${name}`).join()},
@@ -91,8 +126,8 @@ const slices = `slices AS (
     array_agg(first_token) FILTER (WHERE first_token IS NOT NULL) first_tokens
   FROM periods usage GROUP BY ${keys.join()})`
 
-function update(sign: '+' | '-'): string {
-  return `UPDATE usage_totals t SET
+function update(table: TotalsTable, sign: '+' | '-'): string {
+  return `UPDATE ${table} t SET
     project_id = CASE WHEN t.requests = 0 THEN s.project_id ELSE t.project_id END,
     in_project = CASE WHEN t.requests = 0 THEN s.in_project ELSE ${changedInProjectSql('t', 's', sign)} END,
     ${sums.map((name) => `${name} = t.${name} ${sign} s.${name}`).join()},
@@ -109,5 +144,7 @@ function changedHistogram(name: 'latency' | 'first_token', times: string, sign: 
     GROUP BY time HAVING sum(count) > 0) counted)`
 }
 
-const deleteEmpty = `DELETE FROM usage_totals t USING (SELECT DISTINCT ${keys.join()} FROM periods) p
-  WHERE ${sameKey('p')} AND t.requests <= 0`
+function deleteEmpty(table: TotalsTable): string {
+  return `DELETE FROM ${table} t USING (SELECT DISTINCT ${keys.join()} FROM periods) p
+    WHERE ${sameKey('p')} AND t.requests <= 0`
+}

@@ -1,4 +1,4 @@
-import { bigint, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
 // What only PostgreSQL has, because several processes share it.
 
@@ -12,6 +12,8 @@ export const processes = pgTable('processes', {
   started_at: number().notNull(),
   /** By which others on the same machine see that the process has ended; null if they cannot. */
   os_process: text(),
+  /** The version of the schema that the process knows; null for those of versions without `usage_sums`. */
+  schema: integer(),
 })
 
 /** The amount of a rate limit that an organization has spent, in the units of the token bucket. */

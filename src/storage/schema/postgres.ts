@@ -73,38 +73,48 @@ export const usage = toPostgres(recorded.usage, { columns: { status: integer().n
 
 const count = () => number().notNull().default(0)
 
-/** Milliseconds, and at the same place the number of successful requests that took them. */
-export const usage_totals = toPostgres(recorded.usage_totals, {
-  columns: {
-    requests: count(),
-    failed: count(),
-    client_errors: count(),
-    server_errors: count(),
-    prompt_tokens: count(),
-    completion_tokens: count(),
-    cached_tokens: count(),
-    cache_write_tokens: count(),
-    reasoning_tokens: count(),
-    priced: count(),
-    unpriced: count(),
-    cost: numeric().notNull().default('0'),
-    latency_times: histogram(),
-    latency_counts: histogram(),
-    first_token_times: histogram(),
-    first_token_counts: histogram(),
-  },
-  without: ['latencies', 'first_tokens'],
-  keyName: 'usage_totals_key',
-  // For reports about all organizations.
-  indexes: (columns) => [index('usage_totals_by_start').on(...columns('width', 'start'))],
-})
+/** Totals: for the times, milliseconds, and at the same place the number of successful requests that took them. */
+function totals(table: typeof recorded.usage_totals | typeof recorded.usage_sums, name: string) {
+  return toPostgres(table, {
+    columns: {
+      requests: count(),
+      failed: count(),
+      client_errors: count(),
+      server_errors: count(),
+      prompt_tokens: count(),
+      completion_tokens: count(),
+      cached_tokens: count(),
+      cache_write_tokens: count(),
+      reasoning_tokens: count(),
+      priced: count(),
+      unpriced: count(),
+      cost: numeric().notNull().default('0'),
+      latency_times: histogram(),
+      latency_counts: histogram(),
+      first_token_times: histogram(),
+      first_token_counts: histogram(),
+    },
+    without: ['latencies', 'first_tokens'],
+    keyName: `${name}_key`,
+    // For reports about all organizations.
+    indexes: (columns) => [index(`${name}_by_start`).on(...columns('width', 'start'))],
+  })
+}
+
+export const usage_totals = totals(recorded.usage_totals, 'usage_totals')
+export const usage_sums = totals(recorded.usage_sums, 'usage_sums')
 
 /**
  * A request that was created before `fence` and is recorded after that was set is late; the totals are never extended
  * beyond it.
  */
 export const usage_rollup = toPostgres(recorded.usage_rollup, {
-  columns: { id: integer().primaryKey(), fence: number().notNull() },
+  columns: {
+    id: integer().primaryKey(),
+    fence: number().notNull(),
+    // The end of time: nothing is part of the sums as long as servers of an earlier version run.
+    summed_from: number().notNull().default(8_640_000_000_000_000),
+  },
 })
 
 export const webhook_events = toPostgres(webhooks.webhook_events)

@@ -48,46 +48,61 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.created_at, table.id] })],
 )
 
+/** The columns of totals, beside their organization. */
+const totalsColumns = () => ({
+  width: text().$type<TotalsWidth>().notNull(),
+  /** When the period begins. */
+  start: integer().notNull(),
+  key_id: text().notNull(),
+  api: text().$type<Api>().notNull(),
+  /** The slug; empty if the requests name no existing model. */
+  model: text().notNull(),
+  /** Empty if no provider was reached. */
+  provider: text().notNull(),
+  /**
+   * The project of the requests, and how many of them are in it: none, all, or -1 if they are of several. Older versions
+   * do not change either, so that any other number means the same as -1.
+   */
+  project_id: text(),
+  in_project: integer().notNull().default(0),
+  requests: integer().notNull(),
+  failed: integer().notNull(),
+  client_errors: integer().notNull(),
+  server_errors: integer().notNull(),
+  prompt_tokens: integer().notNull(),
+  completion_tokens: integer().notNull(),
+  cached_tokens: integer().notNull(),
+  cache_write_tokens: integer().notNull(),
+  reasoning_tokens: integer().notNull(),
+  /** Requests with tokens whose cost is known, and those whose cost is not. */
+  priced: integer().notNull(),
+  unpriced: integer().notNull(),
+  cost: integer().notNull(),
+  /** Rounded milliseconds and the number of successful requests that took them, by turns. */
+  latencies: text().notNull(),
+  first_tokens: text().notNull(),
+})
+
 /**
  * The sums of `usage` by hour and by day of UTC, so that a report does not read a row for each request. They cover the
  * rows that were created before `usage_rollup.until`; reports add the others from `usage` itself.
  */
 export const usage_totals = sqliteTable(
   'usage_totals',
-  {
-    organization_id: ownerId(),
-    width: text().$type<TotalsWidth>().notNull(),
-    /** When the period begins. */
-    start: integer().notNull(),
-    key_id: text().notNull(),
-    api: text().$type<Api>().notNull(),
-    /** The slug; empty if the requests name no existing model. */
-    model: text().notNull(),
-    /** Empty if no provider was reached. */
-    provider: text().notNull(),
-    /**
-     * The project of the requests, and how many of them are in it: none, all, or -1 if they are of several. Older versions
-     * do not change either, so that any other number means the same as -1.
-     */
-    project_id: text(),
-    in_project: integer().notNull().default(0),
-    requests: integer().notNull(),
-    failed: integer().notNull(),
-    client_errors: integer().notNull(),
-    server_errors: integer().notNull(),
-    prompt_tokens: integer().notNull(),
-    completion_tokens: integer().notNull(),
-    cached_tokens: integer().notNull(),
-    cache_write_tokens: integer().notNull(),
-    reasoning_tokens: integer().notNull(),
-    /** Requests with tokens whose cost is known, and those whose cost is not. */
-    priced: integer().notNull(),
-    unpriced: integer().notNull(),
-    cost: integer().notNull(),
-    /** Rounded milliseconds and the number of successful requests that took them, by turns. */
-    latencies: text().notNull(),
-    first_tokens: text().notNull(),
-  },
+  { organization_id: ownerId(), ...totalsColumns() },
+  ({ organization_id, width, start, key_id, api, model, provider }) => [
+    primaryKey({ columns: [organization_id, width, start, key_id, api, model, provider] }),
+  ],
+)
+
+/**
+ * The sums of `usage` for reports about all organizations, which would have to read the totals of each: of all together, with
+ * an empty organization, by hour and by day, and of each by day, with an empty API, model and provider. None have a key or a
+ * project. They cover the rows that are part of the totals, and were created at `usage_rollup.summed_from` or later.
+ */
+export const usage_sums = sqliteTable(
+  'usage_sums',
+  { organization_id: text().notNull(), ...totalsColumns() },
   ({ organization_id, width, start, key_id, api, model, provider }) => [
     primaryKey({ columns: [organization_id, width, start, key_id, api, model, provider] }),
   ],
@@ -96,7 +111,12 @@ export const usage_totals = sqliteTable(
 /** One row: the time before which all rows of `usage` are part of `usage_totals`. */
 export const usage_rollup = sqliteTable(
   'usage_rollup',
-  { id: integer().primaryKey(), until: integer().notNull() },
+  {
+    id: integer().primaryKey(),
+    until: integer().notNull(),
+    /** See `usage_sums`; 0 but for some time after the upgrade of a database that had none. */
+    summed_from: integer().notNull().default(0),
+  },
   (table) => [check('usage_rollup_one_row', sql`${table.id} = 1`)],
 )
 

@@ -3,7 +3,8 @@ import { oneStep, stepRows } from '../common/store-limits.ts'
 import { ledger, reservations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { select } from '../sql.ts'
-import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { type Parameters, type RowKey, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { lockTotals } from './usage-expiry.ts'
 
 /** A table without an index on the organization, because an index would cost every request. It is read by range. */
 export type ScannedRows = {
@@ -17,10 +18,9 @@ export type ScannedRows = {
   ): Script<readonly (RowKey & { readonly bytes: number })[]>
   /** Deletes the rows of the organization in a range. */
   remove(organization: string, after: RowKey, end: RowKey): Script<unknown>
+  /** Whether the rows are part of the sums of usage. */
+  readonly areSummed: boolean
 }
-
-/** The time and the id of a row; the time is 0 in tables that are sorted only by id. */
-type RowKey = { readonly time: number; readonly id: string }
 
 const lowestKey: RowKey = { time: Number.MIN_SAFE_INTEGER, id: '' }
 const highestKey: RowKey = { time: Number.MAX_SAFE_INTEGER, id: '\u{10FFFF}' }
@@ -47,17 +47,25 @@ function lengthOf(...columns: readonly Column[]): SQL<number> {
  * ranges with rows to delete.
  */
 export async function* deleteScannedRows(
-  { endOf, find, remove }: ScannedRows,
+  rows: ScannedRows,
   organization: string,
-  { read, transact }: ScriptRunner,
+  { read, transact, subtractSums }: ScriptRunner,
 ): AsyncGenerator<number, void> {
+  const { endOf, find, remove, areSummed } = rows
+  function* removeUpTo(last: RowKey, after: RowKey): Script<void> {
+    if (areSummed) {
+      yield* lockTotals()
+      yield* subtractSums(organization, after, last)
+    }
+    yield* remove(organization, after, last)
+  }
   for (let after = lowestKey; ;) {
     const from = after
     const [end] = await read(() => endOf(from))
     const found = oneStep(await read(() => find(organization, from, end ?? highestKey)))
     const last = found.at(-1)
     if (last === undefined && end === undefined) return
-    if (last) await transact(() => remove(organization, from, last))
+    if (last) await transact(() => removeUpTo(last, from))
     yield found.length
     after = last ?? end ?? highestKey
   }
@@ -97,6 +105,7 @@ function scanned(
   )
   return {
     endOf: (after) => end({ afterTime: after.time, afterId: after.id }),
+    areSummed: table === usage,
     find: (organization, after, last) => own({ organization, ...rangeOf(after, last) }),
     remove: (organization, after, last) => remove({ organization, ...rangeOf(after, last) }),
   }

@@ -6,11 +6,9 @@ import {
   type CompiledStatement,
   type Dialect,
   type Script,
-  type ScriptRunner,
   type Template,
   type Value,
 } from '../statement.ts'
-import { read } from './sqlite-errors.ts'
 
 /** Executes a script at once: part of the transaction that is open, if there is one. */
 export type RunScript = <T>(script: Script<T>) => T
@@ -58,21 +56,6 @@ export function createRunScript(sqlite: Sqlite): RunScript {
       step = script.next(statement.all(...valuesOf(values).map(toSqliteValue)))
     }
     return step.value
-  }
-}
-
-/** Executes work in the next transaction, alone or with other work. */
-type TransactionWriter = { write<T>(work: () => T): Promise<T> }
-
-/** Executes scripts with the writer of a database. */
-export function createScriptRunner(
-  { run }: { readonly run: RunScript },
-  writer: TransactionWriter,
-): ScriptRunner {
-  return {
-    transact: (script) => writer.write(() => run(script())),
-    write: (script) => writer.write(() => run(script())),
-    read: (script) => read(() => run(script())),
   }
 }
 

@@ -12,6 +12,7 @@ import {
   sumColumns,
   sumColumnsOf,
   totalsKeySql,
+  type TotalsTable,
   type TotalsWidth,
   type UsageSlice,
 } from '../usage/slices.ts'
@@ -36,6 +37,7 @@ export type TotalsCursor = readonly [
 
 /** The totals of some organizations in some periods. */
 export type TotalsRange = {
+  readonly table: TotalsTable
   readonly organizations: readonly string[]
   /** Whether these are all organizations from the first one to the last, in the order of their ids. */
   readonly areAll: boolean
@@ -44,17 +46,16 @@ export type TotalsRange = {
   readonly to: number
 }
 
-/** Reads of `usage_totals`. */
+/** Reads of the tables of totals. */
 export function prepareReadTotals({ sqlite }: Database) {
   const columns = `organization_id organization, key_id key, api, model, provider, start,
     CASE WHEN in_project > 0 THEN project_id END project, in_project inProject,
     ${sumColumns.map(([column, field]) => `${column} ${field}`).join()}, cast(cost AS text) cost,
     latencies, first_tokens firstTokens`
-  const page = sqlite.prepare<UsageSlice, (string | number)[]>(
-    `SELECT ${columns} FROM usage_totals WHERE organization_id = ? AND width = ?
+  const pageSql = (table: TotalsTable) =>
+    `SELECT ${columns} FROM ${table} WHERE organization_id = ? AND width = ?
       AND (start, key_id, api, model, provider) > (?, ?, ?, ?, ?) AND start < ?
-      ORDER BY start, key_id, api, model, provider LIMIT ?`,
-  )
+      ORDER BY start, key_id, api, model, provider LIMIT ?`
   const statements = new Map<string, Statement>()
   const prepared = <Row>(text: string) => {
     const statement = statements.get(text) ?? sqlite.prepare(text)
@@ -82,8 +83,8 @@ export function prepareReadTotals({ sqlite }: Database) {
       // No row has an empty API.
       [organization, width, from, '', '', '', ''],
     /** Up to `limit` rows after a place and before a time; `next` is the place of the last one if more may follow. */
-    read(after: TotalsCursor, before: number, limit: number): TotalsPage {
-      const slices = page.all(...after, before, limit)
+    read(table: TotalsTable, after: TotalsCursor, before: number, limit: number): TotalsPage {
+      const slices = prepared<UsageSlice>(pageSql(table)).all(...after, before, limit)
       const last = slices.length < limit ? undefined : slices.at(-1)
       if (last === undefined) return { slices, next: undefined }
       const { start, key, api, model, provider } = last
@@ -96,9 +97,9 @@ export function prepareReadTotals({ sqlite }: Database) {
  * A join in this order: organizations have few totals in a range, which are next to each other. Those of all organizations
  * are read in the order of `o.id`, so that no sums by it are sorted.
  */
-function fromRange({ areAll }: TotalsRange): string {
+function fromRange({ areAll, table }: TotalsRange): string {
   const owners = areAll ? 'organizations o' : '(SELECT value id FROM json_each(?)) o'
-  return `FROM ${owners} CROSS JOIN usage_totals t
+  return `FROM ${owners} CROSS JOIN ${table} t
     WHERE ${areAll ? 'o.id BETWEEN ? AND ? AND o.deletion IS NULL AND' : ''} t.organization_id = o.id
       AND t.width = ? AND t.start >= ? AND t.start < ?`
 }

@@ -1,18 +1,12 @@
 import { ApiError } from '../../lib/errors/errors.ts'
-import { bucketWidths } from '../ports/usage.ts'
-import {
-  isNotEmpty,
-  type TimeRange,
-  type UsageRanges,
-  type UsageReading,
-  type UsageSource,
-} from '../usage/reports.ts'
+import { isNotEmpty, type TimeRange, type UsageReading, type UsageSource } from '../usage/reports.ts'
 import {
   type ReportSlice,
   rowPropertiesSql,
   totalsKeySql,
   type TotalsWidth,
   type UsageSlice,
+  widthsMs,
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
@@ -24,7 +18,9 @@ import {
   type SliceShape,
   type TotalsRange,
 } from './usage-slices.ts'
-import { addTimes, prepareUntil } from './usage-totals.ts'
+import { addTimes } from './apply-slices.ts'
+import { prepareParts, wholeBefore } from './usage-parts.ts'
+import { prepareUntil } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
 export function createUsageSource(database: Database, flush?: () => Promise<unknown>): UsageSource {
@@ -88,19 +84,17 @@ export function prepareReadUsage(database: Database): ReadUsage {
   return function* readUsage(reading) {
     const { ranges } = reading
     const until = readers.until()
-    const owners = {
-      organizations: reading.organizations ?? readers.owners(),
-      areAll: !reading.organizations,
-    }
-    const parts = ranges.totals.map((range) => splitAt(until, range))
     const mixed: MixedPeriod[] = []
-    for (const { complete, width } of parts)
-      if (isNotEmpty(complete))
-        yield* totalsBatches(readers, { ...owners, width, ...complete }, reading, mixed)
+    const parts = readers.partsOf(reading)
+    for (const part of parts) {
+      const complete = { ...part, to: wholeBefore(until, part) }
+      if (isNotEmpty(complete)) yield* totalsBatches(readers, complete, reading, mixed)
+    }
     const last = readers.atOnce(() => ({
       slices: parts
-        .filter(({ rest }) => isNotEmpty(rest))
-        .map(({ width, rest }) => readers.grouped({ ...owners, width, ...rest }, reading, mixed)),
+        .map((part) => ({ ...part, from: wholeBefore(until, part) }))
+        .filter(isNotEmpty)
+        .map((rest) => readers.grouped(rest, reading, mixed)),
       until: readers.until(),
     }))
     yield* last.slices
@@ -117,25 +111,14 @@ export function prepareReadUsage(database: Database): ReadUsage {
 type MixedPeriod = TimeRange & { readonly totals: readonly MixedTotals[] }
 
 function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
-  const widthMs = bucketWidths[width === 'hour' ? '1h' : '1d']
   const periods = Map.groupBy(found, ({ start }) => start)
-  return [...periods].map(([from, totals]) => ({ from, to: from + widthMs, totals }))
-}
-
-/** Splits a range into the periods to which no more rows are added, and the others. */
-function splitAt(until: number, { width, from, to }: UsageRanges['totals'][number]) {
-  const widthMs = bucketWidths[width === 'hour' ? '1h' : '1d']
-  const end = Math.max(from, Math.min(to, Math.floor(until / widthMs) * widthMs))
-  return { width, complete: { from, to: end }, rest: { from: end, to } }
+  return [...periods].map(([from, totals]) => ({ from, to: from + widthsMs[width], totals }))
 }
 
 function prepareReaders(database: Database) {
   const { sqlite } = database
   const totals = prepareReadTotals(database)
   const slices = prepareSlices(database)
-  const owners = sqlite.prepare<{ readonly id: string }, []>(
-    'SELECT id FROM organizations WHERE deletion IS NULL ORDER BY id',
-  )
   const row = sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
     'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
   )
@@ -152,7 +135,7 @@ function prepareReaders(database: Database) {
   return {
     until: prepareUntil(database),
     totals,
-    owners: () => owners.all().map(({ id }) => id),
+    partsOf: prepareParts(database),
     atOnce,
     /** The sums of a range; adds the periods to `mixed` that these do not include. */
     grouped(range: TotalsRange, shape: SliceShape, mixed: MixedPeriod[]): readonly ReportSlice[] {
@@ -217,9 +200,10 @@ type Readers = ReturnType<typeof prepareReaders>
 /** Reads organizations together, but for those that have more totals than a batch. */
 function* totalsBatches(readers: Readers, range: TotalsRange, shape: SliceShape, mixed: MixedPeriod[]) {
   const { totals } = readers
+  const ofSums = sumsBatch(range)
   for (let rest = range.organizations; rest.length > 0;) {
-    const next = rest.slice(0, batchOrganizations)
-    const large = totals.organizationAt({ ...range, organizations: next }, batchTotals)
+    const next = rest.slice(0, ofSums ?? batchOrganizations)
+    const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, batchTotals)
     const end = large === undefined ? next.length : next.indexOf(large)
     if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, shape, mixed)
     if (large !== undefined && end === 0)
@@ -234,12 +218,19 @@ function* totalsBatches(readers: Readers, range: TotalsRange, shape: SliceShape,
   }
 }
 
+/** The organizations of a batch, if each has one sum in a period; undefined if their totals must be counted. */
+function sumsBatch({ table, areAll, width, from, to }: TotalsRange): number | undefined {
+  if (table !== 'usage_sums' || !areAll) return undefined
+  return Math.max(1, Math.floor((batchTotals * widthsMs[width]) / (to - from)))
+}
+
 function isMixed({ inProject, requests }: UsageSlice): boolean {
   return inProject !== 0 && inProject !== requests
 }
 
-function* totalsPages(totals: Readers['totals'], organization: string, { width, from, to }: TotalsRange) {
-  let page = totals.read(totals.start(organization, width, from), to, batchTotals)
-  for (; page.next !== undefined; page = totals.read(page.next, to, batchTotals)) yield page.slices
+function* totalsPages(totals: Readers['totals'], organization: string, range: TotalsRange) {
+  const { table, width, from, to } = range
+  let page = totals.read(table, totals.start(organization, width, from), to, batchTotals)
+  for (; page.next !== undefined; page = totals.read(table, page.next, to, batchTotals)) yield page.slices
   yield page.slices
 }

@@ -90,9 +90,12 @@ function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageR
 /** A range of times; `to` is exclusive. */
 export type TimeRange = { readonly from: number; readonly to: number }
 
+/** A range of whole periods of this width. */
+export type TotalsPeriods = TimeRange & { readonly width: TotalsWidth }
+
 /** The ranges that a report reads, so that each request counts once. */
 export type UsageRanges = {
-  readonly totals: readonly (TimeRange & { readonly width: TotalsWidth })[]
+  readonly totals: readonly TotalsPeriods[]
   /** The range of all totals: of the rows in it, those are read that are not part of the totals. */
   readonly covered: TimeRange
   /** Where all rows are read. */

@@ -1,7 +1,22 @@
-import type { ReportSums, UsageBucketQuery } from '../ports/usage.ts'
+import type { OrganizationDeletion } from '../schema/organizations.ts'
+import { bucketWidths, type ReportSums, type UsageBucketQuery } from '../ports/usage.ts'
 
-/** The lengths of the periods of `usage_totals`. */
+/** The lengths of the periods of totals. */
 export type TotalsWidth = 'hour' | 'day'
+
+/** The same in milliseconds. */
+export const widthsMs: Readonly<Record<TotalsWidth, number>> = {
+  hour: bucketWidths['1h'],
+  day: bucketWidths['1d'],
+}
+
+/** The start of the period of a time. */
+export function startOfPeriod(time: number, width: TotalsWidth): number {
+  return Math.floor(time / widthsMs[width]) * widthsMs[width]
+}
+
+/** The tables with totals. */
+export type TotalsTable = 'usage_totals' | 'usage_sums'
 
 /** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
 export const totalsLagMs = 60_000
@@ -11,6 +26,11 @@ export const failedSql = '(usage.error IS NOT NULL OR usage.status NOT BETWEEN 2
 
 /** SQL for the error code of a row of `usage`, or for its status without one; null for a request that did not fail. */
 export const errorSql = `CASE WHEN ${failedSql} THEN coalesce(usage.error, 'status_' || usage.status) END`
+
+/** SQL that is true for a row of `usage` whose organization is in this state of its deletion. */
+export function isDeletedSql(state: OrganizationDeletion): string {
+  return `EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion = '${state}')`
+}
 
 /** SQL for the properties that only rows of `usage` have, and totals do not, but for the project; `tag` joins its tags. */
 export const rowPropertiesSql = {

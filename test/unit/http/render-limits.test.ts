@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { noLimits } from '../../../src/domain/accounting/allowance.ts'
 import { readBudgetStates, renderLimits } from '../../../src/http/render-limits.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { testStorage } from '../storage/support/folder.ts'
 
 const now = Date.parse('2026-11-25T18:00:00Z')

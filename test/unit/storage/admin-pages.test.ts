@@ -1,4 +1,4 @@
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { describe, expect, test } from 'bun:test'
 import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-pages.ts'
 import { createKeys } from '../../../src/storage/scripts/keys.ts'

@@ -1,5 +1,5 @@
 import { noLimits } from '../../../src/domain/accounting/allowance.ts'
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { minify } from '../../../src/build/compile.ts'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

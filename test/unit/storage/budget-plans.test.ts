@@ -10,7 +10,7 @@ import { createManagedStores } from '../../../src/storage/scripts/managed-stores
 import { createMintedKeys } from '../../../src/storage/scripts/minted-keys.ts'
 import type { ManagedStores } from '../../../src/storage/ports/storage.ts'
 import * as postgresScripts from '../../../src/storage/postgres/run-script.ts'
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { createMigratedDatabase } from '../../support/postgres/migrated-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { plansOf } from '../../support/query-plans.ts'

@@ -1,4 +1,4 @@
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { usageGroupings } from '../../../src/storage/ports/usage.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'
 import { operatorReport } from '../../../src/storage/usage/operator-report.ts'
 import { operatorReports } from '../../../src/storage/usage/report-slots.ts'

@@ -25,7 +25,8 @@ function fill(columns: string, times: string): readonly string[] {
     `${numbers(organizations)} INSERT INTO organizations (id, name, created_at) SELECT 'org_' || i, 'org ' || i, 1 FROM n`,
     `${numbers(2 * organizations)} INSERT INTO usage_totals (${columns})
       SELECT 'org_' || org, 'day', start, 'key' || i, 'chat', 'm' || (i % 3), 'acme', ${sums}, i, ${times} ${totals}`,
-    `UPDATE usage_rollup SET until = ${to - 1}`,
+    // No sums yet, as after an upgrade.
+    `UPDATE usage_rollup SET until = ${to - 1}, summed_from = ${to}`,
   ]
 }
 

@@ -5,7 +5,7 @@ import {
 } from '../../../src/storage/scripts/organization-deletion.ts'
 import { scannedRows } from '../../../src/storage/scripts/scanned-rows.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
-import { createScriptRunner } from '../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { stepRows } from '../../../src/storage/common/store-limits.ts'
 import type { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { plansOf } from '../../support/query-plans.ts'

@@ -22,7 +22,7 @@ async function totalsStorage(open: OpenStore) {
   const { buckets } = store
   const { rollUp, expire } = store.usage
   const hasLate = (await countOf(store, 'usage_late').catch(() => undefined)) !== undefined
-  const kept = ['usage_totals', 'usage_rollup', ...(hasLate ? ['usage_late'] : [])]
+  const kept = ['usage_totals', 'usage_sums', 'usage_rollup', ...(hasLate ? ['usage_late'] : [])]
 
   const readAll = async (): Promise<unknown> => [
     await buckets.read(all),

@@ -1,4 +1,5 @@
 import { type Query, serverTime } from '../connection/connections.ts'
+import { migrations } from '../connection/migrate.ts'
 
 /**
  * The processes that use the database. Whether a process is alive is judged by its heartbeats, not by clocks: the others watch
@@ -44,8 +45,8 @@ export function createProcesses(query: Query): Processes {
 /** Less than the time between two heartbeats. */
 const timeoutMs = 1500
 
-const register = `INSERT INTO processes (id, beat, started_at, os_process) VALUES ($1, 0, ${serverTime}, $2)
-  ON CONFLICT DO NOTHING`
+const register = `INSERT INTO processes (id, beat, started_at, os_process, schema)
+  VALUES ($1, 0, ${serverTime}, $2, ${migrations.length}) ON CONFLICT DO NOTHING`
 
 const list = 'SELECT id, beat, os_process "osProcess" FROM processes ORDER BY started_at, id'
 

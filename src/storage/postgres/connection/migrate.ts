@@ -12,6 +12,7 @@ import webhooks from '../../../../drizzle/postgres/0010_webhooks.sql' with { typ
 import expiringKeys from '../../../../drizzle/postgres/0011_expiring_keys.sql' with { type: 'text' }
 import usageBlocks from '../../../../drizzle/postgres/0012_usage_blocks.sql' with { type: 'text' }
 import adminPermissions from '../../../../drizzle/postgres/0013_admin_key_permissions.sql' with { type: 'text' }
+import usageSums from '../../../../drizzle/postgres/0014_usage_sums.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -32,6 +33,7 @@ export const migrations: readonly string[] = [
   expiringKeys,
   usageBlocks,
   adminPermissions,
+  usageSums,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

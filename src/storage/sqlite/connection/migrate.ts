@@ -19,6 +19,7 @@ import webhooks from '../../../../drizzle/0014_webhooks.sql' with { type: 'text'
 import expiringKeys from '../../../../drizzle/0015_expiring_keys.sql' with { type: 'text' }
 import usageBlocks from '../../../../drizzle/0016_usage_blocks.sql' with { type: 'text' }
 import adminPermissions from '../../../../drizzle/0017_admin_key_permissions.sql' with { type: 'text' }
+import usageSums from '../../../../drizzle/0018_usage_sums.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -42,6 +43,7 @@ export const migrations: readonly string[] = [
   expiringKeys,
   usageBlocks,
   adminPermissions,
+  usageSums,
 ]
 
 /**

@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
-import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import { randomFrom } from '../../../unit/providers/protocols/support/random.ts'
 import { testStorage } from '../../../unit/storage/support/folder.ts'
 import {

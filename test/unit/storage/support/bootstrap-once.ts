@@ -1,4 +1,4 @@
-import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import { bootstrap } from '../../../../src/storage/scripts/known-keys.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter } from '../../../../src/storage/sqlite/writer.ts'

@@ -4,7 +4,7 @@ import type { RequestMetadata } from '../../../../src/domain/accounting/request-
 import { timeSortedId } from '../../../../src/lib/id.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
-import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import { testStorage } from './folder.ts'
 import { type OpenStore, type TestStore, valuesOf } from './stores.ts'
 

@@ -7,7 +7,7 @@ import type {
   UnfinishedStatus,
 } from '../../../../src/storage/ports/responses.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
-import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import type { RunStore } from '../../../../src/storage/ports/run-store.ts'
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { finishResponse, insertResponse } from '../../../../src/storage/sqlite/writes.ts'

@@ -1,4 +1,4 @@
-import { createScriptRunner } from '../../../../src/storage/sqlite/run-script.ts'
+import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
 import type { AdminKeys, KnownAdminKey } from '../../../../src/storage/ports/admin-keys.ts'
@@ -20,6 +20,7 @@ import * as postgresResponses from '../../../../src/storage/postgres/responses.t
 import { createUsageSource as createPostgresSource } from '../../../../src/storage/postgres/usage-source.ts'
 import { createLeaseStore, type RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage-rollup.ts'
+import { subtractDeleted } from '../../../../src/storage/postgres/usage-subtraction.ts'
 import type { RunStore } from '../../../../src/storage/ports/run-store.ts'
 import type { ProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
 import { joinCluster } from '../../../../src/storage/postgres/cluster/cluster.ts'
@@ -191,7 +192,7 @@ export async function openPostgresStore({
     otherRuns: () => createPostgresRuns(query, database.transact),
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
-      expire: createUsageExpiry(runner, postgresRollup.subtractDeleted),
+      expire: createUsageExpiry(runner, subtractDeleted),
       rollUp: rollUpWithBlocks(postgresRollup.createRollup(database), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),

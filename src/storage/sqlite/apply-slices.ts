@@ -1,0 +1,115 @@
+import type { Histogram } from '../usage/times.ts'
+import {
+  changedInProjectSql,
+  startOfPeriod,
+  sumColumns,
+  type TotalsTable,
+  type TotalsWidth,
+  type UsageSlice,
+} from '../usage/slices.ts'
+import type { Database } from './connection/database.ts'
+
+/** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
+export const stepRows = 500
+
+/** Part of a transaction: adds slices to the periods of a table that they are part of, or subtracts them if `sign` is -1. */
+export type ApplySlices = (
+  slices: readonly UsageSlice[],
+  sign: 1 | -1,
+  widths: readonly TotalsWidth[],
+) => void
+
+export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): ApplySlices {
+  const times = sqlite.prepare<Times, Key>(
+    `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${keyCondition}`,
+  )
+  const upsert = sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table))
+  const removeEmpty = sqlite.prepare<unknown, Key>(
+    `DELETE FROM ${table} WHERE ${keyCondition} AND requests <= 0`,
+  )
+
+  function apply(width: TotalsWidth, slice: UsageSlice, sign: 1 | -1): void {
+    const { organization, key: keyId, api, model, provider, project = null, inProject = 0 } = slice
+    const key: Key = [organization, width, startOfPeriod(slice.start, width), keyId, api, model, provider]
+    const stored = times.get(...key)
+    const sums = sumColumns.map(([, field]) => sign * slice[field])
+    const cost = sign < 0 ? `-${slice.cost}` : slice.cost
+    const latencies = changedTimes(stored?.latencies, slice.latencies, sign)
+    const firstTokens = changedTimes(stored?.firstTokens, slice.firstTokens, sign)
+    upsert.run(...key, project, inProject, ...sums, cost, latencies, firstTokens)
+    if (sign < 0) removeEmpty.run(...key)
+  }
+
+  return (slices, sign, widths) => {
+    for (const slice of slices) for (const width of widths) apply(width, slice, sign)
+  }
+}
+
+type Times = Pick<UsageSlice, 'latencies' | 'firstTokens'>
+
+function changedTimes(stored: string | undefined, change: string, sign: 1 | -1): string {
+  const histogram: Histogram = new Map()
+  if (stored !== undefined) addTimes(histogram, stored)
+  addTimes(histogram, change, sign)
+  return timesJson(histogram)
+}
+
+type Key = [
+  organization: string,
+  width: string,
+  start: number,
+  key: string,
+  api: string,
+  model: string,
+  provider: string,
+]
+
+const keyColumns = ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider']
+const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
+
+const sumNames = [...sumColumns.map(([column]) => column), 'cost']
+const columns = [...keyColumns, 'project_id', 'in_project', ...sumNames, 'latencies', 'first_tokens']
+
+/** The cost is text, because a number would be cast to a floating point number; the column makes it an integer. */
+function upsertSql(table: TotalsTable): string {
+  const changedInProject = (sign: '+' | '-') => changedInProjectSql(table, 'excluded', sign)
+  return `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})
+    ON CONFLICT DO UPDATE SET
+    in_project = CASE WHEN excluded.requests < 0 THEN ${changedInProject('-')} ELSE ${changedInProject('+')} END,
+    ${sumNames.map((name) => `${name} = ${name} + excluded.${name}`).join()},
+    latencies = excluded.latencies, first_tokens = excluded.first_tokens`
+}
+
+/**
+ * Adds times and their numbers of requests, which alternate in the JSON, one array or several one after the other; subtracts
+ * them if `sign` is -1. Most arrays are so short that parsing each of them would take longer than all else of a report.
+ */
+export function addTimes(histogram: Histogram, json: string, sign: 1 | -1 = 1): void {
+  const none = -1
+  let [time, value] = [none, none]
+  for (let index = 0; index < json.length; index++) {
+    const digit = json.charCodeAt(index) - zero
+    if (digit >= 0 && digit <= 9) value = Math.max(value, 0) * 10 + digit
+    else if (value !== none) {
+      if (time === none) time = value
+      else {
+        addTime(histogram, time, sign * value)
+        time = none
+      }
+      value = none
+    }
+  }
+}
+
+const zero = 48
+
+function addTime(histogram: Histogram, time: number, change: number): void {
+  const count = (histogram.get(time) ?? 0) + change
+  if (count > 0) histogram.set(time, count)
+  else histogram.delete(time)
+}
+
+/** Returns an array that `addTimes` reads. */
+export function timesJson(histogram: Histogram): string {
+  return JSON.stringify([...histogram].toSorted(([one], [other]) => one - other).flat())
+}

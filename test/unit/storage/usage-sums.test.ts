@@ -1,0 +1,166 @@
+import { expect, test } from 'bun:test'
+import type { UsageBucketQuery } from '../../../src/storage/ports/usage.ts'
+import { fillUsage } from '../../support/usage-rows.ts'
+import { randomFrom } from '../providers/protocols/support/random.ts'
+import { countOf } from './support/ledger-fixture.ts'
+import { comparable, countedRows, plainReport } from './support/plain-report.ts'
+import { type OpenStore, testSharedStores, testStores } from './support/stores.ts'
+import { usageStorage } from './support/usage-fixture.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const seed = process.env.WEIR_TEST_SEED ?? 'sums'
+
+/** What reports of all organizations are grouped by: the first ones read sums, the last one totals. */
+const groupings: readonly UsageBucketQuery['groupBy'][] = [
+  [],
+  ['model'],
+  ['api', 'provider'],
+  ['organization'],
+  ['organization', 'model'],
+]
+
+/** A store with requests of four days, whose reports are compared with its rows. */
+async function summedStorage(open: OpenStore, rows: number) {
+  const scenario = await usageStorage(open)
+  const { store, acme, other } = scenario
+  const random = randomFrom(seed)
+  const organizations = [acme.id, other.id]
+  await fillUsage(store, { rows, from: 5 * day, to: 9 * day, organizations })
+
+  function* queries(): Generator<UsageBucketQuery> {
+    const from = Math.floor((4.5 + random() * 2) * day)
+    const odd = { from, to: from + Math.floor(random() * 3 * day) }
+    for (const groupBy of groupings) {
+      yield { groupBy, ...odd }
+      yield { groupBy, from: 5 * day, to: 9 * day, width: '1d' }
+    }
+    yield { groupBy: ['api'], models: ['acme/m1', 'acme/m3'], from: 6 * day }
+  }
+
+  return {
+    ...scenario,
+    random,
+    /** Reports are those of the rows, by day and over any times. */
+    async expectExact(): Promise<void> {
+      await store.written()
+      const rows = await countedRows(store)
+      for (const query of queries())
+        expect(comparable(await store.buckets.read(query))).toEqual(plainReport(rows, query))
+    },
+    async addAll(): Promise<void> {
+      while ((await store.usage.rollUp()) > 0);
+    },
+    /** As an upgrade leaves a database that had totals, but no sums. */
+    async forgetSums(): Promise<void> {
+      await store.rows('DELETE FROM usage_sums')
+      await store.rows('UPDATE usage_rollup SET summed_from = until')
+    },
+  }
+}
+
+testStores((open) => {
+  test(`a report of all organizations is that of its rows, before and after they are summed up (seed ${seed})`, async () => {
+    const { store, expectExact, addAll } = await summedStorage(open, 2600)
+    await expectExact()
+    expect(await store.usage.rollUp()).toBeGreaterThan(0)
+    await expectExact()
+    await addAll()
+    await expectExact()
+  })
+
+  test('a report of all organizations by day reads none of their totals', async () => {
+    const { store, addAll } = await summedStorage(open, 600)
+    await addAll()
+    const query = { from: 5 * day, to: 9 * day } as const
+    const read = (groupBy: UsageBucketQuery['groupBy']) => store.buckets.read({ ...query, groupBy })
+    const [byModel, byOrganization] = [await read(['model']), await read(['organization'])]
+    await store.rows('DELETE FROM usage_totals')
+    expect(await read(['model'])).toEqual(byModel)
+    expect(await read(['organization'])).toEqual(byOrganization)
+    expect(byOrganization.map(({ totals }) => totals.requests)).toEqual([300, 300])
+    expect(await read(['key'])).toEqual([])
+  })
+
+  test(`a database without sums has them after some steps, with what changes meanwhile (seed ${seed})`, async () => {
+    const { store, add, other, random, ...scenario } = await summedStorage(open, 2600)
+    await scenario.addAll()
+    await scenario.forgetSums()
+    await scenario.expectExact()
+    let steps = 0
+    for (let expired = 5 * day; (await store.usage.rollUp()) > 0; steps++) {
+      for (let index = 0; index < 5; index++)
+        await add({ createdAt: Math.floor((5 + random() * 4) * day), organization: other.id })
+      await scenario.expectExact()
+      expired += Math.floor(random() * 12 * hour)
+      await store.usage.expire(expired)
+      await scenario.expectExact()
+    }
+    expect(steps).toBeGreaterThan(1)
+    expect(await store.rows('SELECT summed_from FROM usage_rollup')).toEqual([{ summed_from: 0 }])
+    await scenario.expectExact()
+    while ((await store.usage.expire(10 * day)) > 0);
+    expect(await countOf(store, 'usage_sums')).toBe(0)
+  })
+
+  test('a report does not count an organization from the begin of its deletion to its end, or afterwards', async () => {
+    const { store, organizations, expectExact, addAll } = await summedStorage(open, 1500)
+    await addAll()
+    const query: UsageBucketQuery = { from: 5 * day, to: 9 * day, groupBy: ['model'] }
+    await organizations.beginDeletion('other')
+    await expectExact()
+    const expected = await store.buckets.read(query)
+    const reading: Promise<unknown>[] = []
+    await organizations.delete(
+      'other',
+      () => void (reading.length < 8 && reading.push(store.buckets.read(query))),
+    )
+    expect(reading).toHaveLength(8)
+    for (const report of await Promise.all(reading)) expect(report).toEqual(expected)
+    await expectExact()
+    await organizations.delete('acme')
+    expect(await store.buckets.read(query)).toEqual([])
+    expect(await countOf(store, 'usage_sums')).toBe(0)
+  })
+
+  test('the deletion of an organization subtracts what is summed up already, and only that', async () => {
+    const { store, organizations, expectExact, addAll, forgetSums } = await summedStorage(open, 2600)
+    await addAll()
+    await forgetSums()
+    // Some of the rows of a day are summed up.
+    await store.usage.rollUp()
+    await organizations.delete('other')
+    await expectExact()
+    await addAll()
+    await expectExact()
+  })
+
+  test('requests that end while their organization is deleted are never counted', async () => {
+    const { add, other, organizations, expectExact, addAll } = await summedStorage(open, 200)
+    await addAll()
+    await organizations.beginDeletion('other')
+    await add({ createdAt: 6 * day, organization: other.id })
+    await addAll()
+    await organizations.delete('other')
+    await addAll()
+    await expectExact()
+  })
+})
+
+testSharedStores((open) => {
+  test('the sums begin when no server of a version without them is left', async () => {
+    const { store, expectExact, addAll } = await summedStorage(open, 100)
+    const endOfTime = 8_640_000_000_000_000
+    // As the migration leaves a database, and as an older server registers.
+    await store.rows(`UPDATE usage_rollup SET summed_from = ${endOfTime}`)
+    await store.rows("INSERT INTO processes (id, beat, started_at) VALUES ('older', 1, 1)")
+    await addAll()
+    expect(await store.rows('SELECT summed_from FROM usage_rollup')).toEqual([{ summed_from: endOfTime }])
+    expect(await countOf(store, 'usage_sums')).toBe(0)
+    await expectExact()
+    await store.rows("DELETE FROM processes WHERE id = 'older'")
+    await addAll()
+    expect(await store.rows('SELECT summed_from FROM usage_rollup')).toEqual([{ summed_from: 0 }])
+    await expectExact()
+  })
+})
