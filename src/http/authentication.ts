@@ -21,6 +21,7 @@ import { isAnthropicRequest } from './anthropic-error.ts'
 export type Caller = Pick<KnownKey, 'hasCredit'> & {
   readonly organization: Organization
   readonly keyId: string
+  readonly keyName: string
   /** The id and the name of its project; null for a key without one. */
   readonly project: { readonly id: string; readonly name: string } | null
   readonly limits: CallerLimits
@@ -119,10 +120,11 @@ const callers = new WeakMap<KnownKey, Caller>()
 function callerOf(key: KnownKey, organization: Organization): Caller {
   const known = callers.get(key)
   if (known !== undefined) return known
-  const { publicId, project, hasCredit, permissions } = key
+  const { publicId, name: keyName, project, hasCredit, permissions } = key
   const caller = {
     organization,
     keyId: publicId,
+    keyName,
     hasCredit,
     project: project && { id: project.id, name: project.name },
     limits: callerLimits(key, organization),

@@ -2,26 +2,34 @@ import { badRequest } from '../lib/errors/errors.ts'
 import { adminObjectNotFound, mintRejected } from '../lib/errors/http-errors.ts'
 import type { Log, LogFields } from '../lib/log.ts'
 import { type KeyDirectory, OperatorError } from '../storage/ports/accounts.ts'
+import type { Actor } from '../storage/ports/audit.ts'
+import type { Managed, ManagedStores } from '../storage/ports/storage.ts'
 
-export type ChangeDependencies = { readonly keys: Pick<KeyDirectory, 'refresh'>; readonly log: Log }
+export type ChangeDependencies = {
+  readonly keys: Pick<KeyDirectory, 'refresh'>
+  readonly managed: Managed
+  readonly log: Log
+}
 
 /**
- * Makes a change, which takes effect at once, and logs it with these fields of its result; none of them may be a secret.
+ * Makes a change by this actor, which takes effect at once, and logs it with these fields of its result; none of them may be
+ * a secret.
  * Throws 404 for an object that does not exist, 402 for a budget that cannot spare another one, and 400 for a change that is
  * not possible.
  */
 export type MakeChange = <Result>(
+  actor: Actor,
   action: string,
-  work: () => Promise<Result>,
+  work: (stores: ManagedStores) => Promise<Result>,
   fieldsOf: (result: Result) => LogFields,
 ) => Promise<Result>
 
 /** `message` is that of the log. */
-export function createChanges({ keys, log }: ChangeDependencies, message: string): MakeChange {
-  return async (action, work, fieldsOf) => {
-    const result = await work().catch(toApiError)
+export function createChanges({ keys, managed, log }: ChangeDependencies, message: string): MakeChange {
+  return async (actor, action, work, fieldsOf) => {
+    const result = await work(managed.by(actor)).catch(toApiError)
     keys.refresh()
-    log.info(message, { admin: action, ...fieldsOf(result) })
+    log.info(message, { admin: action, by: actor.id ?? undefined, ...fieldsOf(result) })
     return result
   }
 }

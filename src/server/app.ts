@@ -30,6 +30,7 @@ import type { Gateway } from '../gateway/gateway.ts'
 import type { Models } from '../gateway/models/models.ts'
 import type { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import type { AddressOf } from '../http/actor.ts'
 import type { AdminAccess } from '../http/admin-access.ts'
 import type { KeyWatch } from '../http/authentication.ts'
 import { cors } from '../http/cors.ts'
@@ -57,8 +58,12 @@ export type AppDependencies = {
   readonly completions: Completions
   readonly responses: Responses
   readonly usageBuckets: UsageBuckets
-  readonly admin: Omit<AdminDependencies, 'adminAccess' | 'cors' | 'gateway' | 'keys' | 'requests' | 'log'>
+  readonly admin: Omit<
+    AdminDependencies,
+    'adminAccess' | 'addressOf' | 'cors' | 'gateway' | 'keys' | 'requests' | 'log'
+  >
   readonly adminAccess: AdminAccess
+  readonly addressOf: AddressOf
   /** The responses in progress. */
   readonly live: LiveResponses
   /** Those of the other processes; undefined if this one is alone. */

@@ -1,5 +1,4 @@
 import type { RunEnvironment } from '../api/responses/background/run.ts'
-import type { Peers } from '../api/system/metrics-page.ts'
 import { createBilling } from '../gateway/billing/billing.ts'
 import { type Configuration, type ConfigurationInput, configure } from '../gateway/configuration.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
@@ -15,9 +14,11 @@ import { type Observability, startObservability } from '../observability/observa
 import type { OtherLiveEvents } from '../observability/live-requests.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import { openStorage } from '../storage/open-storage.ts'
+import { localActor } from '../storage/common/local-actor.ts'
 import type { DatabaseLocation } from '../storage/database-location.ts'
 import type { Storage, StorageOptions } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
+import type { Peers } from './connections.ts'
 import { createFirstKeys, type FirstKeys } from './first-keys.ts'
 import { settleReservations, startMaintenance } from './maintenance.ts'
 import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
@@ -69,6 +70,8 @@ export type Runtime = {
   readonly process: RuntimeProcess
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
+  /** Writes the names of the settings that a reload has changed to the audit log. */
+  recordReload(changed: readonly string[]): Promise<void>
   readonly firstKeys: FirstKeys
   /** Stops readiness and rejects new calls; other requests are still served. */
   drain(): void
@@ -103,7 +106,7 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
   const alerts = () => active.configuration.alerts
   const { storage, firstKeys } = await startStorage({ ...input, alerts }, services)
   const shared = createServices(input, storage, observation, () => active)
-  const { calls, runs, metrics } = shared
+  const { calls, runs, connections } = shared
   let active = await createActiveApp(initial, shared)
   services.defer(() => active.configuration.models.stop())
   services.defer(() => runs.stop())
@@ -112,7 +115,7 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
   services.defer(() => maintenance.stop())
   return {
     fetch: (request: Request) => active.fetch(request),
-    attachServer: metrics.setServer,
+    attachServer: connections.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
     process: createRuntimeProcess(observation, storage.peers),
@@ -122,6 +125,7 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
       runs.schedule()
       await models.stop()
     },
+    recordReload: (changed: readonly string[]) => recordReload(storage, changed),
     firstKeys,
     drain() {
       calls.rejectNew()
@@ -142,6 +146,12 @@ async function startStorage(
   const storage = await openStorage(database, log, options)
   services.defer(() => storage.close())
   return { storage, firstKeys: await createFirstKeys(storage, environment) }
+}
+
+async function recordReload({ managed }: Storage, changed: readonly string[]): Promise<void> {
+  const { recordFileChange } = managed.by(localActor('settings', 'server'))
+  // Without values, some of which are secrets.
+  await recordFileChange({ event: 'settings.reloaded', before: {}, after: { changed } })
 }
 
 /** Adopts or settles what processes that have ended left open, before the first request. */
@@ -195,6 +205,7 @@ async function createActiveApp(configuration: Configuration, shared: Services): 
   })
   const app = createApp({
     ...shared,
+    addressOf: shared.connections.addressOf,
     keys: storage.keys,
     completions: storage.completions,
     responses: storage.responses,

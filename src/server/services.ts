@@ -20,6 +20,7 @@ import type { RunEnvironment } from '../api/responses/background/run.ts'
 import { createRuns, type Runs } from '../api/responses/background/runs.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 import { createMetricsPage, type MetricsPage } from '../api/system/metrics-page.ts'
+import { type Connections, createConnections } from './connections.ts'
 
 /** The services that outlive a reload of the settings. */
 export type Services = {
@@ -35,6 +36,7 @@ export type Services = {
   readonly runs: Runs
   readonly calls: OpenCalls
   readonly metrics: MetricsPage
+  readonly connections: Connections
   readonly requests: RequestTracker
   readonly adminAccess: AdminAccess
   /** Further dependencies of the admin API. */
@@ -86,6 +88,7 @@ export function createServices(
   const adminAccess = createAdminAccess(environment.WEIR_ADMIN_KEY, storage.adminKeys)
   const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
   const calls = createOpenCalls()
+  const connections = createConnections()
   return {
     storage,
     limits,
@@ -95,9 +98,11 @@ export function createServices(
     memory,
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls,
+    connections,
     metrics: createMetricsPage(
       { render: () => renderMetrics(observation, input.otherMetrics) },
       adminAccess,
+      connections.addressOf,
       () => active().configuration.settings.host,
     ),
     requests: observation.requests,

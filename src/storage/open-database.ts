@@ -1,6 +1,7 @@
 import type { Log } from '../lib/log.ts'
 import { type BusyRetries, patientRunner, retryWhileBusy } from './common/busy-retries.ts'
 import type { DatabaseLocation } from './database-location.ts'
+import type { Actor } from './ports/audit.ts'
 import type { ManagedStores } from './ports/storage.ts'
 import type { UsageBuckets } from './ports/usage.ts'
 import { createManagedStores } from './scripts/managed-stores.ts'
@@ -35,18 +36,20 @@ type OnBusy = BusyRetries['onWait']
 /**
  * Opens a database for a command, and migrates it before it is written; undefined if there is none. Rejects with an error
  * for the operator if it cannot be used. A PostgreSQL database is always there, and its tables are created. Waits up to
- * 30 s for a database that other processes keep busy; `onBusy` is called when that takes longer than a moment.
+ * 30 s for a database that other processes keep busy; `onBusy` is called when that takes longer than a moment. `actor` makes
+ * its changes.
  */
 export async function openDatabase(
   location: DatabaseLocation,
   access: DatabaseAccess,
   log: Log,
+  actor: Actor,
   onBusy: OnBusy = () => {},
 ): Promise<AdminStorage | undefined> {
-  if (typeof location === 'string') return openSqliteForAdmin(location, access, log, onBusy)
+  if (typeof location === 'string') return openSqliteForAdmin(location, access, log, actor, onBusy)
   // Loaded only when it is used, because the driver would delay every command.
   const { openPostgresForAdmin } = await import('./postgres/open-postgres.ts')
-  return await openPostgresForAdmin(location, log, onBusy)
+  return await openPostgresForAdmin(location, log, actor, onBusy)
 }
 
 /** Rejects with an error for the operator if a server could not open the database. Changes nothing. */
@@ -77,6 +80,7 @@ async function openSqliteForAdmin(
   file: string,
   access: DatabaseAccess,
   log: Log,
+  actor: Actor,
   onWait: OnBusy,
 ): Promise<AdminStorage | undefined> {
   if (access !== 'create' && !hasDatabase(file)) return undefined
@@ -88,7 +92,7 @@ async function openSqliteForAdmin(
   const runner = patientRunner(createScriptRunner(database, writer), retries)
   return {
     name: file,
-    ...createManagedStores(runner),
+    ...createManagedStores(runner, actor),
     usage: createUsageReports(createUsageSource(database), operatorReports),
     close() {
       writer.close()

@@ -23,6 +23,7 @@ import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { firstKey, startApp } from '../support/app.ts'
 import { mediumBody, smallBody } from './bodies.ts'
+import { testActor } from '../support/actor.ts'
 
 /** What one part of the work for a request costs, measured in this process. */
 export type Part = { readonly name: string; readonly microseconds: number }
@@ -44,7 +45,7 @@ async function guardParts(folder: string): Promise<Part[]> {
     join(folder, 'guard.db'),
     createLog(() => {}),
   )
-  await storage.bootstrap({ configured: firstKey, admin: false })
+  await storage.bootstrap({ configured: firstKey, admin: false, actor: testActor })
   const limits = createLocalLimits(() => ({
     requestsPerMinute: 10 ** 9,
     tokensPerMinute: 10 ** 12,
@@ -116,7 +117,7 @@ async function moneyParts(folder: string): Promise<Part[]> {
   const database = openDatabase(join(folder, 'money.db'))
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(createScriptRunner(database, writer))
+  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
   const { id } = await organizations.create('bench')
   await organizations.credit('bench', 10n ** 15n)
   let number = 0

@@ -10,6 +10,7 @@ import { startBillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { databaseEnvironment } from '../support/database-connection.ts'
 import { storageFixture } from './support/storage-fixture.ts'
+import { testActor } from '../support/actor.ts'
 
 const keyForm = /^sk-weir-admin-([0-9A-Za-z]{12})-[0-9A-Za-z]{32}$/
 
@@ -17,7 +18,7 @@ const keyForm = /^sk-weir-admin-([0-9A-Za-z]{12})-[0-9A-Za-z]{32}$/
 function startedScenario() {
   const scenario = storageFixture()
   const database = openDatabase(join(scenario.data, databaseName))
-  database.run(bootstrap({ admin: false }, Date.now()))
+  database.run(bootstrap({ actor: testActor, admin: false }, Date.now()))
   database.close()
   return scenario
 }

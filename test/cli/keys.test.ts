@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
 import { noLimits } from './support/no-limits.ts'
 import { storageFixture } from './support/storage-fixture.ts'
+import { testActor } from '../support/actor.ts'
 
 const keyForm = /^sk-weir-[0-9A-Za-z]{12}-[0-9A-Za-z]{32}$/
 const day = 86_400_000
@@ -15,7 +16,7 @@ const day = 86_400_000
 async function startedScenario() {
   const scenario = storageFixture()
   const database = openDatabase(join(scenario.data, databaseName))
-  database.run(bootstrap({ admin: true }, Date.now()))
+  database.run(bootstrap({ actor: testActor, admin: true }, Date.now()))
   database.close()
   await scenario.say(orgs, 'create', 'acme')
   const list = async () => JSON.parse((await scenario.say(keys, 'list', '--json')).out)

@@ -6,7 +6,7 @@ import { command as webhooks } from '../../src/cli/commands/webhooks.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
-import { createWebhooks } from '../../src/storage/scripts/webhooks.ts'
+import { createWebhookQueue } from '../../src/storage/scripts/webhooks.ts'
 import { startReceiver, webhookSecret } from '../support/webhook-receiver.ts'
 import type { WebhookSettings } from '../../src/config/webhook-settings.ts'
 import { storageFixture } from './support/storage-fixture.ts'
@@ -17,7 +17,7 @@ async function startedWith(...endpoints: readonly WebhookSettings[]) {
   writeFileSync(join(fixture.data, '..', 'weir.yaml'), JSON.stringify({ webhooks: endpoints }))
   await fixture.say(check)
   const database = openDatabase(join(fixture.data, databaseName))
-  const store = createWebhooks(createScriptRunner(database, { write: async (work) => work() }))
+  const store = createWebhookQueue(createScriptRunner(database, { write: async (work) => work() }))
   await store.providerDown('acme', '{"provider":"acme"}')
   await store.route([{ name: 'alerts', events: new Set(['provider.down']) }], 10)
   await store.abandon('alerts', 'The endpoint responded with status 500.')

@@ -28,6 +28,7 @@ import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
 import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
+import { testActor } from './actor.ts'
 
 /** A value of a column; booleans are numbers. */
 export type Value = string | number | bigint | null
@@ -114,7 +115,7 @@ async function connectSqlite(file: string): Promise<DatabaseConnection> {
   const database = openSqlite(file, quietLog)
   const { sqlite } = database
   const writer = createWriter(database)
-  const managed = createManagedStores(createScriptRunner(database, writer))
+  const managed = createManagedStores(createScriptRunner(database, writer), testActor)
   return {
     ...managed,
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>
@@ -140,7 +141,7 @@ async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
     const text = sql.replace(/\?/g, () => `$${++count}`)
     return (await database.query<StoredRow>(text, parameters)).map(withoutBooleans)
   }
-  const managed = createManagedStores(createPostgresRunner(database))
+  const managed = createManagedStores(createPostgresRunner(database), testActor)
   return {
     ...managed,
     rows: async <Row>(sql: string, ...parameters: readonly Value[]) =>

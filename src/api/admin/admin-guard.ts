@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { type AddressOf, actorOf } from '../../http/actor.ts'
 import type { AdminAccess } from '../../http/admin-access.ts'
 import { isReading, requireOwnOrigin } from '../../http/cors.ts'
 import { bodyErrors, type ErrorStatus, guardErrors } from '../../http/describe.ts'
@@ -12,6 +13,7 @@ export type AdminGuard = ReturnType<typeof createAdminGuard>
 
 export type AdminGuardDependencies = {
   readonly adminAccess: AdminAccess
+  readonly addressOf: AddressOf
   /** The origins whose pages may call the gateway. */
   readonly cors: readonly string[]
 }
@@ -21,14 +23,14 @@ const maxBody = 64 * 1024
 
 /**
  * Accepts only admin keys, before the body is read: for a change, those with the permission `write`. Routes have that key as
- * `operator`.
+ * `operator`, and as the `actor` of their changes.
  */
-export function createAdminGuard({ adminAccess, cors }: AdminGuardDependencies) {
+export function createAdminGuard({ adminAccess, addressOf, cors }: AdminGuardDependencies) {
   return new Elysia({ name: 'admin-guard' })
     .derive(async function requireOperator({ request }) {
       const operator = await adminAccess.require(request.headers, isReading(request) ? 'read' : 'write')
       requireOwnOrigin(request, cors)
-      return { operator }
+      return { operator, actor: actorOf({ type: 'admin_key', ...operator }, request, addressOf) }
     })
     .use(decodablePath())
     .decorate('readChange', createChangeReader())

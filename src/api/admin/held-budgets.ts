@@ -5,6 +5,7 @@ import { formatUsd } from '../../lib/usd.ts'
 import { limitsOwner } from '../../http/render-accounts.ts'
 import { currentBudget } from '../../http/render-limits.ts'
 import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../../storage/ports/accounts.ts'
+import type { Actor } from '../../storage/ports/audit.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 
 /** The description of every route that releases what is held. */
@@ -18,13 +19,14 @@ export const heldDescription =
  */
 export async function releaseHeld<Account extends OrganizationAccount | ProjectRecord | KeyRecord>(
   change: MakeChange,
-  budgets: Pick<Budgets, 'releaseHeld'>,
+  actor: Actor,
   kind: AllowanceOwner,
   find: () => Promise<Account>,
 ): Promise<Account> {
   const { account } = await change(
+    actor,
     `${kind}.release_held`,
-    async () => {
+    async ({ budgets }) => {
       const account = await find()
       return { account, released: await release(budgets, account) }
     },

@@ -118,10 +118,10 @@ export function keyAdminRoutes(guard: AdminGuard, service: KeyService) {
     .get(path, ({ request }) => listPage(service, request), { detail: listDetail })
     .post(
       path,
-      async ({ readChange, request }) => {
+      async ({ readChange, request, actor }) => {
         const { organization, name, ...properties } = await readChange(request, newKey)
         const input = { ...toChange(properties), organization, name: name ?? 'unnamed' }
-        return renderNewKey(service, await service.create(input))
+        return renderNewKey(service, await service.create(actor, input))
       },
       { detail: createDetail },
     )
@@ -134,23 +134,25 @@ function itemRoutes(guard: AdminGuard, service: KeyService) {
     .get(itemPath, ({ params }) => toObject(service, service.find(params.key)), { detail: findDetail })
     .patch(
       itemPath,
-      async ({ readChange, request, params }) => {
+      async ({ readChange, request, params, actor }) => {
         const change = toChange(await readChange(request, keyUpdate))
-        return toObject(service, service.change(params.key, change))
+        return toObject(service, service.change(actor, params.key, change))
       },
       { detail: updateDetail },
     )
-    .post(`${itemPath}/release_held`, ({ params }) => toObject(service, service.releaseHeld(params.key)), {
-      detail: releaseDetail,
-    })
-    .post(`${itemPath}/revoke`, ({ params }) => toObject(service, service.revoke(params.key)), {
+    .post(
+      `${itemPath}/release_held`,
+      ({ params, actor }) => toObject(service, service.releaseHeld(actor, params.key)),
+      { detail: releaseDetail },
+    )
+    .post(`${itemPath}/revoke`, ({ params, actor }) => toObject(service, service.revoke(actor, params.key)), {
       detail: revokeDetail,
     })
     .post(
       `${itemPath}/rotate`,
-      async ({ readChange, request, params }) => {
+      async ({ readChange, request, params, actor }) => {
         const { grace } = await readChange(request, keyRotation)
-        return renderNewKey(service, await service.rotate(params.key, grace ?? undefined))
+        return renderNewKey(service, await service.rotate(actor, params.key, grace ?? undefined))
       },
       { detail: rotateDetail },
     )

@@ -4,15 +4,12 @@ import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { renderKey, withBudgets } from '../../http/render-accounts.ts'
-import type { KeyChange, KeyPageQuery, KeyRecord, Keys, NewKey } from '../../storage/ports/accounts.ts'
+import type { KeyChange, KeyPageQuery, KeyQueries, KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../storage/ports/listed-pages.ts'
-import type { Budgets } from '../../storage/ports/budgets.ts'
-import type { ManagedStores } from '../../storage/ports/storage.ts'
+import type { Actor } from '../../storage/ports/audit.ts'
+import type { BudgetQueries } from '../../storage/ports/budgets.ts'
 import { releaseHeld } from './held-budgets.ts'
 import { adminChange, findOrganization } from './organizations.ts'
-
-/** The dependencies of the management of keys. */
-type KeyServiceDependencies = ChangeDependencies & { readonly managed: ManagedStores }
 
 /** The properties of a new key; `organization` is an id or a name. */
 export type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
@@ -26,11 +23,11 @@ type KeyFilter = Pick<KeyPageQuery, 'search' | 'usableAt' | 'nearEndAt'> & {
 /** The changes that the operator makes to API keys. See `MakeChange`. */
 export type KeyService = ReturnType<typeof createKeyService>
 
-export function createKeyService(parts: KeyServiceDependencies) {
+export function createKeyService(parts: ChangeDependencies) {
   const { organizations, keys, budgets } = parts.managed
   const change = createChanges(parts, adminChange)
   return {
-    ...createKeyEnds(keys, change),
+    ...createKeyEnds(change),
     async page({ organization, project, search, usableAt, nearEndAt }: KeyFilter, query: PageQuery) {
       const owner = organization && (await findOrganization(organizations, organization))
       const organizationId = owner ? owner.id : undefined
@@ -38,45 +35,49 @@ export function createKeyService(parts: KeyServiceDependencies) {
     },
     render: (records: readonly KeyRecord[]) => renderKeys(budgets, records),
     find: (id: string) => findKey(keys, id),
-    create: (input: NewKeyInput) =>
+    create: (by: Actor, input: NewKeyInput) =>
       change(
+        by,
         'key.create',
-        async () => {
+        async ({ keys }) => {
           const owner = await findOrganization(organizations, input.organization)
           return keys.create({ expiresAt: null, ...input, organization: owner.name })
         },
         ({ record }) => loggedKey(record, input),
       ),
-    change: (id: string, properties: KeyChange) =>
+    change: (by: Actor, id: string, properties: KeyChange) =>
       change(
+        by,
         'key.change',
-        () => keys.change(id, properties),
+        ({ keys }) => keys.change(id, properties),
         (record) => loggedKey(record, properties),
       ),
-    releaseHeld: (id: string) => releaseHeld(change, budgets, 'key', () => findKey(keys, id)),
+    releaseHeld: (by: Actor, id: string) => releaseHeld(change, by, 'key', () => findKey(keys, id)),
   }
 }
 
 /** The changes that end a key. */
-function createKeyEnds(keys: Keys, change: MakeChange) {
+function createKeyEnds(change: MakeChange) {
   return {
-    revoke: (id: string) =>
+    revoke: (by: Actor, id: string) =>
       change(
+        by,
         'key.revoke',
-        () => keys.revoke(id),
+        ({ keys }) => keys.revoke(id),
         ({ organization }) => ({ key: id, organization }),
       ),
     /** The old key works for `grace`, a duration such as `1h`. */
-    rotate: (id: string, grace = defaultGrace) =>
+    rotate: (by: Actor, id: string, grace = defaultGrace) =>
       change(
+        by,
         'key.rotate',
-        async () => keys.rotate(id, graceOf(grace)),
+        async ({ keys }) => keys.rotate(id, graceOf(grace)),
         ({ record }) => ({ key: id, organization: record.organization, replaced_by: record.id, grace }),
       ),
   }
 }
 
-async function findKey(keys: Pick<Keys, 'find'>, id: string): Promise<KeyRecord> {
+async function findKey(keys: Pick<KeyQueries, 'find'>, id: string): Promise<KeyRecord> {
   const record = await keys.find(id)
   if (record === undefined)
     throw adminObjectNotFound(`There is no API key with the ID '${id.slice(0, 100)}'.`)
@@ -99,7 +100,7 @@ function loggedKey({ id, organization }: KeyRecord, change: KeyChange) {
   }
 }
 
-async function renderKeys(budgets: Budgets, records: readonly KeyRecord[]) {
+async function renderKeys(budgets: BudgetQueries, records: readonly KeyRecord[]) {
   const states = await withBudgets(budgets, records, Date.now())
   return states.map(({ account, state }) => ({ object: 'api_key', ...renderKey(account, state) }))
 }

@@ -5,6 +5,7 @@ import { describe } from '../../http/describe.ts'
 import { toAllowanceChange } from '../../http/limits.ts'
 import { defineQuery } from '../../http/query.ts'
 import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'
+import type { Actor } from '../../storage/ports/audit.ts'
 import { adminErrors, type AdminGuard, changeErrors, type ChangeReader } from './admin-guard.ts'
 import { heldDescription } from './held-budgets.ts'
 import { nearEndParameter, nearEndTime } from './near-end.ts'
@@ -117,9 +118,9 @@ export function organizationAdminRoutes(guard: AdminGuard, service: Organization
     })
     .post(
       path,
-      async ({ readChange, request }) => {
+      async ({ readChange, request, actor }) => {
         const { name, ...settings } = await readChange(request, newOrganization)
-        return toObject(service, service.create(name, toChange(settings)))
+        return toObject(service, service.create(actor, name, toChange(settings)))
       },
       { detail: createDetail },
     )
@@ -135,8 +136,8 @@ function itemRoutes(guard: AdminGuard, service: OrganizationService) {
     })
     .delete(
       itemPath,
-      async ({ params }) => {
-        const { id } = await service.delete(params.organization)
+      async ({ params, actor }) => {
+        const { id } = await service.delete(actor, params.organization)
         return { id, object: 'organization.deleted', deleted: true }
       },
       { detail: removeDetail },
@@ -144,9 +145,9 @@ function itemRoutes(guard: AdminGuard, service: OrganizationService) {
 }
 
 function changeRoutes(guard: AdminGuard, service: OrganizationService) {
-  const update = async ({ readChange, request, params }: ChangeContext) => {
+  const update = async ({ readChange, request, params, actor }: ChangeContext) => {
     const settings = toChange(await readChange(request, organizationUpdate))
-    return toObject(service, service.change(params.organization, settings))
+    return toObject(service, service.change(actor, params.organization, settings))
   }
   return new Elysia({ name: 'admin-organization-changes' })
     .use(guard)
@@ -154,15 +155,15 @@ function changeRoutes(guard: AdminGuard, service: OrganizationService) {
     .post(itemPath, update, { detail: postDetail })
     .post(
       `${itemPath}/credit`,
-      async ({ readChange, request, params }) => {
+      async ({ readChange, request, params, actor }) => {
         const { amount, note } = await readChange(request, newCredit)
-        return toObject(service, service.credit(params.organization, amount, note ?? undefined))
+        return toObject(service, service.credit(actor, params.organization, amount, note ?? undefined))
       },
       { detail: creditDetail },
     )
     .post(
       `${itemPath}/release_held`,
-      ({ params }) => toObject(service, service.releaseHeld(params.organization)),
+      ({ params, actor }) => toObject(service, service.releaseHeld(actor, params.organization)),
       { detail: releaseDetail },
     )
 }
@@ -170,6 +171,7 @@ function changeRoutes(guard: AdminGuard, service: OrganizationService) {
 type ChangeContext = {
   readonly readChange: ChangeReader
   readonly request: Request
+  readonly actor: Actor
   readonly params: { readonly organization: string }
 }
 

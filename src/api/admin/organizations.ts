@@ -5,9 +5,14 @@ import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { parseUsd } from '../../lib/usd.ts'
 import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
-import type { OrganizationAccount, OrganizationChange, Organizations } from '../../storage/ports/accounts.ts'
-import type { ManagedStores, PendingDeletions } from '../../storage/ports/storage.ts'
-import type { Budgets } from '../../storage/ports/budgets.ts'
+import type {
+  OrganizationAccount,
+  OrganizationChange,
+  OrganizationQueries,
+} from '../../storage/ports/accounts.ts'
+import type { Actor } from '../../storage/ports/audit.ts'
+import type { PendingDeletions } from '../../storage/ports/storage.ts'
+import type { BudgetQueries } from '../../storage/ports/budgets.ts'
 import { releaseHeld } from './held-budgets.ts'
 
 /** The message of the log for every change of the operator. */
@@ -15,7 +20,6 @@ export const adminChange = 'The admin API changed the gateway.'
 
 /** The dependencies of the management of organizations. */
 export type OrganizationServiceDependencies = ChangeDependencies & {
-  readonly managed: ManagedStores
   readonly pendingDeletions: PendingDeletions
 }
 
@@ -30,29 +34,34 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
     page: organizations.page,
     render: (accounts: readonly OrganizationAccount[]) => renderAll(budgets, accounts),
     find,
-    create: (name: string, settings: OrganizationChange) =>
+    create: (by: Actor, name: string, settings: OrganizationChange) =>
       change(
+        by,
         'organization.create',
-        () => createOrganization(organizations, name, settings),
+        ({ organizations }) => organizations.create(name, settings),
         ({ id }) => ({ organization: id, name, ...loggedSettings(settings) }),
       ),
-    change: (reference: string, settings: OrganizationChange) =>
+    change: (by: Actor, reference: string, settings: OrganizationChange) =>
       change(
+        by,
         'organization.change',
-        async () => organizations.change((await find(reference)).name, settings),
+        async ({ organizations }) => organizations.change((await find(reference)).name, settings),
         ({ id, name }) => ({ organization: id, name, ...loggedSettings(settings) }),
       ),
-    credit: (reference: string, usd: string, note: string | undefined) =>
+    credit: (by: Actor, reference: string, usd: string, note: string | undefined) =>
       change(
+        by,
         'organization.credit',
-        async () => organizations.credit((await find(reference)).name, amountOf(usd), note),
+        async ({ organizations }) => organizations.credit((await find(reference)).name, amountOf(usd), note),
         ({ id, name }) => ({ organization: id, name, usd }),
       ),
-    releaseHeld: (reference: string) => releaseHeld(change, budgets, 'organization', () => find(reference)),
-    delete: (reference: string) =>
+    releaseHeld: (by: Actor, reference: string) =>
+      releaseHeld(change, by, 'organization', () => find(reference)),
+    delete: (by: Actor, reference: string) =>
       change(
+        by,
         'organization.delete',
-        async () => {
+        async ({ organizations }) => {
           const deleted = await organizations.beginDeletion((await find(reference)).name)
           void continueDeletions(parts)
           return deleted
@@ -62,12 +71,7 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
   }
 }
 
-async function createOrganization(organizations: Organizations, name: string, settings: OrganizationChange) {
-  const created = await organizations.create(name)
-  return isEmpty(settings) ? created : organizations.change(name, settings)
-}
-
-async function renderAll(budgets: Budgets, accounts: readonly OrganizationAccount[]) {
+async function renderAll(budgets: BudgetQueries, accounts: readonly OrganizationAccount[]) {
   const states = await withBudgets(budgets, accounts, Date.now())
   return states.map(({ account, state }) => ({
     object: 'organization',
@@ -77,7 +81,7 @@ async function renderAll(budgets: Budgets, accounts: readonly OrganizationAccoun
 
 /** Finds an organization by its id or its name; throws 404. */
 export async function findOrganization(
-  organizations: Pick<Organizations, 'find'>,
+  organizations: Pick<OrganizationQueries, 'find'>,
   reference: string,
 ): Promise<OrganizationAccount> {
   const account = await organizations.find(reference)
@@ -88,10 +92,6 @@ export async function findOrganization(
 
 function loggedSettings({ billing, ...limits }: OrganizationChange) {
   return { billing, ...loggedLimits(limits) }
-}
-
-function isEmpty(settings: OrganizationChange): boolean {
-  return Object.values(settings).every((value) => value === undefined)
 }
 
 type DeletionDependencies = { readonly pendingDeletions: PendingDeletions; readonly log: Log }

@@ -95,9 +95,9 @@ export function projectAdminRoutes(guard: AdminGuard, service: ProjectService) {
     .get(path, ({ request }) => listPage(service, request), { detail: listDetail })
     .post(
       path,
-      async ({ readChange, request }) => {
+      async ({ readChange, request, actor }) => {
         const { organization, name, ...limits } = await readChange(request, newProject)
-        return toObject(service, service.create({ ...toAllowanceChange(limits), organization, name }))
+        return toObject(service, service.create(actor, { ...toAllowanceChange(limits), organization, name }))
       },
       { detail: createDetail },
     )
@@ -110,23 +110,26 @@ function itemRoutes(guard: AdminGuard, service: ProjectService) {
     .get(itemPath, ({ params }) => toObject(service, service.find(params.project)), { detail: findDetail })
     .patch(
       itemPath,
-      async ({ readChange, request, params }) => {
+      async ({ readChange, request, params, actor }) => {
         const { name, ...limits } = await readChange(request, projectUpdate)
-        return toObject(service, service.change(params.project, { ...toAllowanceChange(limits), name }))
+        return toObject(
+          service,
+          service.change(actor, params.project, { ...toAllowanceChange(limits), name }),
+        )
       },
       { detail: updateDetail },
     )
     .delete(
       itemPath,
-      async ({ params }) => {
-        const { id } = await service.delete(params.project)
+      async ({ params, actor }) => {
+        const { id } = await service.delete(actor, params.project)
         return { id, object: 'project.deleted', deleted: true }
       },
       { detail: removeDetail },
     )
     .post(
       `${itemPath}/release_held`,
-      ({ params }) => toObject(service, service.releaseHeld(params.project)),
+      ({ params, actor }) => toObject(service, service.releaseHeld(actor, params.project)),
       { detail: releaseDetail },
     )
 }

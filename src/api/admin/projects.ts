@@ -7,16 +7,14 @@ import type {
   ProjectChange,
   ProjectInput,
   ProjectPageQuery,
+  ProjectQueries,
   ProjectRecord,
-  Projects,
 } from '../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../storage/ports/listed-pages.ts'
-import type { Budgets } from '../../storage/ports/budgets.ts'
-import type { ManagedStores } from '../../storage/ports/storage.ts'
+import type { Actor } from '../../storage/ports/audit.ts'
+import type { BudgetQueries } from '../../storage/ports/budgets.ts'
 import { releaseHeld } from './held-budgets.ts'
 import { adminChange, findOrganization } from './organizations.ts'
-
-type ProjectServiceDependencies = ChangeDependencies & { readonly managed: ManagedStores }
 
 /** The projects of a list; `organization` is an id or a name. */
 type ProjectFilter = Pick<ProjectPageQuery, 'deleted' | 'nearEndAt'> & {
@@ -26,7 +24,7 @@ type ProjectFilter = Pick<ProjectPageQuery, 'deleted' | 'nearEndAt'> & {
 /** The changes that the operator makes to projects. See `MakeChange`. */
 export type ProjectService = ReturnType<typeof createProjectService>
 
-export function createProjectService(parts: ProjectServiceDependencies) {
+export function createProjectService(parts: ChangeDependencies) {
   const { organizations, projects, budgets } = parts.managed
   const change = createChanges(parts, adminChange)
   return {
@@ -37,35 +35,39 @@ export function createProjectService(parts: ProjectServiceDependencies) {
     render: (records: readonly ProjectRecord[]) => renderProjects(budgets, records),
     find: (id: string) => findProject(projects, id),
     /** `organization` is an id or a name. */
-    create: (input: ProjectInput) =>
+    create: (by: Actor, input: ProjectInput) =>
       change(
+        by,
         'project.create',
-        async () => {
+        async ({ projects }) => {
           const owner = await findOrganization(organizations, input.organization)
           return projects.create({ ...input, organization: owner.name })
         },
         ({ id, organization, name }) => ({ project: id, organization, name, ...loggedLimits(input) }),
       ),
-    change: (id: string, properties: ProjectChange) =>
+    change: (by: Actor, id: string, properties: ProjectChange) =>
       change(
+        by,
         'project.change',
-        async () => {
+        async ({ projects }) => {
           requireExisting(await findProject(projects, id))
           return projects.change(id, properties)
         },
         ({ organization, name }) => ({ project: id, organization, name, ...loggedLimits(properties) }),
       ),
-    releaseHeld: (id: string) => releaseHeld(change, budgets, 'project', () => findProject(projects, id)),
-    delete: (id: string) =>
+    releaseHeld: (by: Actor, id: string) =>
+      releaseHeld(change, by, 'project', () => findProject(projects, id)),
+    delete: (by: Actor, id: string) =>
       change(
+        by,
         'project.delete',
-        () => projects.delete(id),
+        ({ projects }) => projects.delete(id),
         ({ organization, name }) => ({ project: id, organization, name }),
       ),
   }
 }
 
-async function findProject(projects: Pick<Projects, 'find'>, id: string): Promise<ProjectRecord> {
+async function findProject(projects: Pick<ProjectQueries, 'find'>, id: string): Promise<ProjectRecord> {
   const project = await projects.find(id)
   if (project === undefined)
     throw adminObjectNotFound(`There is no project with the ID '${id.slice(0, 100)}'.`)
@@ -76,7 +78,7 @@ function requireExisting({ name, deletedAt }: ProjectRecord): void {
   if (deletedAt !== null) throw badRequest(`The project ${name} was deleted.`, 'invalid_value', null)
 }
 
-async function renderProjects(budgets: Budgets, records: readonly ProjectRecord[]) {
+async function renderProjects(budgets: BudgetQueries, records: readonly ProjectRecord[]) {
   const states = await withBudgets(budgets, records, Date.now())
   return states.map(({ account, state }) => ({ object: 'project', ...renderProject(account, state) }))
 }

@@ -18,13 +18,13 @@ import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { LiveEvent } from '../../observability/live-event.ts'
 import type { LiveRequests } from '../../observability/live-requests.ts'
 import type { RequestTracker } from '../../observability/request-tracker.ts'
-import type { ManagedStores } from '../../storage/ports/storage.ts'
+import type { Managed } from '../../storage/ports/storage.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
 import { findOrganization } from './organizations.ts'
 
 /** The dependencies of the routes of requests. */
 export type RequestRouteDependencies = {
-  readonly managed: Pick<ManagedStores, 'organizations' | 'requests'>
+  readonly managed: Pick<Managed, 'organizations' | 'requests'>
   readonly liveRequests: Pick<LiveRequests, 'subscribe'>
   readonly requests: Pick<RequestTracker, 'calling'>
   readonly adminAccess: AdminAccess

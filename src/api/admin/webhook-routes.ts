@@ -11,7 +11,7 @@ import { renderDelivery, renderEndpoint } from '../../http/render-webhooks.ts'
 import { jsonText } from '../../http/reply.ts'
 import { FreeObject, stringEnum } from '../../http/schema.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
-import type { ManagedStores } from '../../storage/ports/storage.ts'
+import type { Managed } from '../../storage/ports/storage.ts'
 import { parseDeliveryId } from '../../storage/ports/webhooks.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
 
@@ -142,7 +142,7 @@ const retryDetail = describe({
 
 export type WebhookRouteDependencies = {
   readonly configuration: { readonly settings: Pick<Settings, 'webhooks'> }
-  readonly managed: Pick<ManagedStores, 'webhooks'>
+  readonly managed: Pick<Managed, 'webhooks' | 'by'>
 }
 
 /** The endpoints of the settings, and the deliveries to them. */
@@ -151,7 +151,7 @@ export function webhookAdminRoutes(guard: AdminGuard, { configuration, managed }
   const { webhooks } = managed
   return new Elysia({ name: 'admin-webhooks' })
     .use(guard)
-    .use(deliveryRoutes(guard, webhooks))
+    .use(deliveryRoutes(guard, managed))
     .get(
       '/admin/webhooks',
       async () => {
@@ -170,25 +170,25 @@ export function webhookAdminRoutes(guard: AdminGuard, { configuration, managed }
     )
     .post(
       '/admin/webhooks/:endpoint/retry',
-      async ({ params }) => {
+      async ({ params, actor }) => {
         const { name } = named(endpoints, params.endpoint)
-        return { object: 'webhook_retry', deliveries: await webhooks.retryDead(name) }
+        return { object: 'webhook_retry', deliveries: await managed.by(actor).webhooks.retryDead(name) }
       },
       { detail: retryDeadDetail },
     )
 }
 
-function deliveryRoutes(guard: AdminGuard, webhooks: ManagedStores['webhooks']) {
+function deliveryRoutes(guard: AdminGuard, managed: WebhookRouteDependencies['managed']) {
   return new Elysia({ name: 'admin-webhook-deliveries' })
     .use(guard)
-    .get('/admin/webhook_deliveries', ({ request }) => listPage(webhooks, request), {
+    .get('/admin/webhook_deliveries', ({ request }) => listPage(managed.webhooks, request), {
       detail: deliveriesDetail,
     })
     .post(
       '/admin/webhook_deliveries/:delivery/retry',
-      async ({ params }) => {
+      async ({ params, actor }) => {
         const key = parseDeliveryId(params.delivery)
-        const retried = key && (await webhooks.retry(key))
+        const retried = key && (await managed.by(actor).webhooks.retry(key))
         if (retried) return renderDelivery(retried)
         throw adminObjectNotFound(`There is no webhook delivery '${params.delivery.slice(0, 100)}'.`)
       },
@@ -202,7 +202,7 @@ function named(endpoints: readonly WebhookSettings[], name: string): WebhookSett
   throw adminObjectNotFound(`There is no webhook endpoint '${name.slice(0, 100)}'.`)
 }
 
-async function listPage(webhooks: ManagedStores['webhooks'], request: Request): Promise<Response> {
+async function listPage(webhooks: Managed['webhooks'], request: Request): Promise<Response> {
   const { status, endpoint, ...query } = deliveriesQuery.read(request)
   const page = toPage(query, 'desc')
   if (page.after !== undefined && parseDeliveryId(page.after) === undefined)

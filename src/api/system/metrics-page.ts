@@ -1,16 +1,12 @@
+import type { AddressOf } from '../../http/actor.ts'
 import type { AdminAccess, AdminCaller } from '../../http/admin-access.ts'
 import { metricsForbidden } from '../../lib/errors/http-errors.ts'
 
 /** The metrics page, with its access check. */
 export type MetricsPage = {
-  /** Sets the server that receives the requests: it knows the addresses of its clients. */
-  setServer(peers: Peers): void
   /** Renders the metrics; fails with 403 for a client without access, and with 401 for an admin key that is not valid. */
   render(request: Request): string | Promise<string>
 }
-
-/** Returns the address of the client that sent a request. */
-export type Peers = { requestIP(request: Request): { readonly address: string } | null }
 
 /**
  * Creates the page. Programs on this machine may read it, and clients with an admin key. A request that a proxy on this
@@ -20,18 +16,17 @@ export type Peers = { requestIP(request: Request): { readonly address: string } 
 export function createMetricsPage(
   metrics: { render(): string | Promise<string> },
   adminAccess: Pick<AdminAccess, 'accepts'>,
+  addressOf: AddressOf,
   host: () => string = () => '',
 ): MetricsPage {
-  let peers: Peers | undefined
   const renderFor = (access: true | AdminCaller | undefined) => {
     if (access === undefined) throw metricsForbidden()
     return metrics.render()
   }
 
   return {
-    setServer: (server) => void (peers = server),
     render(request) {
-      const address = peers?.requestIP(request)?.address ?? ''
+      const address = addressOf(request) ?? ''
       const isLocal = loopback.test(address) && !isForwarded(request) && hasLocalHost(request, host())
       const access = isLocal || adminAccess.accepts(request.headers)
       return access instanceof Promise ? access.then(renderFor) : renderFor(access)

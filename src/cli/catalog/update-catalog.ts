@@ -12,6 +12,7 @@ import { moveIntoPlace } from '../../lib/files.ts'
 import { parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
+import { type DatabaseFlags, recordFileChange } from '../storage.ts'
 import { jsonText } from '../output.ts'
 import { compareCatalogs, type ModelChange } from './compare-catalogs.ts'
 import { loadSource } from './load-source.ts'
@@ -42,7 +43,7 @@ export async function updateCatalog(args: readonly string[], context: CliContext
   })
   if (flags.reset) {
     if (flags.from !== undefined) throw new UsageError('--reset and --from exclude each other.')
-    rmSync(catalogUpdateFile(findDataFolder({ flags, ...context })), { force: true })
+    await resetCatalog(flags, context)
     context.out(flags.json ? jsonText({ reset: true }) : `The catalog is the built-in one. ${reloadHint}`)
     return 0
   }
@@ -50,8 +51,26 @@ export async function updateCatalog(args: readonly string[], context: CliContext
     throw new UsageError('weir models update requires --from. For help, run: weir models --help')
   const loaded = loadValidPart({ flags, ...context })
   const report = await createReport(flags.from, { ...flags, loaded }, context)
+  if (report.file !== null) await recordUpdate(report, flags, context)
   context.out(flags.json ? jsonText(report) : reportText(report, reloadHint))
   return 0
+}
+
+async function resetCatalog(flags: DatabaseFlags, context: CliContext): Promise<void> {
+  const file = catalogUpdateFile(findDataFolder({ flags, ...context }))
+  const existed = existsSync(file)
+  rmSync(file, { force: true })
+  if (existed)
+    await recordFileChange(
+      { event: 'catalog.updated', before: { is_built_in: false }, after: { is_built_in: true } },
+      flags,
+      context,
+    )
+}
+
+function recordUpdate({ source, changes }: UpdateReport, flags: DatabaseFlags, context: CliContext) {
+  const models = changes.flatMap(({ slug, applied }) => (applied ? [slug] : []))
+  return recordFileChange({ event: 'catalog.updated', before: {}, after: { source, models } }, flags, context)
 }
 
 const reloadHint =

@@ -21,7 +21,8 @@ export function reloadOnSignal(
     const { settings, file } = loaded
     const { settings: earlier } = runtime.configuration()
     await runtime.reload({ settings, file, environment })
-    logReload({ settings: earlier }, loaded, log)
+    const changed = logReload({ settings: earlier }, loaded, log)
+    await recordReload(changed, runtime.recordReload, log)
   }, log)
 }
 
@@ -41,12 +42,25 @@ export function onReloadSignal(reload: () => Promise<void>, log: Log): void {
   process.on('SIGHUP', () => void (lastReload = lastReload.then(tryReload)))
 }
 
-/** Logs which settings have changed, and warnings about them. */
+/** Records a reload that has changed something. It is in effect even if the database is not available. */
+export async function recordReload(
+  changed: readonly string[],
+  record: Runtime['recordReload'],
+  log: Log,
+): Promise<void> {
+  try {
+    if (changed.length > 0) await record(changed)
+  } catch (error) {
+    log.error('The reload could not be written to the audit log.', { cause: causeOf(error) })
+  }
+}
+
+/** Logs which settings have changed, and warnings about them; returns the names of all that have. */
 export function logReload(
   before: Pick<LoadedSettings, 'settings'>,
   { settings, file, warnings }: LoadedSettings,
   log: Log,
-): void {
+): readonly string[] {
   const { applied, atNextStart } = settingsChanges(before.settings, settings)
   logWarnings(warnings, log)
   log.info('The settings were reloaded.', {
@@ -54,4 +68,5 @@ export function logReload(
     changed: applied.join(', ') || 'nothing',
     at_next_start: atNextStart.length > 0 ? atNextStart.join(', ') : undefined,
   })
+  return [...applied, ...atNextStart]
 }

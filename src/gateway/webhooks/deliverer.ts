@@ -2,12 +2,12 @@ import type { WebhookSettings } from '../../config/webhook-settings.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import type { NetworkOverrides } from '../../lib/pinned-fetch.ts'
 import { repeatEvery, settleWithin } from '../../lib/time.ts'
-import type { ClaimedDelivery, DeliveryResult, Webhooks } from '../../storage/ports/webhooks.ts'
+import type { ClaimedDelivery, DeliveryResult, WebhookQueue } from '../../storage/ports/webhooks.ts'
 import { filterOf } from './endpoints.ts'
 import { type Attempt, sendEvent } from './send-event.ts'
 
 export type DelivererOptions = {
-  readonly webhooks: Webhooks
+  readonly webhooks: WebhookQueue
   /** The endpoints of the current settings. */
   readonly endpoints: () => readonly WebhookSettings[]
   /** Called first in each round: what has to be found out before there are events. */

@@ -1,5 +1,6 @@
 import { getTableColumns, getTableName, type Table } from 'drizzle-orm'
 import type { CopiedColumn, CopiedTable } from '../ports/copy.ts'
+import { audit_entries } from '../schema/audit.ts'
 import {
   admin_keys,
   api_keys,
@@ -53,6 +54,7 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(runs, postgres.runs, ['response_id']),
   copied(webhook_events, postgres.webhook_events, ['id']),
   copied(webhook_deliveries, postgres.webhook_deliveries, ['event_id', 'endpoint']),
+  copied(audit_entries, postgres.audit_entries, ['id']),
 ]
 
 function copied(inSqlite: Table, inPostgres: Table, key: CopiedTable['key']): CopiedTable {

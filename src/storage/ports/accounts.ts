@@ -20,9 +20,8 @@ export type OrganizationChange = AllowanceChange & Partial<Pick<Organization, 'n
 /** The organizations of a page: all of them, or those that match each of these filters. */
 export type OrganizationPageQuery = SearchQuery & NearEndQuery
 
-/** The organizations of a gateway. Each function rejects with a message for the operator. */
-export type Organizations = {
-  create(name: string): Promise<OrganizationAccount>
+/** The organizations of a gateway. */
+export type OrganizationQueries = {
   list(): Promise<readonly OrganizationAccount[]>
   /** Whether there is more than one. */
   areSeveral(): Promise<boolean>
@@ -30,6 +29,11 @@ export type Organizations = {
   page(query: OrganizationPageQuery): Promise<ListedPage<OrganizationAccount> | undefined>
   /** Finds an organization by its id or by its name; resolves with undefined if there is none. */
   find(reference: string): Promise<OrganizationAccount | undefined>
+}
+
+/** The organizations, and their changes by one actor. Each function rejects with a message for the operator. */
+export type Organizations = OrganizationQueries & {
+  create(name: string, settings?: Omit<OrganizationChange, 'name'>): Promise<OrganizationAccount>
   change(name: string, change: OrganizationChange): Promise<OrganizationAccount>
   /** Adds to the balance; a negative amount is a correction, and cannot take reserved money. */
   credit(name: string, amount: Nanos, note?: string): Promise<OrganizationAccount>
@@ -67,9 +71,8 @@ export type ProjectPageQuery = NearEndQuery & {
   readonly deleted: boolean
 }
 
-/** The projects of a gateway; names are unique within an organization. Each function rejects with a message for the operator. */
-export type Projects = {
-  create(input: ProjectInput): Promise<ProjectRecord>
+/** The projects of a gateway; names are unique within an organization. */
+export type ProjectQueries = {
   /** Those that exist, the oldest first; of all organizations if none is named. */
   list(organization?: string): Promise<readonly ProjectRecord[]>
   /** One page by the time of creation; undefined if there is no item with the id `after`. */
@@ -78,6 +81,11 @@ export type Projects = {
   find(id: string): Promise<ProjectRecord | undefined>
   /** The names of those with these ids, also of deleted ones, by id. */
   names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+}
+
+/** The projects, and their changes by one actor. Each function rejects with a message for the operator. */
+export type Projects = ProjectQueries & {
+  create(input: ProjectInput): Promise<ProjectRecord>
   change(id: string, change: ProjectChange): Promise<ProjectRecord>
   /** From then on its keys are rejected; it stays in the usage. A deleted one stays so. */
   delete(id: string): Promise<ProjectRecord>
@@ -148,20 +156,8 @@ export type KeyPageQuery = SearchQuery &
     readonly usableAt?: number | undefined
   }
 
-/** Keys that other keys create. */
-export type MintedKeys = {
-  /**
-   * Creates a key within the limits of another one, and takes its budget from that of the other. The other gets back what
-   * is left by `returnAllocations` once one of them has expired or is revoked. A key that was created so cannot create others.
-   */
-  mint(parentId: string, input: MintInput): Promise<NewKey>
-  /** Returns what is left of the budgets of keys that have ended to those that created them, and resolves with their number. */
-  returnAllocations(): Promise<number>
-}
-
-/** The API keys of a gateway. Each function rejects with a message for the operator. */
-export type Keys = MintedKeys & {
-  create(input: KeyInput): Promise<NewKey>
+/** The API keys of a gateway. */
+export type KeyQueries = {
   list(): Promise<readonly KeyRecord[]>
   /** One page by the time of creation; undefined if none of the keys that match has the id `after`. */
   page(query: KeyPageQuery): Promise<ListedPage<KeyRecord> | undefined>
@@ -170,6 +166,18 @@ export type Keys = MintedKeys & {
   names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** When the keys of these organizations were last used, by their ids: exact within the last hour, else when that hour began. */
   lastUses(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Returns what is left of the budgets of keys that have ended to those that created them, and resolves with their number. */
+  returnAllocations(): Promise<number>
+}
+
+/** The API keys, and their changes by one actor. Each function rejects with a message for the operator. */
+export type Keys = KeyQueries & {
+  create(input: KeyInput): Promise<NewKey>
+  /**
+   * Creates a key within the limits of another one, and takes its budget from that of the other. The other gets back what
+   * is left by `returnAllocations` once one of them has expired or is revoked. A key that was created so cannot create others.
+   */
+  mint(parentId: string, input: MintInput): Promise<NewKey>
   change(id: string, change: KeyChange): Promise<KeyRecord>
   /** Revokes the key and those that it has created. */
   revoke(id: string): Promise<KeyRecord>

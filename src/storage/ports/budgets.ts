@@ -16,9 +16,13 @@ export type BudgetUse = {
 export type BudgetKey = { readonly owner: string; readonly start: number }
 
 /** What is spent of budgets. */
-export type Budgets = {
+export type BudgetQueries = {
   /** Reads budgets of an organization, in the order of the keys. */
   read(organizationId: string, keys: readonly BudgetKey[]): Promise<readonly BudgetUse[]>
+}
+
+/** The budgets, and their changes by one actor. */
+export type Budgets = BudgetQueries & {
   /** Releases what is held of a budget, when the bill of the provider is known; resolves with the amount. */
   releaseHeld(organizationId: string, key: BudgetKey): Promise<Nanos>
 }

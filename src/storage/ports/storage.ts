@@ -1,8 +1,19 @@
 import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
-import type { AccountImport, KeyDirectory, Keys, NewKey, Organizations, Projects } from './accounts.ts'
-import type { AdminKeys, KnownAdminKey, NewAdminKey } from './admin-keys.ts'
-import type { Budgets } from './budgets.ts'
+import type {
+  AccountImport,
+  KeyDirectory,
+  KeyQueries,
+  Keys,
+  NewKey,
+  OrganizationQueries,
+  Organizations,
+  ProjectQueries,
+  Projects,
+} from './accounts.ts'
+import type { AdminKeyQueries, AdminKeys, KnownAdminKey, NewAdminKey } from './admin-keys.ts'
+import type { Actor, AuditLog, FileChange } from './audit.ts'
+import type { BudgetQueries, Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'
 import type { Limits } from './limits.ts'
 import type { Peers } from './peers.ts'
@@ -11,14 +22,14 @@ import type { RequestHistory } from './requests.ts'
 import type { Responses } from './responses.ts'
 import type { RunStore } from './run-store.ts'
 import type { UsageBuckets } from './usage.ts'
-import type { CurrentAlerts, Webhooks } from './webhooks.ts'
+import type { CurrentAlerts, WebhookQueue, Webhooks } from './webhooks.ts'
 
 /** The store of a serving gateway. */
 export type Storage = {
   readonly keys: KeyDirectory
   readonly adminKeys: KeyDirectory<KnownAdminKey>
   /** The organizations and keys, for the operator. */
-  readonly managed: ManagedStores
+  readonly managed: Managed
   readonly providerState: ProviderState
   readonly ledger: Ledger
   readonly completions: Completions
@@ -45,6 +56,8 @@ export type BootstrapInput = {
   readonly configured?: string | undefined
   /** Whether the database also gets an admin key. */
   readonly admin: boolean
+  /** Who starts the server. */
+  readonly actor: Actor
 }
 
 /** The keys that a start has created; none where the database was not empty. */
@@ -69,7 +82,21 @@ export type StorageOptions = {
   readonly alerts?: CurrentAlerts | undefined
 }
 
-/** The organizations with their projects, keys and budgets, and the webhooks, for changes by the operator. */
+/** What operators and organizations manage; each change has an actor. */
+export type Managed = {
+  readonly organizations: OrganizationQueries
+  readonly projects: ProjectQueries
+  readonly keys: KeyQueries
+  readonly adminKeys: AdminKeyQueries
+  readonly budgets: BudgetQueries
+  readonly webhooks: WebhookQueue
+  readonly requests: RequestHistory
+  readonly audit: AuditLog
+  /** The same, with the changes that this actor makes. */
+  by(actor: Actor): ManagedStores
+}
+
+/** What operators and organizations manage, with the changes that one actor makes. */
 export type ManagedStores = {
   readonly organizations: Organizations
   readonly projects: Projects
@@ -78,6 +105,9 @@ export type ManagedStores = {
   readonly budgets: Budgets
   readonly webhooks: Webhooks
   readonly requests: RequestHistory
+  readonly audit: AuditLog
+  /** Records a change of files, which is made already. */
+  recordFileChange(change: FileChange): Promise<void>
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */
   importAccounts(accounts: AccountImport): Promise<readonly NewKey[]>
 }

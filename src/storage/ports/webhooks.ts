@@ -85,7 +85,7 @@ export type DeliveryQuery = PageQuery & {
 export type DeliveryCounts = { readonly pending: number; readonly dead: number }
 
 /** The events for webhooks, and their deliveries to the endpoints of the settings. */
-export type Webhooks = {
+export type WebhookQueue = {
   /** Whether there are events without deliveries, and which of the endpoints have deliveries that are due. */
   due(
     endpoints: readonly string[],
@@ -110,10 +110,6 @@ export type Webhooks = {
   /** Lists deliveries, the newest event first by default. A cursor is `event:endpoint`. */
   list(query: DeliveryQuery): Promise<ListedPage<DeliveryRecord>>
   counts(): Promise<ReadonlyMap<string, DeliveryCounts>>
-  /** Delivers once more, also what was delivered; resolves with the record, or undefined if there is none. */
-  retry(key: DeliveryKey): Promise<DeliveryRecord | undefined>
-  /** Delivers the newest dead ones once more, at most `maxRetried`, of one endpoint or of all; resolves with their number. */
-  retryDead(endpoint?: string): Promise<number>
   /** Writes `key.expiring` for some keys that expire soon, and resolves with their number: 0 if none are left. */
   reportExpiringKeys(): Promise<number>
   /** Deletes some old events and deliveries, and resolves with their number: 0 if none are left. */
@@ -124,6 +120,14 @@ export type Webhooks = {
   providerUp(provider: string, data: (since: number) => string): Promise<void>
   /** When the providers went down that are down. */
   outages(): Promise<ReadonlyMap<string, number>>
+}
+
+/** The webhooks, and what one actor does with their deliveries. */
+export type Webhooks = WebhookQueue & {
+  /** Delivers once more, also what was delivered; resolves with the record, or undefined if there is none. */
+  retry(key: DeliveryKey): Promise<DeliveryRecord | undefined>
+  /** Delivers the newest dead ones once more, at most `maxRetried`, of one endpoint or of all; resolves with their number. */
+  retryDead(endpoint?: string): Promise<number>
 }
 
 /** The dead deliveries that one call retries. */

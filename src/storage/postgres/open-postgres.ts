@@ -5,11 +5,12 @@ import { clientReports, operatorReports } from '../usage/report-slots.ts'
 import { createUsageReports } from '../usage/reports.ts'
 import { type BusyRetries, patientRunner, retryWhileBusy } from '../common/busy-retries.ts'
 import { CachedKeys } from '../key-directory.ts'
+import type { Actor } from '../ports/audit.ts'
 import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { findKnownAdminKey } from '../scripts/admin-keys.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
-import { createManagedStores } from '../scripts/managed-stores.ts'
+import { createManaged, createManagedStores } from '../scripts/managed-stores.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import type { ScriptRunner } from '../statement.ts'
@@ -49,7 +50,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
   return {
     keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
     adminKeys: new CachedKeys((id) => runScript(callerQuery, findKnownAdminKey(id))),
-    managed: createManagedStores(runner),
+    managed: createManaged(runner),
     providerState: createProviderState(runner),
     ledger: printLargeWrites(ledger),
     completions: createCompletions(runner, completionSearch),
@@ -96,13 +97,18 @@ function startPeers(
 }
 
 /** Opens the database for a command as `openDatabase` of all databases does. */
-export async function openPostgresForAdmin(url: Secret, log: Log, onWait: BusyRetries['onWait'] = () => {}) {
+export async function openPostgresForAdmin(
+  url: Secret,
+  log: Log,
+  actor: Actor,
+  onWait: BusyRetries['onWait'] = () => {},
+) {
   const retries = { isBusy, onWait }
   const database = await retryWhileBusy(() => openDatabase(url, log), retries)
   const runner = patientRunner(createScriptRunner(database), retries)
   return {
     name: database.label,
-    ...createManagedStores(runner),
+    ...createManagedStores(runner, actor),
     usage: createUsageReports(createUsageSource(database), operatorReports),
     close: database.close,
   }

@@ -1,5 +1,6 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import { bigint, index, integer, numeric, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import * as audit from './audit.ts'
 import * as money from './organizations.ts'
 import * as stored from './stored.ts'
 import { toPostgres } from './to-postgres.ts'
@@ -123,3 +124,4 @@ export const webhook_deliveries = toPostgres(webhooks.webhook_deliveries, {
 })
 export const provider_outages = toPostgres(webhooks.provider_outages)
 export const usage_blocks = toPostgres(recorded.usage_blocks, { keyName: 'usage_blocks_key' })
+export const audit_entries = toPostgres(audit.audit_entries)

@@ -10,22 +10,32 @@ import { Secret } from '../../lib/secret.ts'
 import { noAdminKeyWithId } from '../common/account-rules.ts'
 import type {
   AdminKeyInput,
+  AdminKeyQueries,
   AdminKeyRecord,
   AdminKeys,
   KnownAdminKey,
   NewAdminKey,
 } from '../ports/admin-keys.ts'
+import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { admin_keys } from '../schema/organizations.ts'
-import { insertInto, type RowOf, select, update } from '../sql.ts'
+import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { textsOf } from './allowance.ts'
+import { type Change, recordChange } from './audit.ts'
+import { dateOrNull } from './audit-fields.ts'
 
-/** The admin keys of a database. `now` returns milliseconds since 1970. */
-export function createAdminKeys({ read, transact }: ScriptRunner, now: () => number = Date.now): AdminKeys {
+/** The admin keys of a database. */
+export function createAdminKeyQueries({ read }: ScriptRunner): AdminKeyQueries {
+  return { list: () => read(listAdminKeys) }
+}
+
+/** The same with the changes of an actor. `now` returns milliseconds since 1970. */
+export function createAdminKeys(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): AdminKeys {
+  const by = () => ({ actor, now: now() })
   return {
-    create: (input) => transact(() => createAdminKey(input, now())),
-    list: () => read(listAdminKeys),
-    revoke: (id) => transact(() => revokeAdminKey(id, now())),
+    ...createAdminKeyQueries(runner),
+    create: (input) => runner.transact(() => createAdminKey(input, by())),
+    revoke: (id) => runner.transact(() => revokeAdminKey(id, by())),
   }
 }
 
@@ -35,14 +45,32 @@ const listedAfterExpiryMs = 30 * 86_400_000
 /** Creates a random admin key. */
 export function* createAdminKey(
   { name, expiresAt, permissions = defaultAdminPermissions }: AdminKeyInput,
-  now: number,
+  by: Change,
 ): Script<NewAdminKey> {
+  const { now } = by
   yield* removeExpired({ before: now - listedAfterExpiryMs })
   const key = createApiKey()
   const { publicId: id, secret } = key
   const row = { id, name, last4: secret.slice(-4), createdAt: now, expiresAt, revokedAt: null }
   yield* insertKey({ ...row, permissions: JSON.stringify(permissions), secretHash: hashSecret(secret) })
-  return { record: { ...row, permissions }, key: new Secret(printAdminKey(key)) }
+  const record = { ...row, permissions }
+  yield* recordKey('admin_key.created', record, null, by)
+  return { record, key: new Secret(printAdminKey(key)) }
+}
+
+/** Part of a transaction: writes the entry of a change. */
+function recordKey(
+  event: AuditEvent,
+  key: AdminKeyRecord,
+  before: AuditFields | null,
+  by: Change,
+): Script<void> {
+  const { id, name } = key
+  return recordChange(by, { event, object: { type: 'admin_key', id, name }, before, after: valuesOf(key) })
+}
+
+function valuesOf({ name, permissions, expiresAt, revokedAt }: AdminKeyRecord): AuditFields {
+  return { name, permissions, expires_at: dateOrNull(expiresAt), revoked_at: dateOrNull(revokedAt) }
 }
 
 const removeExpired = statement(
@@ -90,18 +118,24 @@ const selectAll = statement(() =>
   select(recordFields, sql`from ${admin_keys} order by ${admin_keys.created_at}, ${admin_keys.public_id}`),
 )
 
-function* revokeAdminKey(id: string, now: number): Script<AdminKeyRecord> {
-  yield* setRevoked({ id, now })
-  const [record] = yield* selectRecord({ id })
-  if (record === undefined) throw noAdminKeyWithId(id)
-  return withPermissions(record)
+function* revokeAdminKey(id: string, by: Change): Script<AdminKeyRecord> {
+  const { length } = yield* setRevoked({ id, now: by.now })
+  const [row] = yield* selectRecord({ id })
+  if (row === undefined) throw noAdminKeyWithId(id)
+  const record = withPermissions(row)
+  const before = valuesOf({ ...record, revokedAt: null })
+  if (length > 0) yield* recordKey('admin_key.deleted', record, before, by)
+  return record
 }
 
 const setRevoked = statement((values: Parameters<{ id: string; now: number }>) =>
   update(
     admin_keys,
     { revoked_at: values.now },
-    sql`where ${and(eq(admin_keys.public_id, values.id), isNull(admin_keys.revoked_at))}`,
+    returning(
+      { id: admin_keys.public_id },
+      sql`where ${and(eq(admin_keys.public_id, values.id), isNull(admin_keys.revoked_at))}`,
+    ),
   ),
 )
 

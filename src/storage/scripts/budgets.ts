@@ -1,15 +1,23 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Nanos } from '../../lib/usd.ts'
-import type { BudgetKey, Budgets, BudgetUse } from '../ports/budgets.ts'
+import { formatUsd, type Nanos } from '../../lib/usd.ts'
+import type { Actor } from '../ports/audit.ts'
+import type { BudgetKey, BudgetQueries, Budgets, BudgetUse } from '../ports/budgets.ts'
 import { budgets, organizations } from '../schema/organizations.ts'
 import { type RowOf, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { recordChange } from './audit.ts'
+import { describeOwner } from './webhook-events.ts'
 
 /** What is spent of the budgets of a database. */
-export function createBudgets({ read, transact }: ScriptRunner): Budgets {
+export function createBudgetQueries({ read }: ScriptRunner): BudgetQueries {
+  return { read: (organizationId, keys) => read(() => readBudgets(organizationId, keys)) }
+}
+
+/** The same with the changes of an actor. */
+export function createBudgets(runner: ScriptRunner, actor: Actor): Budgets {
   return {
-    read: (organizationId, keys) => read(() => readBudgets(organizationId, keys)),
-    releaseHeld: (organizationId, key) => transact(() => releaseHeld(organizationId, key)),
+    ...createBudgetQueries(runner),
+    releaseHeld: (organizationId, key) => runner.transact(() => releaseHeld(organizationId, key, actor)),
   }
 }
 
@@ -68,15 +76,19 @@ export function* lockBudgets(organizationId: string): Script<void> {
 
 const lockOrganization = statement((values: Parameters<{ organizationId: string }>, { forUpdate }) =>
   select(
-    { id: organizations.id },
+    { id: organizations.id, name: organizations.name },
     sql`from ${organizations} where ${eq(organizations.id, values.organizationId)} ${forUpdate}`,
   ),
 )
 
-function* releaseHeld(organizationId: string, key: BudgetKey): Script<Nanos> {
-  yield* lockBudgets(organizationId)
+function* releaseHeld(organizationId: string, key: BudgetKey, actor: Actor): Script<Nanos> {
+  const [organization = { id: organizationId, name: null }] = yield* lockOrganization({ organizationId })
   const { held } = yield* budgetUse(organizationId, key)
-  if (held > 0n) yield* clearHeld({ organizationId, ...key })
+  if (held <= 0n) return held
+  yield* clearHeld({ organizationId, ...key })
+  const object = yield* describeOwner(key.owner, organization)
+  const [before, after] = [{ held_usd: formatUsd(held) }, { held_usd: formatUsd(0n) }]
+  yield* recordChange({ actor }, { event: 'budget.released', object, organization, before, after })
   return held
 }
 

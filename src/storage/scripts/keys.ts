@@ -6,36 +6,50 @@ import { assertOwnBudget, ownerOfActive, renewedExpiry } from '../common/account
 import type {
   KeyChange,
   KeyInput,
+  KeyQueries,
   KeyRecord,
   Keys,
-  MintedKeys,
   NewKey,
   OrganizationAccount,
 } from '../ports/accounts.ts'
+import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { api_keys } from '../schema/organizations.ts'
-import { insertInto, select, update } from '../sql.ts'
+import { insertInto, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
+import { type Change, recordChange } from './audit.ts'
+import { keyValues } from './audit-fields.ts'
 import { findKeyWithId, keyWithId, listKeys, pageOfKeys } from './key-records.ts'
 import { lastUses } from './key-use.ts'
 import { accountNamed } from './organizations.ts'
 import { existingProject, namesIn } from './projects.ts'
 
-/** The API keys of a database, but for those that keys create. `now` returns milliseconds since 1970. */
-export function createKeys(
-  { read, transact }: ScriptRunner,
+/** The API keys of a database. `now` returns milliseconds since 1970. */
+export function createKeyQueries(
+  { read }: ScriptRunner,
   now: () => number = Date.now,
-): Omit<Keys, keyof MintedKeys> {
+): Omit<KeyQueries, 'returnAllocations'> {
   return {
-    create: (input) => transact(() => createKey(input, now())),
     list: () => read(listKeys),
     page: (query) => read(() => pageOfKeys(query)),
     find: (id) => read(() => findKeyWithId(id)),
     names: (ids) => read(() => namesIn(selectNames, ids)),
     lastUses: (organizations) => read(() => lastUses(organizations, now())),
-    change: (id, change) => transact(() => changeKey(id, change)),
-    revoke: (id) => transact(() => revokeKey(id, now())),
-    rotate: (id, grace) => transact(() => rotateKey(id, grace, now())),
+  }
+}
+
+/** The changes of an actor, but for keys that keys create. */
+export function createKeyChanges(
+  { transact }: ScriptRunner,
+  actor: Actor,
+  now: () => number = Date.now,
+): Omit<Keys, keyof KeyQueries | 'mint'> {
+  const by = () => ({ actor, now: now() })
+  return {
+    create: (input) => transact(() => createKey(input, by())),
+    change: (id, change) => transact(() => changeKey(id, change, by())),
+    revoke: (id) => transact(() => revokeKey(id, by())),
+    rotate: (id, grace) => transact(() => rotateKey(id, grace, by())),
   }
 }
 
@@ -50,10 +64,29 @@ const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, {
 type Origin = { readonly parent?: string; readonly limitsId?: string; readonly key?: ApiKey }
 
 /** Creates a key, random unless one is passed; throws an error for the operator if its organization does not exist. */
-export function* createKey(
+export function* createKey(input: KeyInput, by: Change, origin: Origin = {}): Script<NewKey> {
+  const created = yield* addKey(input, by.now, origin)
+  yield* recordKey('api_key.created', created.record, null, by)
+  return created
+}
+
+/** Part of a transaction: writes the entry of a change. */
+function recordKey(event: AuditEvent, key: KeyRecord, before: AuditFields | null, by: Change): Script<void> {
+  const { id, name, organizationId, organization, project } = key
+  return recordChange(by, {
+    event,
+    object: { type: 'api_key', id, name },
+    organization: { id: organizationId, name: organization },
+    projectId: project?.id ?? null,
+    before,
+    after: keyValues(key),
+  })
+}
+
+function* addKey(
   input: KeyInput,
   now: number,
-  { parent, limitsId, key = createApiKey() }: Origin = {},
+  { parent, limitsId, key = createApiKey() }: Origin,
 ): Script<NewKey> {
   const organization = yield* accountNamed(input.organization)
   const properties = yield* changedProperties(organization, noProperties, input)
@@ -149,13 +182,15 @@ function propertyAssignments(values: Parameters<PropertyRow>) {
 }
 
 /** Changes the properties that the change names. */
-function* changeKey(id: string, change: KeyChange): Script<KeyRecord> {
+function* changeKey(id: string, change: KeyChange, by: Change): Script<KeyRecord> {
   yield* lockKey({ id })
   const key = yield* keyWithId(id)
   if (changesBudget(change)) assertOwnBudget(key)
   const properties = yield* changedProperties({ id: key.organizationId }, key, change)
   yield* updateKey({ id, ...properties })
-  return yield* keyWithId(id)
+  const changed = yield* keyWithId(id)
+  yield* recordKey('api_key.updated', changed, keyValues(key), by)
+  return changed
 }
 
 function changesBudget({ budget, budgetPeriod }: KeyChange): boolean {
@@ -167,8 +202,11 @@ const updateKey = statement((values: Parameters<PropertyRow & { id: string }>) =
 )
 
 /** Revokes a key and those that it has created; one that is revoked stays so since then. */
-function* revokeKey(id: string, now: number): Script<KeyRecord> {
-  yield* setRevoked({ id, now })
+function* revokeKey(id: string, by: Change): Script<KeyRecord> {
+  for (const revoked of yield* setRevoked({ id, now: by.now })) {
+    const key = yield* keyWithId(revoked.id)
+    yield* recordKey('api_key.deleted', key, keyValues({ ...key, revokedAt: null }), by)
+  }
   return yield* keyWithId(id)
 }
 
@@ -176,8 +214,11 @@ const setRevoked = statement((values: Parameters<{ id: string; now: number }>) =
   update(
     api_keys,
     { revoked_at: values.now },
-    sql`where (${eq(api_keys.public_id, values.id)} or ${eq(api_keys.parent_id, values.id)})
-      and ${isNull(api_keys.revoked_at)}`,
+    returning(
+      { id: api_keys.public_id },
+      sql`where (${eq(api_keys.public_id, values.id)} or ${eq(api_keys.parent_id, values.id)})
+        and ${isNull(api_keys.revoked_at)}`,
+    ),
   ),
 )
 
@@ -185,7 +226,8 @@ const setRevoked = statement((values: Parameters<{ id: string; now: number }>) =
  * Creates a key with the same properties and lifetime as the one with this id, which goes on working for `grace`
  * milliseconds. Both spend one budget.
  */
-export function* rotateKey(id: string, grace: number, now: number): Script<NewKey> {
+export function* rotateKey(id: string, grace: number, by: Change): Script<NewKey> {
+  const { now } = by
   // Two rotations at once must not both create a key.
   yield* lockKey({ id })
   const old = yield* keyWithId(id)
@@ -193,9 +235,10 @@ export function* rotateKey(id: string, grace: number, now: number): Script<NewKe
   const { name, limits, permissions, tags, note, project } = old
   const properties = { name, ...limits, permissions, tags, note, project: project?.id ?? null }
   const input = { ...properties, organization, expiresAt: renewedExpiry(old, now) }
-  const replacement = yield* createKey(input, now, { limitsId: old.limitsId })
+  const replacement = yield* addKey(input, now, { limitsId: old.limitsId })
   const until = old.expiresAt === null ? now + grace : Math.min(now + grace, old.expiresAt)
   yield* expireKey({ id, until, replacedBy: replacement.record.id })
+  yield* recordKey('api_key.rotated', yield* keyWithId(id), keyValues(old), by)
   return replacement
 }
 

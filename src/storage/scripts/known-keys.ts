@@ -10,23 +10,32 @@ import { type Parameters, type Script, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
 import { createAdminKey, hasAdminKey } from './admin-keys.ts'
 import { createKey } from './keys.ts'
-import { addOrganization, exists, organizationFields, toOrganization } from './organizations.ts'
+import {
+  accountNamed,
+  addOrganization,
+  exists,
+  organizationFields,
+  recordCreated,
+  toOrganization,
+} from './organizations.ts'
 
 /**
  * Creates the first organization and key of an empty database, and an admin key if it is to have one; no keys in any other
  * database. Throws if the configured key is not a valid one, even if it is not used.
  */
-export function* bootstrap({ configured, admin }: BootstrapInput, now: number): Script<Bootstrap> {
+export function* bootstrap({ configured, admin, actor }: BootstrapInput, now: number): Script<Bootstrap> {
+  const by = { actor, now }
   const key = configured ? parseBootstrapKey(configured) : createApiKey()
   // Of two processes that start together, only one adds the organization.
   const isFirst = (yield* findAny()).length === 0 && (yield* addOrganization(defaultOrganization, now))
   if (!isFirst) return { hasAdminKey: yield* hasAdminKey(now) }
+  yield* recordCreated(yield* accountNamed(defaultOrganization), by)
   const input = { organization: defaultOrganization, name: 'first key', expiresAt: null }
-  const apiKey = yield* createKey(input, now, { key })
+  const apiKey = yield* createKey(input, by, { key })
   if (!admin) return { apiKey, hasAdminKey: false }
   // Whoever starts an empty database owns all that will be in it.
   const firstAdmin = { name: 'first admin key', expiresAt: null, permissions: adminPermissions }
-  return { apiKey, adminKey: yield* createAdminKey(firstAdmin, now), hasAdminKey: true }
+  return { apiKey, adminKey: yield* createAdminKey(firstAdmin, by), hasAdminKey: true }
 }
 
 const findAny = statement(() =>

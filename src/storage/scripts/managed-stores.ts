@@ -1,25 +1,66 @@
-import type { ManagedStores } from '../ports/storage.ts'
-import type { ScriptRunner } from '../statement.ts'
-import { createAdminKeys } from './admin-keys.ts'
-import { createBudgets } from './budgets.ts'
+import type { Keys } from '../ports/accounts.ts'
+import type { Actor, FileChange } from '../ports/audit.ts'
+import type { Managed, ManagedStores } from '../ports/storage.ts'
+import type { Script, ScriptRunner } from '../statement.ts'
+import { createAdminKeyQueries, createAdminKeys } from './admin-keys.ts'
+import { createAuditLog, recordChange } from './audit.ts'
+import { createBudgetQueries, createBudgets } from './budgets.ts'
 import { importAccounts } from './imported-accounts.ts'
-import { createKeys } from './keys.ts'
-import { createMintedKeys } from './minted-keys.ts'
-import { createOrganizations } from './organizations.ts'
-import { createProjects } from './projects.ts'
-import { createWebhooks } from './webhooks.ts'
+import { createKeyChanges, createKeyQueries } from './keys.ts'
+import { createAllocationReturns, mintKey } from './minted-keys.ts'
+import { createOrganizationQueries, createOrganizations } from './organizations.ts'
+import { createProjectQueries, createProjects } from './projects.ts'
 import { createRequestHistory } from './requests.ts'
+import { createDeliveryRetries } from './webhook-deliveries.ts'
+import { createWebhookQueue } from './webhooks.ts'
 
-/** The organizations of a database with all that operators change. `now` returns milliseconds since 1970. */
-export function createManagedStores(runner: ScriptRunner, now: () => number = Date.now): ManagedStores {
+/** What operators and organizations manage in a database. `now` returns milliseconds since 1970. */
+export function createManaged(runner: ScriptRunner, now: () => number = Date.now): Managed {
   return {
-    organizations: createOrganizations(runner, now),
-    projects: createProjects(runner, now),
-    keys: { ...createKeys(runner, now), ...createMintedKeys(runner, now) },
-    adminKeys: createAdminKeys(runner, now),
-    budgets: createBudgets(runner),
-    webhooks: createWebhooks(runner, now),
+    organizations: createOrganizationQueries(runner),
+    projects: createProjectQueries(runner),
+    keys: { ...createKeyQueries(runner, now), ...createAllocationReturns(runner, now) },
+    adminKeys: createAdminKeyQueries(runner),
+    budgets: createBudgetQueries(runner),
+    webhooks: createWebhookQueue(runner, now),
     requests: createRequestHistory(runner),
-    importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, now())),
+    audit: createAuditLog(runner),
+    by: (actor) => createManagedStores(runner, actor, now),
   }
+}
+
+/** The same with the changes of an actor. */
+export function createManagedStores(
+  runner: ScriptRunner,
+  actor: Actor,
+  now: () => number = Date.now,
+): ManagedStores {
+  const by = () => ({ actor, now: now() })
+  return {
+    organizations: createOrganizations(runner, actor, now),
+    projects: createProjects(runner, actor, now),
+    keys: createKeys(runner, actor, now),
+    adminKeys: createAdminKeys(runner, actor, now),
+    budgets: createBudgets(runner, actor),
+    webhooks: { ...createWebhookQueue(runner, now), ...createDeliveryRetries(runner, actor, now) },
+    requests: createRequestHistory(runner),
+    audit: createAuditLog(runner),
+    recordFileChange: (change) => runner.transact(() => recordFileChange(change, actor)),
+    importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, by())),
+  }
+}
+
+/** The API keys of a database, with the changes of an actor. `now` returns milliseconds since 1970. */
+export function createKeys(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): Keys {
+  return {
+    ...createKeyQueries(runner, now),
+    ...createAllocationReturns(runner, now),
+    ...createKeyChanges(runner, actor, now),
+    mint: (parentId, input) => runner.transact(() => mintKey(parentId, input, { actor, now: now() })),
+  }
+}
+
+function recordFileChange({ event, ...values }: FileChange, actor: Actor): Script<void> {
+  const type = event === 'settings.reloaded' ? 'settings' : 'catalog'
+  return recordChange({ actor }, { event, object: { type, id: null, name: null }, ...values })
 }

@@ -8,20 +8,23 @@ import {
   noOrganizationOfKey,
   tooManyMinted,
 } from '../common/account-rules.ts'
-import type { KeyRecord, MintedKeys, MintInput, NewKey } from '../ports/accounts.ts'
+import type { KeyQueries, KeyRecord, MintInput, NewKey } from '../ports/accounts.ts'
 import type { BudgetKey } from '../ports/budgets.ts'
 import { api_keys, budgets, organizations } from '../schema/organizations.ts'
 import { bare, insertInto, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import type { Change } from './audit.ts'
 import { budgetUse, lockBudgets } from './budgets.ts'
 import { keyWithId } from './key-records.ts'
 import { createKey } from './keys.ts'
 import { exists } from './organizations.ts'
 
-/** Keys that other keys create. `now` returns milliseconds since 1970. */
-export function createMintedKeys({ read, transact }: ScriptRunner, now: () => number = Date.now): MintedKeys {
+/** What keys that other keys have created leave. `now` returns milliseconds since 1970. */
+export function createAllocationReturns(
+  { read, transact }: ScriptRunner,
+  now: () => number = Date.now,
+): Pick<KeyQueries, 'returnAllocations'> {
   return {
-    mint: (parentId, input) => transact(() => mintKey(parentId, input, now())),
     async returnAllocations() {
       const ended = await read(() => selectEnded({ now: now() }))
       return ended.length === 0 ? 0 : await transact(() => returnAllocations(ended))
@@ -29,8 +32,9 @@ export function createMintedKeys({ read, transact }: ScriptRunner, now: () => nu
   }
 }
 
-/** Throws an error for the operator if the budget of the other key is too low. */
-function* mintKey(parentId: string, input: MintInput, now: number): Script<NewKey> {
+/** Creates a key out of the budget of another one; throws an error for the operator if that is too low. */
+export function* mintKey(parentId: string, input: MintInput, by: Change): Script<NewKey> {
+  const { now } = by
   yield* lockBudgets((yield* keyWithId(parentId)).organizationId)
   const parent = yield* keyWithId(parentId)
   assertMayMint(parent)
@@ -39,7 +43,7 @@ function* mintKey(parentId: string, input: MintInput, now: number): Script<NewKe
   const [open] = yield* countOpen({ parent: parentId, now })
   if ((open?.keys ?? 0) >= maxOpen) throw tooManyMinted(parentId, maxOpen)
   const project = parent.project?.id ?? null
-  const minted = yield* createKey({ ...input, organization, project }, now, { parent: parentId })
+  const minted = yield* createKey({ ...input, organization, project }, by, { parent: parentId })
   const from = yield* allocate(parent, input.budget, now)
   if (from !== undefined) yield* setAllocated({ id: minted.record.id, start: from.start })
   return minted

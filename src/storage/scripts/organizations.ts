@@ -1,7 +1,7 @@
 import { and, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import type { Nanos } from '../../lib/usd.ts'
+import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import {
   assertOrganizationName,
   creditedBalance,
@@ -12,9 +12,11 @@ import {
 import type {
   OrganizationAccount,
   OrganizationChange,
-  Organizations,
   OrganizationPageQuery,
+  OrganizationQueries,
+  Organizations,
 } from '../ports/accounts.ts'
+import type { Actor, AuditEvent } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { containsText, insertInto, returning, type RowOf, select, update } from '../sql.ts'
@@ -25,26 +27,41 @@ import {
   changedAllowance,
   toAllowance,
 } from './allowance.ts'
+import { type Audited, type Change, recordChange } from './audit.ts'
+import { organizationValues } from './audit-fields.ts'
 import { organizationsNearEnd } from './near-end.ts'
 import { createOrganizationDeletions } from './organization-deletion.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
-/** The organizations of a database. `now` returns milliseconds since 1970. */
-export function createOrganizations(runner: ScriptRunner, now: () => number = Date.now): Organizations {
-  const { read, transact } = runner
-  const deletions = createOrganizationDeletions(runner)
+/** The organizations of a database. */
+export function createOrganizationQueries({ read }: ScriptRunner): OrganizationQueries {
   const page = (query: OrganizationPageQuery) => read(() => pageOfOrganizations(query))
   return {
-    create: (name) => transact(() => createOrganization(name, now())),
     list: () => read(listOrganizations),
     areSeveral: async () => (await page({ limit: 1, order: 'asc' }))?.hasMore === true,
     page,
     find: (reference) => read(() => findOrganization(reference)),
-    beginDeletion: (name) => transact(() => beginDeletion(name)),
-    change: (name, change) => transact(() => changeOrganization(name, change)),
-    credit: (name, amount, note) => transact(() => creditOrganization({ name, amount, note }, now())),
+  }
+}
+
+/** The same with the changes of an actor. `now` returns milliseconds since 1970. */
+export function createOrganizations(
+  runner: ScriptRunner,
+  actor: Actor,
+  now: () => number = Date.now,
+): Organizations {
+  const { transact } = runner
+  const deletions = createOrganizationDeletions(runner)
+  const by = () => ({ actor, now: now() })
+  const hide = (name: string) => transact(() => beginDeletion(name, by()))
+  return {
+    ...createOrganizationQueries(runner),
+    create: (name, settings) => transact(() => createOrganization(name, by(), settings)),
+    beginDeletion: hide,
+    change: (name, change) => transact(() => changeOrganization(name, change, by())),
+    credit: (name, amount, note) => transact(() => creditOrganization({ name, amount, note }, by())),
     async delete(name, onDeleted) {
-      const account = await transact(() => beginDeletion(name))
+      const account = await hide(name)
       for await (const rows of deletions.steps(account.id)) {
         onDeleted?.(rows)
         await Bun.sleep(stepIntervalMs)
@@ -74,11 +91,39 @@ export function toOrganization(row: RowOf<typeof organizationFields>): Organizat
   return { id, name, billing, limits: toAllowance(row) }
 }
 
-/** Creates an unmetered organization; throws an error for the operator if it cannot have this name. */
-export function* createOrganization(name: string, now: number): Script<OrganizationAccount> {
+/** Creates an organization, by default an unmetered one; throws an error for the operator if it cannot have this name. */
+export function* createOrganization(
+  name: string,
+  by: Change,
+  settings: Omit<OrganizationChange, 'name'> = {},
+): Script<OrganizationAccount> {
   yield* assertFree(name)
-  if (yield* addOrganization(name, now)) return yield* accountNamed(name)
-  throw organizationTaken(name)
+  if (!(yield* addOrganization(name, by.now))) throw organizationTaken(name)
+  const created = yield* changedOrganization(yield* accountNamed(name), settings)
+  yield* recordCreated(created, by)
+  return created
+}
+
+/** Part of a transaction: writes the entry of a new organization. */
+export function recordCreated(account: OrganizationAccount, by: Change): Script<void> {
+  return recordOrganization('organization.created', account, by, {
+    before: null,
+    after: organizationValues(account),
+  })
+}
+
+function recordOrganization(
+  event: AuditEvent,
+  { id, name }: OrganizationAccount,
+  by: Change,
+  values: Pick<Audited, 'before' | 'after'>,
+): Script<void> {
+  return recordChange(by, {
+    event,
+    object: { type: 'organization', id, name },
+    organization: { id, name },
+    ...values,
+  })
 }
 
 /** Throws an error for the operator if no organization can be given this name. */
@@ -167,10 +212,24 @@ const lockByName = statement((values: Parameters<{ name: string }>, { forUpdate 
 )
 
 /** Changes the name, the billing and the limits that the change names. */
-function* changeOrganization(current: string, change: OrganizationChange): Script<OrganizationAccount> {
-  const account = yield* accountNamed(current)
-  const { name = current, billing = account.billing } = change
-  if (name !== current) yield* assertFree(name)
+function* changeOrganization(
+  name: string,
+  change: OrganizationChange,
+  by: Change,
+): Script<OrganizationAccount> {
+  const account = yield* accountNamed(name)
+  const changed = yield* changedOrganization(account, change)
+  const [before, after] = [organizationValues(account), organizationValues(changed)]
+  yield* recordOrganization('organization.updated', changed, by, { before, after })
+  return changed
+}
+
+function* changedOrganization(
+  account: OrganizationAccount,
+  change: OrganizationChange,
+): Script<OrganizationAccount> {
+  const { name = account.name, billing = account.billing } = change
+  if (name !== account.name) yield* assertFree(name)
   yield* updateOrganization({ id: account.id, name, billing, ...changedAllowance(account.limits, change) })
   return yield* accountNamed(name)
 }
@@ -188,12 +247,22 @@ const updateOrganization = statement((values: Parameters<OrganizationRow>) =>
 type Credit = { readonly name: string; readonly amount: Nanos; readonly note?: string | undefined }
 
 /** Adds to the balance; a negative amount is a correction, and cannot take reserved money. */
-function* creditOrganization({ name, amount, note }: Credit, now: number): Script<OrganizationAccount> {
+function* creditOrganization({ name, amount, note }: Credit, by: Change): Script<OrganizationAccount> {
   const account = yield* accountNamed(name)
   const balance = creditedBalance(account, amount)
   yield* setBalance({ id: account.id, balance })
-  const entry = { id: timeSortedId('led_'), organization: account.id, now, amount, note: note ?? null }
+  const entry = {
+    id: timeSortedId('led_'),
+    organization: account.id,
+    now: by.now,
+    amount,
+    note: note ?? null,
+  }
   yield* insertCredit(entry)
+  yield* recordOrganization('organization.credited', account, by, {
+    before: { balance_usd: formatUsd(account.balance) },
+    after: { balance_usd: formatUsd(balance), note },
+  })
   return { ...account, balance }
 }
 
@@ -215,10 +284,14 @@ const insertCredit = statement((values: Parameters<CreditRow>) =>
 )
 
 /** Hides the organization, also one whose deletion has begun: from then on nothing is stored for it. */
-export function* beginDeletion(name: string): Script<OrganizationAccount> {
+export function* beginDeletion(name: string, by: Change): Script<OrganizationAccount> {
+  const [existing] = yield* lockByName({ name })
   const [row] = yield* hide({ name })
   if (row === undefined) throw noOrganizationNamed(name)
-  return toAccount(row)
+  const account = toAccount(row)
+  const before = { ...organizationValues(account), balance_usd: formatUsd(account.balance) }
+  if (existing) yield* recordOrganization('organization.deleted', account, by, { before, after: null })
+  return account
 }
 
 const hide = statement((values: Parameters<{ name: string }>) =>

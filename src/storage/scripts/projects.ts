@@ -6,12 +6,14 @@ import type {
   ProjectChange,
   ProjectInput,
   ProjectPageQuery,
+  ProjectQueries,
   ProjectRecord,
   Projects,
 } from '../ports/accounts.ts'
+import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { organizations, projects } from '../schema/organizations.ts'
-import { insertInto, type RowOf, select, update } from '../sql.ts'
+import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
 import {
   execute,
   type Parameters,
@@ -27,19 +29,30 @@ import {
   changedAllowance,
   toAllowance,
 } from './allowance.ts'
+import { type Change, recordChange } from './audit.ts'
+import { projectValues } from './audit-fields.ts'
 import { projectsNearEnd } from './near-end.ts'
 import { accountNamed, exists } from './organizations.ts'
 
-/** The projects of a database. `now` returns milliseconds since 1970. */
-export function createProjects({ read, transact }: ScriptRunner, now: () => number = Date.now): Projects {
+/** The projects of a database. */
+export function createProjectQueries({ read }: ScriptRunner): ProjectQueries {
   return {
-    create: (input) => transact(() => createProject(input, now())),
     list: (organization) => read(() => listProjects(organization)),
     page: (query) => read(() => pageOfProjects(query)),
     find: (id) => read(() => findProject(id)),
     names: (ids) => read(() => namesIn(selectNames, ids)),
-    change: (id, change) => transact(() => changeProject(id, change)),
-    delete: (id) => transact(() => deleteProject(id, now())),
+  }
+}
+
+/** The same with the changes of an actor. `now` returns milliseconds since 1970. */
+export function createProjects(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): Projects {
+  const { transact } = runner
+  const by = () => ({ actor, now: now() })
+  return {
+    ...createProjectQueries(runner),
+    create: (input) => transact(() => createProject(input, by())),
+    change: (id, change) => transact(() => changeProject(id, change, by())),
+    delete: (id) => transact(() => deleteProject(id, by())),
   }
 }
 
@@ -64,13 +77,32 @@ export function* namesIn(
 /** Creates a project; throws an error for the operator if its name is taken or not valid. */
 export function* createProject(
   { organization, name, ...limits }: ProjectInput,
-  now: number,
+  by: Change,
 ): Script<ProjectRecord> {
   const { id: organizationId } = yield* accountNamed(organization)
   yield* assertFree(organizationId, name)
   const id = timeSortedId('proj_')
-  yield* insertProject({ id, organizationId, name, now, ...changedAllowance(noLimits, limits) })
-  return yield* projectWithId(id)
+  yield* insertProject({ id, organizationId, name, now: by.now, ...changedAllowance(noLimits, limits) })
+  return yield* recorded('project.created', yield* projectWithId(id), null, by)
+}
+
+/** Writes the entry of a change, and returns the changed project. */
+function* recorded(
+  event: AuditEvent,
+  project: ProjectRecord,
+  before: AuditFields | null,
+  by: Change,
+): Script<ProjectRecord> {
+  const { id, name, organizationId, organization } = project
+  yield* recordChange(by, {
+    event,
+    object: { type: 'project', id, name },
+    organization: { id: organizationId, name: organization },
+    projectId: id,
+    before,
+    after: projectValues(project),
+  })
+  return project
 }
 
 /** Only the transaction that has locked the organization gives a name to one of its projects. */
@@ -137,13 +169,13 @@ function isOf(project: ProjectRecord | undefined, organizationId: string | undef
   return project !== undefined && (organizationId ?? project.organizationId) === project.organizationId
 }
 
-function* changeProject(id: string, { name, ...limits }: ProjectChange): Script<ProjectRecord> {
+function* changeProject(id: string, { name, ...limits }: ProjectChange, by: Change): Script<ProjectRecord> {
   yield* accountNamed((yield* projectWithId(id)).organization)
   // Another change may have been committed until the organization was locked.
   const project = yield* projectWithId(id)
   if (name !== undefined && name !== project.name) yield* assertFree(project.organizationId, name)
   yield* updateProject({ id, name: name ?? project.name, ...changedAllowance(project.limits, limits) })
-  return yield* projectWithId(id)
+  return yield* recorded('project.updated', yield* projectWithId(id), projectValues(project), by)
 }
 
 const updateProject = statement((values: Parameters<AllowanceRow & { id: string; name: string }>) =>
@@ -154,16 +186,21 @@ const updateProject = statement((values: Parameters<AllowanceRow & { id: string;
   ),
 )
 
-function* deleteProject(id: string, now: number): Script<ProjectRecord> {
-  yield* setDeleted({ id, now })
-  return yield* projectWithId(id)
+function* deleteProject(id: string, by: Change): Script<ProjectRecord> {
+  const { length } = yield* setDeleted({ id, now: by.now })
+  const project = yield* projectWithId(id)
+  if (length === 0) return project
+  return yield* recorded('project.archived', project, projectValues({ ...project, deletedAt: null }), by)
 }
 
 const setDeleted = statement((values: Parameters<{ id: string; now: number }>) =>
   update(
     projects,
     { deleted_at: values.now },
-    sql`where ${eq(projects.id, values.id)} and ${isNull(projects.deleted_at)}`,
+    returning(
+      { id: projects.id },
+      sql`where ${eq(projects.id, values.id)} and ${isNull(projects.deleted_at)}`,
+    ),
   ),
 )
 

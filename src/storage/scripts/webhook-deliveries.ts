@@ -1,4 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
+import type { Actor, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import {
   type DeliveryCounts,
@@ -7,22 +8,31 @@ import {
   type DeliveryRecord,
   maxRetried,
   parseDeliveryId,
+  printDeliveryId,
   type Webhooks,
 } from '../ports/webhooks.ts'
 import { webhook_deliveries as deliveries, webhook_events as events } from '../schema/webhooks.ts'
 import { bare, returning, type RowOf, select, update } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { type Change, recordChange } from './audit.ts'
+import { dateOrNull } from './audit-fields.ts'
+import { organizationName } from './webhook-events.ts'
 
-/** What the operator sees and does of the deliveries in a database. */
-export function createDeliveryLists(
-  { read, transact }: ScriptRunner,
-  now: () => number,
-): Pick<Webhooks, 'list' | 'counts' | 'retry' | 'retryDead'> {
+/** What the operator sees of the deliveries in a database. */
+export function createDeliveryLists({ read }: ScriptRunner): Pick<Webhooks, 'list' | 'counts'> {
+  return { list: (query) => read(() => listDeliveries(query)), counts: () => read(countUndelivered) }
+}
+
+/** What an actor does with them. */
+export function createDeliveryRetries(
+  { transact }: ScriptRunner,
+  actor: Actor,
+  now: () => number = Date.now,
+): Pick<Webhooks, 'retry' | 'retryDead'> {
+  const by = () => ({ actor, now: now() })
   return {
-    list: (query) => read(() => listDeliveries(query)),
-    counts: () => read(countUndelivered),
-    retry: (key) => transact(() => retryOne(key, now())),
-    retryDead: (endpoint) => transact(() => retryDead(endpoint, now())),
+    retry: (key) => transact(() => retryOne(key, by())),
+    retryDead: (endpoint) => transact(() => retryDead(endpoint, by())),
   }
 }
 
@@ -31,6 +41,7 @@ const fields = {
   endpoint: deliveries.endpoint,
   type: events.type,
   organization: events.organization_id,
+  organizationName,
   data: events.data,
   createdAt: events.created_at,
   status: deliveries.status,
@@ -65,7 +76,8 @@ function* listDeliveries(query: DeliveryQuery): Script<ListedPage<DeliveryRecord
 }
 
 function toRecord(row: RowOf<typeof fields>): DeliveryRecord {
-  return { ...row, nextAt: row.status === 'pending' ? row.nextAt : null }
+  const { organizationName: _, ...record } = row
+  return { ...record, nextAt: row.status === 'pending' ? row.nextAt : null }
 }
 
 function* countUndelivered(): Script<ReadonlyMap<string, DeliveryCounts>> {
@@ -83,10 +95,25 @@ const selectCounts = statement(() =>
   ),
 )
 
-function* retryOne(key: DeliveryKey, now: number): Script<DeliveryRecord | undefined> {
-  yield* setPending({ ...key, now })
+function* retryOne(key: DeliveryKey, by: Change): Script<DeliveryRecord | undefined> {
   const [row] = yield* selectOne(key)
-  return row && toRecord(row)
+  if (row === undefined) return undefined
+  yield* setPending({ ...key, now: by.now })
+  const [changed = row] = yield* selectOne(key)
+  yield* recordChange(by, {
+    event: 'webhook_delivery.retried',
+    object: { type: 'webhook_delivery', id: printDeliveryId(key), name: key.endpoint },
+    organization:
+      row.organization === null ? undefined : { id: row.organization, name: row.organizationName },
+    before: valuesOf(row),
+    after: valuesOf(changed),
+  })
+  return toRecord(changed)
+}
+
+function valuesOf(row: RowOf<typeof fields>): AuditFields {
+  const { status, attempts, nextAt } = toRecord(row)
+  return { status, attempts, next_attempt_at: dateOrNull(nextAt) }
 }
 
 /** An attempt that has not ended keeps its number, so that its failure does not count for a later one. */
@@ -111,13 +138,13 @@ const selectOne = statement((values: Parameters<DeliveryKey>) =>
   ),
 )
 
-function* retryDead(endpoint: string | undefined, now: number): Script<number> {
+function* retryDead(endpoint: string | undefined, by: Change): Script<number> {
   const key = sql`${bare(deliveries.event_id)}, ${bare(deliveries.endpoint)}`
   const ofEndpoint = endpoint === undefined ? sql`` : sql`and ${deliveries.endpoint} = ${endpoint}`
   const changed = yield* execute(() =>
     update(
       deliveries,
-      again(sql`${now}`),
+      again(sql`${by.now}`),
       returning(
         { id: deliveries.event_id },
         sql`where (${key}) in (select ${key} from ${deliveries}
@@ -125,5 +152,12 @@ function* retryDead(endpoint: string | undefined, now: number): Script<number> {
       ),
     ),
   )
+  if (changed.length > 0)
+    yield* recordChange(by, {
+      event: 'webhook.retried',
+      object: { type: 'webhook', id: null, name: endpoint ?? null },
+      before: null,
+      after: { deliveries: changed.length },
+    })
   return changed.length
 }

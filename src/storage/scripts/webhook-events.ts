@@ -88,8 +88,7 @@ type Owner = { readonly id: string | null; readonly name: string | null }
 function* describeBudget({ owner, start, threshold, limit, spent }: BudgetCrossing, organization: Owner) {
   return {
     organization,
-    owner:
-      owner === organization.id ? { type: 'organization', ...organization } : yield* describeOwner(owner),
+    owner: yield* describeOwner(owner, organization),
     threshold_percent: threshold,
     budget_usd: formatUsd(BigInt(limit)),
     spent_usd: formatUsd(BigInt(spent)),
@@ -97,7 +96,12 @@ function* describeBudget({ owner, start, threshold, limit, spent }: BudgetCrossi
   }
 }
 
-function* describeOwner(id: string): Script<Owner & { readonly type: string }> {
+/** Returns the organization, or the project or the key of it, to which a budget belongs. */
+export function* describeOwner(
+  id: string,
+  organization: Owner,
+): Script<Owner & { readonly type: 'organization' | 'project' | 'api_key' }> {
+  if (id === organization.id) return { type: 'organization', ...organization }
   const [project] = yield* selectProject({ id })
   if (project) return { type: 'project', id, name: project.name }
   const [key] = yield* selectKey({ id })

@@ -5,7 +5,7 @@ import type {
   DeliveryKey,
   DeliveryResult,
   EndpointFilter,
-  Webhooks,
+  WebhookQueue,
 } from '../ports/webhooks.ts'
 import { webhook_deliveries as deliveries, webhook_events as events } from '../schema/webhooks.ts'
 import { bare, returning, select, update } from '../sql.ts'
@@ -16,7 +16,7 @@ import { createDeliveryLists } from './webhook-deliveries.ts'
 import { describeEvent, eventFields, organizationName } from './webhook-events.ts'
 
 /** The webhooks of a database. `now` returns milliseconds since 1970. */
-export function createWebhooks(runner: ScriptRunner, now: () => number = Date.now): Webhooks {
+export function createWebhookQueue(runner: ScriptRunner, now: () => number = Date.now): WebhookQueue {
   const { read, transact, write } = runner
   return {
     due: (endpoints) => read(() => findDue(endpoints, now())),
@@ -28,11 +28,11 @@ export function createWebhooks(runner: ScriptRunner, now: () => number = Date.no
     reportExpiringKeys: () => transact(() => reportExpiringKeys(now())),
     expire: () => transact(() => expire(now())),
     ...createOutages(runner, now),
-    ...createDeliveryLists(runner, now),
+    ...createDeliveryLists(runner),
   }
 }
 
-function* findDue(names: readonly string[], now: number): Script<Awaited<ReturnType<Webhooks['due']>>> {
+function* findDue(names: readonly string[], now: number): Script<Awaited<ReturnType<WebhookQueue['due']>>> {
   const unrouted = (yield* selectUnrouted()).length > 0
   return { unrouted, endpoints: (yield* selectDue({ names, now })).map(({ endpoint }) => endpoint) }
 }
@@ -54,7 +54,7 @@ const selectDue = statement((values: Parameters<{ names: readonly string[]; now:
   ),
 )
 
-type Routed = Awaited<ReturnType<Webhooks['route']>>
+type Routed = Awaited<ReturnType<WebhookQueue['route']>>
 
 function* route(endpoints: readonly EndpointFilter[], maxPending: number, now: number): Script<Routed> {
   const found = yield* selectSome()

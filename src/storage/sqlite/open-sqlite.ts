@@ -8,7 +8,7 @@ import type { Storage, StorageOptions } from '../ports/storage.ts'
 import { findKnownAdminKey } from '../scripts/admin-keys.ts'
 import { createCompletions } from '../scripts/completions.ts'
 import { bootstrap, findKnownKey } from '../scripts/known-keys.ts'
-import { createManagedStores } from '../scripts/managed-stores.ts'
+import { createManaged } from '../scripts/managed-stores.ts'
 import { createOrganizationDeletions } from '../scripts/organization-deletion.ts'
 import { createProviderState } from '../scripts/provider-state.ts'
 import { createResponses } from '../scripts/responses.ts'
@@ -45,7 +45,7 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
   return {
     keys: new CachedKeys((id) => database.run(findKnownKey(id))),
     adminKeys: new CachedKeys((id) => database.run(findKnownAdminKey(id))),
-    managed: createManagedStores(runner),
+    managed: createManaged(runner),
     providerState: createProviderState(runner),
     ledger: printLargeWrites(ledger),
     completions: createCompletions(runner, completionSearch),

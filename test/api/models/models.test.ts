@@ -18,6 +18,7 @@ import { createKey } from '../../../src/storage/scripts/keys.ts'
 import { findKnownKey } from '../../../src/storage/scripts/known-keys.ts'
 import { createOrganization } from '../../../src/storage/scripts/organizations.ts'
 import { modelsWith, provider, providersOf } from '../../unit/gateway/support/model-fixtures.ts'
+import { testActor } from '../../support/actor.ts'
 
 type Models = ReturnType<typeof modelsWith>
 
@@ -26,8 +27,10 @@ type Body = { readonly data: readonly ModelObject[]; readonly error: unknown }
 
 const database = openDatabase(':memory:')
 afterAll(() => database.close())
-database.run(createOrganization('default', 0))
-const { key } = database.run(createKey({ organization: 'default', name: 'test', expiresAt: null }, 0))
+database.run(createOrganization('default', { actor: testActor, now: 0 }))
+const { key } = database.run(
+  createKey({ organization: 'default', name: 'test', expiresAt: null }, { actor: testActor, now: 0 }),
+)
 
 /** Asks for a path of these models, with a good key unless another header is given. */
 function ask(models: () => Models) {

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
-import { createKeys } from '../../../src/storage/scripts/keys.ts'
+import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
@@ -13,6 +13,7 @@ import { jsonReply } from '../../support/chat-fixtures.ts'
 import { startApp } from '../../support/app.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { sqliteFile } from '../../support/database-connection.ts'
+import { testActor } from '../../support/actor.ts'
 
 function backup(folder: string, ...args: string[]) {
   return runWeir(['backup', ...args], folder, { WEIR_DATA: folder })
@@ -59,7 +60,7 @@ test('a backup during paid requests is a consistent snapshot, and a gateway can 
 
 async function addKey(file: string) {
   const database = testDatabase(file)
-  const created = await createKeys(createScriptRunner(database, createWriter(database))).create({
+  const created = await createKeys(createScriptRunner(database, createWriter(database)), testActor).create({
     organization: 'default',
     name: 'laptop',
     expiresAt: null,

@@ -5,13 +5,14 @@ import { createOrganizations } from '../../../src/storage/scripts/organizations.
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
+import { testActor } from '../../support/actor.ts'
 
 describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a transaction', () => {
   test('does not keep the others from writing', async () => {
     const server = await sharedPostgres()
     const url = await server.createDatabase()
     const [suspended, other] = await Promise.all([open(url), open(url)])
-    await createOrganizations(createScriptRunner(other)).create('acme')
+    await createOrganizations(createScriptRunner(other), testActor).create('acme')
     const [locked, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const change = "UPDATE organizations SET balance = balance + 1 WHERE name = 'acme'"
     const ended = suspended.transact(async (query) => {

@@ -4,6 +4,7 @@ import { readBudgetStates, renderLimits } from '../../../src/http/render-limits.
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { testStorage } from '../storage/support/folder.ts'
+import { testActor } from '../../support/actor.ts'
 
 const now = Date.parse('2026-11-25T18:00:00Z')
 const daily = { ...noLimits, budget: 5_000_000_000n, budgetPeriod: 'day' } as const
@@ -11,7 +12,7 @@ const today = Date.parse('2026-11-25T00:00:00Z')
 
 async function twoOrganizations() {
   const { database, writer } = testStorage()
-  const { organizations, budgets } = createManagedStores(createScriptRunner(database, writer))
+  const { organizations, budgets } = createManagedStores(createScriptRunner(database, writer), testActor)
   const [acme, other] = [await organizations.create('acme'), await organizations.create('other')]
   const spend = (organizationId: string, owner: string, start: number, amounts: string) =>
     database.sqlite.run(

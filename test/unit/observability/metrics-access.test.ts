@@ -12,8 +12,13 @@ async function shown(
   adminKey?: string,
 ): Promise<unknown> {
   const access = createAdminAccess(adminKey, { find: () => undefined })
-  const page = createMetricsPage({ render: () => 'metrics' }, access, () => 'gate.test')
-  page.setServer({ requestIP: () => (address === null ? null : { address }) })
+  const metrics = { render: () => 'metrics' }
+  const page = createMetricsPage(
+    metrics,
+    access,
+    () => address,
+    () => 'gate.test',
+  )
   try {
     return await page.render(new Request('http://localhost/metrics', { headers }))
   } catch (error) {

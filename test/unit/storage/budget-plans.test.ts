@@ -7,7 +7,7 @@ import type { Statement } from '../../../src/storage/postgres/writer/statement.t
 import { toWriteRows } from '../../../src/storage/postgres/writes.ts'
 import { noAlerts } from '../../../src/storage/ports/webhooks.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
-import { createMintedKeys } from '../../../src/storage/scripts/minted-keys.ts'
+import { createAllocationReturns } from '../../../src/storage/scripts/minted-keys.ts'
 import type { ManagedStores } from '../../../src/storage/ports/storage.ts'
 import * as postgresScripts from '../../../src/storage/postgres/run-script.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
@@ -16,6 +16,7 @@ import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/ser
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
+import { testActor } from '../../support/actor.ts'
 
 /** A database with so many budgets, and a function that executes a statement and returns its plan. */
 async function postgresWith(budgets: number) {
@@ -68,7 +69,7 @@ test.skipIf(!hasPostgres).each([
 test('SQLite finds the keys whose budgets are to be returned without reading the others', () => {
   const { database, writer } = testStorage()
   const plans = plansOf(database, (reading) => {
-    void createMintedKeys(createScriptRunner(reading, writer)).returnAllocations()
+    void createAllocationReturns(createScriptRunner(reading, writer)).returnAllocations()
   })
   const [plan] = plans.values()
   expect([...plans].length).toBe(1)
@@ -84,11 +85,11 @@ const readNearEnds = ({ organizations, projects, keys }: ManagedStores) => {
 
 test('SQLite finds what is near its end in the order of the lists, and its budgets by their key', async () => {
   const { database, writer } = testStorage()
-  const { organizations, projects } = createManagedStores(createScriptRunner(database, writer))
+  const { organizations, projects } = createManagedStores(createScriptRunner(database, writer), testActor)
   await organizations.create('acme')
   await projects.create({ organization: 'acme', name: 'research', budget: 1n, budgetPeriod: 'month' })
   const plans = plansOf(database, (reading) => {
-    void readNearEnds(createManagedStores(createScriptRunner(reading, writer)))
+    void readNearEnds(createManagedStores(createScriptRunner(reading, writer), testActor))
   })
   const paged = [...plans].filter(([text]) => text.includes('order by')).map(([, plan]) => plan)
   expect(paged).toHaveLength(3)
@@ -120,7 +121,7 @@ test.skipIf(!hasPostgres)('PostgreSQL finds the budgets of what is near its end 
     return await execute<Row>(url, text, [...values])
   }
   const transact = () => Promise.reject(new Error('A list changes nothing.'))
-  await readNearEnds(createManagedStores(postgresScripts.createScriptRunner({ query, transact })))
+  await readNearEnds(createManagedStores(postgresScripts.createScriptRunner({ query, transact }), testActor))
   const paged = plans.filter((plan) => plan.includes('Limit'))
   expect(paged).toHaveLength(3)
   for (const plan of paged) {

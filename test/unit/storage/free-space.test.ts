@@ -13,6 +13,7 @@ import { migrate, migrations } from '../../../src/storage/sqlite/connection/migr
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { quietLog, temporaryFolder, testDatabase, testStorage } from './support/folder.ts'
+import { testActor } from '../../support/actor.ts'
 
 const moment = Date.UTC(2026, 5, 1)
 
@@ -25,7 +26,10 @@ async function startFilled(count: number) {
   const { database, writer } = testStorage()
   const completions = createCompletions(createScriptRunner(database, writer), completionSearch)
   const insert = (completion: NewCompletion) => database.run(insertCompletion(completion))
-  const { id: organization } = await createOrganizations(createScriptRunner(database, writer)).create('acme')
+  const { id: organization } = await createOrganizations(
+    createScriptRunner(database, writer),
+    testActor,
+  ).create('acme')
   const messages = [{ role: 'user', content: 'x'.repeat(2000) }]
   await writer.write(() => {
     for (let number = 0; number < count; number++) {

@@ -3,17 +3,18 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseApiKey, hashSecret, verifySecret } from '../../../src/domain/accounting/organization.ts'
-import { createKeys } from '../../../src/storage/scripts/keys.ts'
+import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
 import { testStorage } from './support/folder.ts'
 import { type OpenStore, testStores } from './support/stores.ts'
+import { testActor } from '../../support/actor.ts'
 
 const wish = { organization: 'acme', name: 'laptop', expiresAt: null }
 
 async function sqliteStorage() {
   const { database, writer } = testStorage()
-  await createOrganizations(createScriptRunner(database, writer)).create('acme')
-  return { database, keys: createKeys(createScriptRunner(database, writer)) }
+  await createOrganizations(createScriptRunner(database, writer), testActor).create('acme')
+  return { database, keys: createKeys(createScriptRunner(database, writer), testActor) }
 }
 
 async function startStorage(open: OpenStore) {

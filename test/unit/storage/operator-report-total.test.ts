@@ -7,12 +7,13 @@ import { operatorReport } from '../../../src/storage/usage/operator-report.ts'
 import { operatorReports } from '../../../src/storage/usage/report-slots.ts'
 import { createUsageReports, type UsageSource } from '../../../src/storage/usage/reports.ts'
 import { sqliteUsageStorage } from './support/usage-fixture.ts'
+import { testActor } from '../../support/actor.ts'
 
 test.each(usageGroupings.filter((by) => by !== 'tag'))(
   'the total of a report by %s is the sum of its groups, although requests are recorded in the meantime',
   async (by) => {
     const { database, writer, organizations, add } = await sqliteUsageStorage()
-    const { keys, projects } = createManagedStores(createScriptRunner(database, writer))
+    const { keys, projects } = createManagedStores(createScriptRunner(database, writer), testActor)
     await add({ model: 'a/one' })
     await add({ model: 'a/two' }, { status: 502, error: 'upstream_timeout', latency: 80 })
     const source = recordingBetween(createUsageSource(database), add)

@@ -11,6 +11,7 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
+import { testActor } from '../../support/actor.ts'
 
 async function open(url: string) {
   const database = await openDatabase(new Secret(url), quietLog)
@@ -22,7 +23,7 @@ async function open(url: string) {
   return {
     database,
     ledger: createLedger(database),
-    organizations: createOrganizations(createScriptRunner(database)),
+    organizations: createOrganizations(createScriptRunner(database), testActor),
   }
 }
 

@@ -16,6 +16,7 @@ import { chatRequest as river } from '../../support/scenario.ts'
 import { listCompletionIds, storeCompletion } from '../../support/stored-completions.ts'
 import { quietLog, temporaryFolder, testStorage } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
+import { testActor } from '../../support/actor.ts'
 
 /** A step with so much to do, a piece each time. */
 function stepOf(name: string, pieces: number) {
@@ -86,7 +87,7 @@ test('with a retention, usage is deleted when it is older, and the ledger and it
 
 test('the budgets of keys that have ended return to those that created them, without a request', async () => {
   const storage = await openStorage(join(temporaryFolder(), 'weir.db'), quietLog)
-  const { organizations, keys, budgets } = storage.managed
+  const { organizations, keys, budgets } = storage.managed.by(testActor)
   const { id } = await organizations.create('acme')
   const input = { organization: 'acme', name: 'agents', expiresAt: null, budget: 1000n }
   const { record: parent } = await keys.create(input)

@@ -14,6 +14,7 @@ import { createRunScript } from '../../../src/storage/sqlite/run-script.ts'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { testStorage } from './support/folder.ts'
+import { testActor } from '../../support/actor.ts'
 
 const dialect: Dialect = {
   name: 'sqlite',
@@ -68,8 +69,11 @@ test('a statement is compiled once, in the dialect of each database, with its va
 test('a script is a sequence of statements that receives rows, without a database', () => {
   const limits = { budget: null, models: null, enabled: 1 }
   const key = { id: 'old', name: 'laptop', organization: null, ...limits, permissions: '[]', tags: '[]' }
-  expect(drive(rotateKey('old', 1000, 5), [[]])).toEqual({ values: [{ id: 'old' }], done: false })
-  expect(drive(rotateKey('old', 1000, 5), [[], [key]])).toEqual({
+  expect(drive(rotateKey('old', 1000, { actor: testActor, now: 5 }), [[]])).toEqual({
+    values: [{ id: 'old' }],
+    done: false,
+  })
+  expect(drive(rotateKey('old', 1000, { actor: testActor, now: 5 }), [[], [key]])).toEqual({
     values: [{ id: 'old' }, { id: 'old' }],
     error: 'Error: The organization of the API key old was deleted.',
   })

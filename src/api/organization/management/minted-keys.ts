@@ -30,7 +30,7 @@ export function createMintedKeyService(parts: ManagementDependencies) {
       change(
         manager,
         'key.mint',
-        async () => {
+        async ({ keys }) => {
           await assertModels(await keys.find(manager.keyId), input)
           return keys.mint(manager.keyId, input)
         },
@@ -41,7 +41,7 @@ export function createMintedKeyService(parts: ManagementDependencies) {
       change(
         manager,
         'key.revoke',
-        async () => {
+        async ({ keys }) => {
           await find(manager, id)
           const revoked = await keys.revoke(id)
           await keys.returnAllocations()

@@ -30,21 +30,22 @@ export function createOwnKeys(parts: ManagementDependencies) {
       change(
         manager,
         'key.create',
-        () => keys.create({ name, expiresAt, ...properties, organization: manager.organization.name }),
+        ({ keys }) =>
+          keys.create({ name, expiresAt, ...properties, organization: manager.organization.name }),
         ({ record }) => ({ key: record.id, name, ...loggedProperties({ expiresAt, ...properties }) }),
       ),
     change: (manager: Manager, scope: KeyScope, id: string, properties: KeyChange) =>
       change(
         manager,
         'key.change',
-        async () => keys.change((await find(manager, scope, id)).id, properties),
+        async ({ keys }) => keys.change((await find(manager, scope, id)).id, properties),
         ({ name }) => ({ key: id, name, ...loggedProperties(properties) }),
       ),
     revoke: (manager: Manager, scope: KeyScope, id: string) =>
       change(
         manager,
         'key.revoke',
-        async () => keys.revoke((await find(manager, scope, id)).id),
+        async ({ keys }) => keys.revoke((await find(manager, scope, id)).id),
         ({ name }) => ({ key: id, name }),
       ),
     withBudgets: (records: readonly KeyRecord[]) => withBudgets(budgets, records, Date.now()),

@@ -1,16 +1,21 @@
+import type { AddressOf } from '../../../http/actor.ts'
 import type { ChangeDependencies } from '../../../http/changes.ts'
 import { loggedLimits } from '../../../http/limits.ts'
 import { type WithBudget, withBudgets } from '../../../http/render-accounts.ts'
 import { renderLimits } from '../../../http/render-limits.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
-import type { ProjectChange, ProjectInput, ProjectRecord, Projects } from '../../../storage/ports/accounts.ts'
+import type {
+  ProjectChange,
+  ProjectInput,
+  ProjectQueries,
+  ProjectRecord,
+} from '../../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../../storage/ports/listed-pages.ts'
-import type { ManagedStores } from '../../../storage/ports/storage.ts'
 import { type ChangeOwn, createOwnChanges, type Manager, secondsOf, secondsOrNull } from './permission.ts'
 
 /** The stores of managed organizations, and what changes of them need. */
-export type ManagementDependencies = ChangeDependencies & { readonly managed: ManagedStores }
+export type ManagementDependencies = ChangeDependencies & { readonly addressOf: AddressOf }
 
 /** The projects of the organization of a key. One of another organization does not exist: 404. */
 export type OwnProjects = ReturnType<typeof createOwnProjects>
@@ -20,7 +25,7 @@ export function createOwnProjects(parts: ManagementDependencies) {
   const found = createProjectFinder(projects)
   return {
     ...found,
-    ...createProjectChanges(projects, found, createOwnChanges(parts)),
+    ...createProjectChanges(found, createOwnChanges(parts)),
     page: ({ organization }: Manager, query: PageQuery & { readonly deleted: boolean }) =>
       projects.page({ ...query, organizationId: organization.id }),
     /** What is left of the budget of a project; undefined without one. */
@@ -34,7 +39,7 @@ export function createOwnProjects(parts: ManagementDependencies) {
   }
 }
 
-function createProjectFinder(projects: Projects) {
+function createProjectFinder(projects: ProjectQueries) {
   async function find({ organization }: Manager, id: string): Promise<ProjectRecord> {
     const project = await projects.find(id)
     if (project?.organizationId === organization.id) return project
@@ -53,7 +58,6 @@ function createProjectFinder(projects: Projects) {
 }
 
 function createProjectChanges(
-  projects: Projects,
   { find, findActive }: ReturnType<typeof createProjectFinder>,
   change: ChangeOwn,
 ) {
@@ -62,7 +66,7 @@ function createProjectChanges(
       change(
         manager,
         'project.create',
-        () => projects.create({ ...input, organization: manager.organization.name }),
+        ({ projects }) => projects.create({ ...input, organization: manager.organization.name }),
         ({ id, name }) => ({ project: id, name, ...loggedLimits(input) }),
       ),
     /** Throws 400 for an archived one. */
@@ -70,14 +74,14 @@ function createProjectChanges(
       change(
         manager,
         'project.change',
-        async () => projects.change((await findActive(manager, id)).id, properties),
+        async ({ projects }) => projects.change((await findActive(manager, id)).id, properties),
         ({ name }) => ({ project: id, name, ...loggedLimits(properties) }),
       ),
     archive: (manager: Manager, id: string) =>
       change(
         manager,
         'project.delete',
-        async () => projects.delete((await find(manager, id)).id),
+        async ({ projects }) => projects.delete((await find(manager, id)).id),
         ({ name }) => ({ project: id, name }),
       ),
   }

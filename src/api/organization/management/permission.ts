@@ -3,38 +3,42 @@ import type { KeyPermission } from '../../../domain/accounting/organization.ts'
 import type { Caller } from '../../../http/authentication.ts'
 import { type ChangeDependencies, createChanges } from '../../../http/changes.ts'
 import type { Guard } from '../../../http/guard.ts'
+import { type AddressOf, actorOf } from '../../../http/actor.ts'
 import { permissionRequired } from '../../../lib/errors/http-errors.ts'
 import type { LogFields } from '../../../lib/log.ts'
+import type { Actor } from '../../../storage/ports/audit.ts'
+import type { ManagedStores } from '../../../storage/ports/storage.ts'
 
 /** The check in front of the management of an organization. */
 export type PermissionGuard = ReturnType<typeof createPermissionGuard>
 
 /** Accepts only API keys with the permission, before the body is read. */
-export function createPermissionGuard(guard: Guard, permission: KeyPermission) {
+export function createPermissionGuard(guard: Guard, permission: KeyPermission, addressOf: AddressOf) {
   return new Elysia({ name: `permission-${permission}` })
     .use(guard)
-    .derive(function requirePermission({ caller }) {
+    .derive(function requirePermission({ caller, request }) {
       if (!caller.permissions.includes(permission)) throw permissionRequired(permission, caller.keyId)
-      return {}
+      const key = { type: 'api_key', id: caller.keyId, name: caller.keyName } as const
+      return { caller: { ...caller, actor: actorOf(key, request, addressOf) } }
     })
     .as('scoped')
 }
 
 /** The key of the request, and its organization, the only one that it manages. */
-export type Manager = Pick<Caller, 'organization' | 'keyId'>
+export type Manager = Pick<Caller, 'organization' | 'keyId'> & { readonly actor: Actor }
 
 /** Makes a change of the organization of a key, and logs it with the key. See `MakeChange`. */
 export type ChangeOwn = <Result>(
   manager: Manager,
   action: string,
-  work: () => Promise<Result>,
+  work: (stores: ManagedStores) => Promise<Result>,
   fieldsOf: (result: Result) => LogFields,
 ) => Promise<Result>
 
 export function createOwnChanges(parts: ChangeDependencies): ChangeOwn {
   const change = createChanges(parts, 'An API key changed its organization.')
-  return ({ organization, keyId }, action, work, fieldsOf) =>
-    change(action, work, (result) => ({ by: keyId, organization: organization.name, ...fieldsOf(result) }))
+  return ({ organization, actor }, action, work, fieldsOf) =>
+    change(actor, action, work, (result) => ({ organization: organization.name, ...fieldsOf(result) }))
 }
 
 /** A time in milliseconds as the Unix seconds of OpenAI's objects. */

@@ -15,7 +15,8 @@ import { spendLimitRoutes } from './spend-limit-routes.ts'
 
 /** What an organization can change itself with an API key that has the permission for it. `limits` are those of the settings. */
 export function managementRoutes(guard: Guard, limits: LimitValues, parts: ManagementDependencies) {
-  const admin = createPermissionGuard(guard, 'admin')
+  const admin = createPermissionGuard(guard, 'admin', parts.addressOf)
+  const mint = createPermissionGuard(guard, 'mint', parts.addressOf)
   const projects = createOwnProjects(parts)
   const keys = createOwnKeys(parts)
   return new Elysia({ name: 'organization-management' })
@@ -25,5 +26,5 @@ export function managementRoutes(guard: Guard, limits: LimitValues, parts: Manag
     .use(projectKeyRoutes(admin, { projects, keys }))
     .use(serviceAccountRoutes(admin, { projects, keys }))
     .use(adminKeyRoutes(admin, keys))
-    .use(mintedKeyRoutes(createPermissionGuard(guard, 'mint'), createMintedKeyService(parts)))
+    .use(mintedKeyRoutes(mint, createMintedKeyService(parts)))
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { bodyErrors, describe, guardErrors } from '../../../http/describe.ts'
 import { withBudgets } from '../../../http/render-accounts.ts'
 import { noOrganization } from '../../../lib/errors/http-errors.ts'
-import type { ManagedStores } from '../../../storage/ports/storage.ts'
+import type { Managed } from '../../../storage/ports/storage.ts'
 import type { OwnProjects } from './own-projects.ts'
 import type { Manager, PermissionGuard } from './permission.ts'
 import {
@@ -57,7 +57,7 @@ const organizationDetail = describe({
 })
 
 /** The budgets of projects and of the organization, as OpenAI's API has them. */
-export function spendLimitRoutes(guard: PermissionGuard, projects: OwnProjects, managed: ManagedStores) {
+export function spendLimitRoutes(guard: PermissionGuard, projects: OwnProjects, managed: Managed) {
   return new Elysia({ name: 'spend-limits' })
     .use(guard)
     .get('/v1/organization/spend_limit', ({ caller }) => ofOrganization(managed, caller), {
@@ -91,7 +91,7 @@ export function spendLimitRoutes(guard: PermissionGuard, projects: OwnProjects, 
     )
 }
 
-async function ofOrganization({ organizations, budgets }: ManagedStores, { organization, keyId }: Manager) {
+async function ofOrganization({ organizations, budgets }: Managed, { organization, keyId }: Manager) {
   const account = await organizations.find(organization.id)
   if (account === undefined) throw noOrganization(keyId)
   const [found] = await withBudgets(budgets, [account], Date.now())

@@ -1,13 +1,15 @@
 import type { LoadedSettings } from '../../../config/load.ts'
 import { configure } from '../../../gateway/configuration.ts'
 import { causeOf, createLog, type Log } from '../../../lib/log.ts'
-import { logReload, onReloadSignal } from '../reload.ts'
+import { logReload, onReloadSignal, recordReload } from '../reload.ts'
 import type { ServeInput } from '../output.ts'
 import { CallRejected } from './channel.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 /** Discovery delays a reload by a second. */
 const reloadTimeoutMs = 30_000
+/** Longer than a write waits for the database. */
+const recordTimeoutMs = 30_000
 
 /**
  * Reloads the settings of all workers on SIGHUP. They are validated before any worker receives them; if one of them
@@ -33,7 +35,10 @@ export function reloadWorkersOnSignal(
       await reloadAll(pool, earlier)
       throw error
     }
-    logReload(earlier, loaded, log)
+    const [worker] = pool.ready()
+    const record = async (changed: readonly string[]) =>
+      worker?.call('recordReload', changed, recordTimeoutMs)
+    await recordReload(logReload(earlier, loaded, log), record, log)
   }, log)
 }
 

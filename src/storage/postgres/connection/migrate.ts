@@ -13,6 +13,7 @@ import expiringKeys from '../../../../drizzle/postgres/0011_expiring_keys.sql' w
 import usageBlocks from '../../../../drizzle/postgres/0012_usage_blocks.sql' with { type: 'text' }
 import adminPermissions from '../../../../drizzle/postgres/0013_admin_key_permissions.sql' with { type: 'text' }
 import usageSums from '../../../../drizzle/postgres/0014_usage_sums.sql' with { type: 'text' }
+import audit from '../../../../drizzle/postgres/0015_audit.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -34,6 +35,7 @@ export const migrations: readonly string[] = [
   usageBlocks,
   adminPermissions,
   usageSums,
+  audit,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -20,6 +20,7 @@ import expiringKeys from '../../../../drizzle/0015_expiring_keys.sql' with { typ
 import usageBlocks from '../../../../drizzle/0016_usage_blocks.sql' with { type: 'text' }
 import adminPermissions from '../../../../drizzle/0017_admin_key_permissions.sql' with { type: 'text' }
 import usageSums from '../../../../drizzle/0018_usage_sums.sql' with { type: 'text' }
+import audit from '../../../../drizzle/0019_audit.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -44,6 +45,7 @@ export const migrations: readonly string[] = [
   usageBlocks,
   adminPermissions,
   usageSums,
+  audit,
 ]
 
 /**

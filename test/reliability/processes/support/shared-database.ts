@@ -5,6 +5,7 @@ import { openPostgresForAdmin } from '../../../../src/storage/postgres/open-post
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
+import { testActor } from '../../../support/actor.ts'
 
 /** An empty database that several processes can use, deleted after the test. */
 export type SharedDatabase = {
@@ -38,7 +39,7 @@ export async function createPostgresDatabase(): Promise<SharedDatabase> {
     location: new Secret(address),
     rows: (text) => execute<Record<string, unknown>>(address, text),
     async fund(balance) {
-      const { organizations, close } = await openPostgresForAdmin(new Secret(address), quietLog)
+      const { organizations, close } = await openPostgresForAdmin(new Secret(address), quietLog, testActor)
       await organizations.change('default', { billing: 'prepaid' })
       await organizations.credit('default', balance)
       await close()

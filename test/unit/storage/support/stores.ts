@@ -48,6 +48,7 @@ import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, testStorage } from './folder.ts'
+import { testActor } from '../../../support/actor.ts'
 
 /** An empty store, behind the ports. */
 export type TestStore = {
@@ -127,7 +128,7 @@ export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<Te
   const { subtractDeleted } = prepareTotalsUpkeep(database)
   const ledger = createLedger(database, writer, alerts)
   return {
-    ...createManagedStores(runner),
+    ...createManagedStores(runner, testActor),
     ledger,
     completions: createCompletions(runner, completionSearch),
     responses: sqliteResponses(database, writer),
@@ -140,16 +141,17 @@ export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<Te
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
-    keys: (now) => createManagedStores(runner, now).keys,
+    keys: (now) => createManagedStores(runner, testActor, now).keys,
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => database.run(findKnownKey(id)), now),
-    adminKeys: (now) => createManagedStores(runner, now).adminKeys,
-    webhooksAt: (now) => createManagedStores(runner, now).webhooks,
+    adminKeys: (now) => createManagedStores(runner, testActor, now).adminKeys,
+    webhooksAt: (now) => createManagedStores(runner, testActor, now).webhooks,
     findAdminKey: (id) => database.run(findKnownAdminKey(id)),
-    bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
+    bootstrap: (input) =>
+      runner.transact(() => bootstrap({ actor: testActor, admin: true, ...input }, Date.now())),
     report: (query) =>
       operatorReport(query, {
-        ...createManagedStores(runner),
+        ...createManagedStores(runner, testActor),
         usage: createUsageReports(createUsageSource(database), operatorReports),
       }),
     rows: async (text) => database.sqlite.query<Readonly<Record<string, unknown>>, []>(text).all(),
@@ -183,7 +185,7 @@ export async function openPostgresStore({
   return {
     shared: { process: database.process, processes: cluster.processes },
     renewLeases: createLeaseStore(connections, { health: database.health, now: clock, timeoutMs }),
-    ...createManagedStores(runner),
+    ...createManagedStores(runner, testActor),
     ledger: postgresLedger.createLedger(database, alerts),
     completions: createCompletions(runner, postgresSearch),
     responses: postgresResponses.createResponses(database, 0),
@@ -197,16 +199,17 @@ export async function openPostgresStore({
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
     buckets: createUsageReports(createPostgresSource(database), clientReports),
-    keys: (now) => createManagedStores(runner, now).keys,
+    keys: (now) => createManagedStores(runner, testActor, now).keys,
     providerState: (now) => createProviderState(runner, now),
     keyDirectory: (now) => new CachedKeys((id) => postgresScripts.runScript(query, findKnownKey(id)), now),
-    adminKeys: (now) => createManagedStores(runner, now).adminKeys,
-    webhooksAt: (now) => createManagedStores(runner, now).webhooks,
+    adminKeys: (now) => createManagedStores(runner, testActor, now).adminKeys,
+    webhooksAt: (now) => createManagedStores(runner, testActor, now).webhooks,
     findAdminKey: (id) => postgresScripts.runScript(query, findKnownAdminKey(id)),
-    bootstrap: (input) => runner.transact(() => bootstrap({ admin: true, ...input }, Date.now())),
+    bootstrap: (input) =>
+      runner.transact(() => bootstrap({ actor: testActor, admin: true, ...input }, Date.now())),
     report: (request) =>
       operatorReport(request, {
-        ...createManagedStores(runner),
+        ...createManagedStores(runner, testActor),
         usage: createUsageReports(createPostgresSource(database), operatorReports),
       }),
     rows: async (text) => (await query<Readonly<Record<string, unknown>>>(text)).map(withoutBooleans),

@@ -1,0 +1,159 @@
+import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { timeOf, timeSortedId } from '../../lib/id.ts'
+import { fieldsOf, parseJson } from '../../lib/json/json.ts'
+import type {
+  Actor,
+  AuditEntry,
+  AuditEvent,
+  AuditFields,
+  AuditLog,
+  AuditObject,
+  AuditQuery,
+} from '../ports/audit.ts'
+import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
+import { audit_entries as entries } from '../schema/audit.ts'
+import { insertInto, type RowOf, select } from '../sql.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { boundedFields, changedFields } from './audit-fields.ts'
+
+/** Who changes something, and when: every script that changes what operators manage needs it. */
+export type Change = {
+  readonly actor: Actor
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** What an entry says of its object. */
+export type Audited = {
+  readonly event: AuditEvent
+  readonly object: AuditObject
+  readonly organization?: { readonly id: string; readonly name: string | null } | undefined
+  readonly projectId?: string | null | undefined
+  /** All fields; null for what did not exist, or does not any more. */
+  readonly before: AuditFields | null
+  readonly after: AuditFields | null
+}
+
+/** Part of a transaction: writes the entry of a change, unless the change has changed nothing. */
+export function* recordChange({ actor }: Pick<Change, 'actor'>, audited: Audited): Script<void> {
+  const { event, object, organization, projectId = null } = audited
+  const changed = changedFields(audited.before, audited.after)
+  if (changed === undefined) return
+  const id = timeSortedId('audit_log-')
+  yield* insertEntry({
+    id,
+    createdAt: timeOf(id),
+    event,
+    ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
+    ...{ source: actor.source, address: actor.address, forwardedFor: actor.forwardedFor },
+    ...{ objectType: object.type, objectId: object.id, objectName: object.name },
+    organizationId: organization?.id ?? null,
+    organizationName: organization?.name ?? null,
+    projectId,
+    before: textOf(changed.before),
+    after: textOf(changed.after),
+  })
+}
+
+function textOf(fields: AuditFields | null): string | null {
+  return fields && JSON.stringify(boundedFields(fields))
+}
+
+const fields = {
+  id: entries.id,
+  createdAt: entries.created_at,
+  event: entries.event,
+  actorType: entries.actor_type,
+  actorId: entries.actor_id,
+  actorName: entries.actor_name,
+  source: entries.source,
+  address: entries.address,
+  forwardedFor: entries.forwarded_for,
+  objectType: entries.object_type,
+  objectId: entries.object_id,
+  objectName: entries.object_name,
+  organizationId: entries.organization_id,
+  organizationName: entries.organization_name,
+  projectId: entries.project_id,
+  before: entries.before,
+  after: entries.after,
+}
+
+const insertEntry = statement((values: Parameters<RowOf<typeof fields>>) =>
+  insertInto(
+    entries,
+    Object.fromEntries(
+      Object.entries(fields).map(([name, column]) => [column.name, values[name as keyof typeof fields]]),
+    ),
+  ),
+)
+
+/** The entries of a database. */
+export function createAuditLog({ read }: ScriptRunner): AuditLog {
+  return { page: (query) => read(() => pageOf(query)), find: (id) => read(() => findEntry(id)) }
+}
+
+function* findEntry(id: string): Script<AuditEntry | undefined> {
+  const [row] = yield* selectEntry({ id })
+  return row && toEntry(row)
+}
+
+const selectEntry = statement(({ id }: Parameters<{ id: string }>) =>
+  select(fields, sql`from ${entries} where ${eq(entries.id, id)}`),
+)
+
+function* pageOf(query: AuditQuery): Script<ListedPage<AuditEntry> | undefined> {
+  const { after, order, limit } = query
+  if (after !== undefined && (yield* selectEntry({ id: after })).length === 0) return undefined
+  const follows = order === 'asc' ? sql`>` : sql`<`
+  const rows = yield* execute(() => {
+    const where = and(
+      ...conditionsOf(query),
+      after === undefined ? undefined : sql`${entries.id} ${follows} ${after}`,
+    )
+    return select(
+      fields,
+      sql`from ${entries} ${where ? sql`where ${where}` : sql``}
+        order by ${entries.id} ${sql.raw(order)} limit ${limit + 1}`,
+    )
+  })
+  return toListedPage(rows.map(toEntry), query)
+}
+
+function conditionsOf(query: AuditQuery): readonly (SQL | undefined)[] {
+  const { organizationId, since, until, actors, events, objects, projects } = query
+  return [
+    organizationId === undefined ? undefined : eq(entries.organization_id, organizationId),
+    // By the id, which begins with the time, so that the order of the page finds the beginning.
+    since === undefined ? undefined : sql`${entries.id} >= ${firstIdAt(since)}`,
+    until === undefined ? undefined : sql`${entries.id} < ${firstIdAt(until)}`,
+    actors && or(inArray(entries.actor_id, actors), inArray(entries.actor_name, actors)),
+    events && sql`${inArray(entries.event, events as AuditEvent[])}`,
+    objects && or(inArray(entries.object_id, objects), inArray(entries.object_name, objects)),
+    projects && inArray(entries.project_id, projects),
+  ]
+}
+
+/** The beginning of the ids of this time. */
+function firstIdAt(time: number): string {
+  return `audit_log-${Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0')}`
+}
+
+function toEntry(row: RowOf<typeof fields>): AuditEntry {
+  const { id, createdAt, event, organizationId, projectId } = row
+  return {
+    ...{ id, createdAt, event, organizationId, projectId },
+    actor: {
+      ...{ type: row.actorType, id: row.actorId, name: row.actorName },
+      ...{ source: row.source, address: row.address, forwardedFor: row.forwardedFor },
+    },
+    object: { type: row.objectType, id: row.objectId, name: row.objectName },
+    organization: row.organizationName,
+    before: fieldsIn(row.before),
+    after: fieldsIn(row.after),
+  }
+}
+
+function fieldsIn(text: string | null): AuditFields | null {
+  return text === null ? null : fieldsOf(parseJson(text))
+}
