@@ -14,11 +14,9 @@ import { type Observability, startObservability } from '../observability/observa
 import type { OtherLiveEvents } from '../observability/live-requests.ts'
 import type { LogOutput } from '../observability/request-log/request-log.ts'
 import { openStorage } from '../storage/open-storage.ts'
-import { localActor } from '../storage/common/local-actor.ts'
 import type { DatabaseLocation } from '../storage/database-location.ts'
 import type { Storage, StorageOptions } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
-import type { Peers } from './connections.ts'
 import { createFirstKeys, type FirstKeys } from './first-keys.ts'
 import { settleReservations, startMaintenance } from './maintenance.ts'
 import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
@@ -62,7 +60,7 @@ export type RuntimeInput = ConfigurationInput & {
 export type Runtime = {
   fetch(request: Request): Response | Promise<Response>
   /** Attaches the HTTP server, which knows the addresses of clients. */
-  attachServer(peers: Peers): void
+  readonly attachServer: Services['connections']['setServer']
   /** All routes of the application. */
   routes(): readonly Route[]
   /** The active configuration. */
@@ -70,8 +68,6 @@ export type Runtime = {
   readonly process: RuntimeProcess
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
-  /** Writes the names of the settings that a reload has changed to the audit log. */
-  recordReload(changed: readonly string[]): Promise<void>
   readonly firstKeys: FirstKeys
   /** Stops readiness and rejects new calls; other requests are still served. */
   drain(): void
@@ -118,14 +114,13 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
     attachServer: connections.setServer,
     routes: () => active.routes,
     configuration: () => active.configuration,
-    process: createRuntimeProcess(observation, storage.peers),
+    process: createRuntimeProcess(observation, storage),
     async reload(next: ConfigurationInput) {
       const { models } = active.configuration
       active = await createActiveApp(configure(next, settingsLog), shared)
       runs.schedule()
       await models.stop()
     },
-    recordReload: (changed: readonly string[]) => recordReload(storage, changed),
     firstKeys,
     drain() {
       calls.rejectNew()
@@ -146,12 +141,6 @@ async function startStorage(
   const storage = await openStorage(database, log, options)
   services.defer(() => storage.close())
   return { storage, firstKeys: await createFirstKeys(storage, environment) }
-}
-
-async function recordReload({ managed }: Storage, changed: readonly string[]): Promise<void> {
-  const { recordFileChange } = managed.by(localActor('settings', 'server'))
-  // Without values, some of which are secrets.
-  await recordFileChange({ event: 'settings.reloaded', before: {}, after: { changed } })
 }
 
 /** Adopts or settles what processes that have ended left open, before the first request. */

@@ -82,13 +82,14 @@ export function createServices(
   observation: Observability,
   active: () => ActiveConfiguration,
 ): Services {
-  const { environment, images, log } = input
+  const { log } = input
   const settings = () => active().configuration.settings
+  const adminAccess = createAdminAccess(input.environment.WEIR_ADMIN_KEY, storage.adminKeys)
   const memory = new MemoryBudget(() => settings().memory.inFlight)
-  const adminAccess = createAdminAccess(environment.WEIR_ADMIN_KEY, storage.adminKeys)
   const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
   const calls = createOpenCalls()
   const connections = createConnections()
+  const metrics = { render: () => renderMetrics(observation, input.otherMetrics) }
   return {
     storage,
     limits,
@@ -99,12 +100,7 @@ export function createServices(
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls,
     connections,
-    metrics: createMetricsPage(
-      { render: () => renderMetrics(observation, input.otherMetrics) },
-      adminAccess,
-      connections.addressOf,
-      () => active().configuration.settings.host,
-    ),
+    metrics: createMetricsPage(metrics, adminAccess, connections.addressOf, () => settings().host),
     requests: observation.requests,
     adminAccess,
     admin: adminParts(storage, observation),
@@ -113,7 +109,7 @@ export function createServices(
     usageTimeoutMs: input.usageTimeoutMs,
     clock: input.clock,
     now: input.now,
-    images,
+    images: input.images,
     log,
   }
 }

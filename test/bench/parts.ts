@@ -17,7 +17,7 @@ import { plain } from '../../src/providers/protocols/openai-chat/dialects/plain.
 import { openaiChat } from '../../src/providers/protocols/openai-chat/protocol.ts'
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createOrganizations } from '../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'

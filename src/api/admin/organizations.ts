@@ -32,6 +32,7 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
   const find = (reference: string) => findOrganization(organizations, reference)
   return {
     page: organizations.page,
+    ...createBalanceChanges(parts),
     render: (accounts: readonly OrganizationAccount[]) => renderAll(budgets, accounts),
     find,
     create: (by: Actor, name: string, settings: OrganizationChange) =>
@@ -48,15 +49,6 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
         async ({ organizations }) => organizations.change((await find(reference)).name, settings),
         ({ id, name }) => ({ organization: id, name, ...loggedSettings(settings) }),
       ),
-    credit: (by: Actor, reference: string, usd: string, note: string | undefined) =>
-      change(
-        by,
-        'organization.credit',
-        async ({ organizations }) => organizations.credit((await find(reference)).name, amountOf(usd), note),
-        ({ id, name }) => ({ organization: id, name, usd }),
-      ),
-    releaseHeld: (by: Actor, reference: string) =>
-      releaseHeld(change, by, 'organization', () => find(reference)),
     delete: (by: Actor, reference: string) =>
       change(
         by,
@@ -68,6 +60,22 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
         },
         ({ id, name }) => ({ organization: id, name }),
       ),
+  }
+}
+
+function createBalanceChanges(parts: ChangeDependencies) {
+  const find = (reference: string) => findOrganization(parts.managed.organizations, reference)
+  const change = createChanges(parts, adminChange)
+  return {
+    credit: (by: Actor, reference: string, usd: string, note: string | undefined) =>
+      change(
+        by,
+        'organization.credit',
+        async ({ organizations }) => organizations.credit((await find(reference)).name, amountOf(usd), note),
+        ({ id, name }) => ({ organization: id, name, usd }),
+      ),
+    releaseHeld: (by: Actor, reference: string) =>
+      releaseHeld(change, by, 'organization', () => find(reference)),
   }
 }
 

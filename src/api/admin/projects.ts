@@ -26,14 +26,21 @@ export type ProjectService = ReturnType<typeof createProjectService>
 
 export function createProjectService(parts: ChangeDependencies) {
   const { organizations, projects, budgets } = parts.managed
-  const change = createChanges(parts, adminChange)
   return {
+    ...createProjectChanges(parts),
     async page({ organization, ...filter }: ProjectFilter, query: PageQuery) {
       const owner = organization && (await findOrganization(organizations, organization))
       return projects.page({ ...query, ...filter, organizationId: owner ? owner.id : undefined })
     },
     render: (records: readonly ProjectRecord[]) => renderProjects(budgets, records),
     find: (id: string) => findProject(projects, id),
+  }
+}
+
+function createProjectChanges(parts: ChangeDependencies) {
+  const { organizations, projects } = parts.managed
+  const change = createChanges(parts, adminChange)
+  return {
     /** `organization` is an id or a name. */
     create: (by: Actor, input: ProjectInput) =>
       change(

@@ -22,7 +22,7 @@ export function reloadOnSignal(
     const { settings: earlier } = runtime.configuration()
     await runtime.reload({ settings, file, environment })
     const changed = logReload({ settings: earlier }, loaded, log)
-    await recordReload(changed, runtime.recordReload, log)
+    await recordReload(changed, runtime.process.recordReload, log)
   }, log)
 }
 
@@ -45,7 +45,7 @@ export function onReloadSignal(reload: () => Promise<void>, log: Log): void {
 /** Records a reload that has changed something. It is in effect even if the database is not available. */
 export async function recordReload(
   changed: readonly string[],
-  record: Runtime['recordReload'],
+  record: Runtime['process']['recordReload'],
   log: Log,
 ): Promise<void> {
   try {

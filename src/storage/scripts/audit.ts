@@ -44,9 +44,15 @@ export function* recordChange({ actor }: Pick<Change, 'actor'>, audited: Audited
     id,
     createdAt: timeOf(id),
     event,
-    ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
-    ...{ source: actor.source, address: actor.address, forwardedFor: actor.forwardedFor },
-    ...{ objectType: object.type, objectId: object.id, objectName: object.name },
+    actorType: actor.type,
+    actorId: actor.id,
+    actorName: actor.name,
+    source: actor.source,
+    address: actor.address,
+    forwardedFor: actor.forwardedFor,
+    objectType: object.type,
+    objectId: object.id,
+    objectName: object.name,
     organizationId: organization?.id ?? null,
     organizationName: organization?.name ?? null,
     projectId,
@@ -140,14 +146,15 @@ function firstIdAt(time: number): string {
 }
 
 function toEntry(row: RowOf<typeof fields>): AuditEntry {
-  const { id, createdAt, event, organizationId, projectId } = row
+  const { id, createdAt, event, source, address, forwardedFor, organizationId, projectId } = row
   return {
-    ...{ id, createdAt, event, organizationId, projectId },
-    actor: {
-      ...{ type: row.actorType, id: row.actorId, name: row.actorName },
-      ...{ source: row.source, address: row.address, forwardedFor: row.forwardedFor },
-    },
+    id,
+    createdAt,
+    event,
+    actor: { type: row.actorType, id: row.actorId, name: row.actorName, source, address, forwardedFor },
     object: { type: row.objectType, id: row.objectId, name: row.objectName },
+    organizationId,
+    projectId,
     organization: row.organizationName,
     before: fieldsIn(row.before),
     after: fieldsIn(row.after),

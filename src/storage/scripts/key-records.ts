@@ -1,24 +1,47 @@
 import { eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { KeyPermission } from '../../domain/accounting/organization.ts'
 import { noKeyWithId } from '../common/account-rules.ts'
-import type { KeyPageQuery, KeyRecord } from '../ports/accounts.ts'
+import type { KeyPageQuery, KeyQueries, KeyRecord } from '../ports/accounts.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
 import { containsText, nullable, type RowOf, select } from '../sql.ts'
-import { execute, type Parameters, type Script, statement } from '../statement.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
+import { lastUses } from './key-use.ts'
 import { keysNearEnd } from './near-end.ts'
 import { exists } from './organizations.ts'
+import { namesIn } from './projects.ts'
+
+/** The API keys of a database. `now` returns milliseconds since 1970. */
+export function createKeyQueries(
+  { read }: ScriptRunner,
+  now: () => number = Date.now,
+): Omit<KeyQueries, 'returnAllocations'> {
+  return {
+    list: () => read(listKeys),
+    page: (query) => read(() => pageOfKeys(query)),
+    find: (id) => read(() => findKeyWithId(id)),
+    names: (ids) => read(() => namesIn(selectNames, ids)),
+    lastUses: (organizations) => read(() => lastUses(organizations, now())),
+  }
+}
+
+const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+  select(
+    { id: api_keys.public_id, name: api_keys.name },
+    sql`from ${api_keys} where ${isOneOf(api_keys.public_id, values.ids)}`,
+  ),
+)
 
 /** Returns all keys in the order of their creation. */
-export function* listKeys(): Script<readonly KeyRecord[]> {
+function* listKeys(): Script<readonly KeyRecord[]> {
   return (yield* selectAll()).map(toKeyRecord)
 }
 
 const selectAll = statement((_, { keyOrder }) => selectKeys(sql`order by ${keyOrder}`))
 
 /** Returns one page by the time of creation: keys are never deleted. Undefined if none that matches has the id `after`. */
-export function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefined> {
+function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefined> {
   const { after, order, limit, nearEndAt } = query
   const [last] = after === undefined ? [{ position: undefined }] : yield* positionOf(after, query)
   if (last === undefined) return undefined
@@ -73,7 +96,7 @@ export function* keyWithId(id: string): Script<KeyRecord> {
 }
 
 /** Returns the key; undefined if there is none. */
-export function* findKeyWithId(id: string): Script<KeyRecord | undefined> {
+function* findKeyWithId(id: string): Script<KeyRecord | undefined> {
   const [row] = yield* findKey({ id })
   return row && toKeyRecord(row)
 }

@@ -19,24 +19,9 @@ import { type Parameters, type Script, type ScriptRunner, statement } from '../s
 import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
 import { keyValues } from './audit-fields.ts'
-import { findKeyWithId, keyWithId, listKeys, pageOfKeys } from './key-records.ts'
-import { lastUses } from './key-use.ts'
+import { keyWithId } from './key-records.ts'
 import { accountNamed } from './organizations.ts'
-import { existingProject, namesIn } from './projects.ts'
-
-/** The API keys of a database. `now` returns milliseconds since 1970. */
-export function createKeyQueries(
-  { read }: ScriptRunner,
-  now: () => number = Date.now,
-): Omit<KeyQueries, 'returnAllocations'> {
-  return {
-    list: () => read(listKeys),
-    page: (query) => read(() => pageOfKeys(query)),
-    find: (id) => read(() => findKeyWithId(id)),
-    names: (ids) => read(() => namesIn(selectNames, ids)),
-    lastUses: (organizations) => read(() => lastUses(organizations, now())),
-  }
-}
+import { existingProject } from './projects.ts'
 
 /** The changes of an actor, but for keys that keys create. */
 export function createKeyChanges(
@@ -52,13 +37,6 @@ export function createKeyChanges(
     rotate: (id, grace) => transact(() => rotateKey(id, grace, by())),
   }
 }
-
-const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
-  select(
-    { id: api_keys.public_id, name: api_keys.name },
-    sql`from ${api_keys} where ${isOneOf(api_keys.public_id, values.ids)}`,
-  ),
-)
 
 /** What a key has from the one that created or replaced it. */
 type Origin = { readonly parent?: string; readonly limitsId?: string; readonly key?: ApiKey }

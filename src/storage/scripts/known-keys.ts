@@ -10,14 +10,8 @@ import { type Parameters, type Script, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
 import { createAdminKey, hasAdminKey } from './admin-keys.ts'
 import { createKey } from './keys.ts'
-import {
-  accountNamed,
-  addOrganization,
-  exists,
-  organizationFields,
-  recordCreated,
-  toOrganization,
-} from './organizations.ts'
+import { addOrganization, recordCreated } from './organization-changes.ts'
+import { accountNamed, exists, organizationFields, toOrganization } from './organizations.ts'
 
 /**
  * Creates the first organization and key of an empty database, and an admin key if it is to have one; no keys in any other

@@ -16,7 +16,7 @@ import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts
 import { CachedKeys } from '../../../src/storage/key-directory.ts'
 import { createKey } from '../../../src/storage/scripts/keys.ts'
 import { findKnownKey } from '../../../src/storage/scripts/known-keys.ts'
-import { createOrganization } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganization } from '../../../src/storage/scripts/organization-changes.ts'
 import { modelsWith, provider, providersOf } from '../../unit/gateway/support/model-fixtures.ts'
 import { testActor } from '../../support/actor.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { startApp } from '../../support/app.ts'

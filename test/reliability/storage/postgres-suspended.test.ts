@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'

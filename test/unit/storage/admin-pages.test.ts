@@ -2,7 +2,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts
 import { describe, expect, test } from 'bun:test'
 import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-pages.ts'
 import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { testStores } from './support/stores.ts'

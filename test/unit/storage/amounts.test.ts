@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { budgetOf } from './support/budget-fixture.ts'

@@ -10,7 +10,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts
 import { type Database, inMemory, openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createSpaceReturn } from '../../../src/storage/sqlite/connection/file-size.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { quietLog, temporaryFolder, testDatabase, testStorage } from './support/folder.ts'
 import { testActor } from '../../support/actor.ts'

@@ -4,7 +4,7 @@ import {
   indexedRows,
 } from '../../../src/storage/scripts/organization-deletion.ts'
 import { scannedRows } from '../../../src/storage/scripts/scanned-rows.ts'
-import { createOrganizations } from '../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { stepRows } from '../../../src/storage/common/store-limits.ts'
 import type { Writer } from '../../../src/storage/sqlite/writer.ts'

@@ -30,7 +30,7 @@ export type WorkerProcedures = {
   start(input: WorkerInput): Promise<StartedWorker>
   /** Applies other settings, or rejects and changes nothing. */
   reload(loaded: LoadedSettings): Promise<void>
-  /** See `Runtime`. One of the workers is enough. */
+  /** See `RuntimeProcess`. One of the workers is enough. */
   recordReload(changed: readonly string[]): Promise<void>
   metrics(): Promise<ProcessMetrics>
   /** Returns the live requests of the worker since the last call, for a reader of another worker. */

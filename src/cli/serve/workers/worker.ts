@@ -31,7 +31,7 @@ export async function runWorker(send: (message: object) => unknown, context: Cli
         const worker = await starting
         await worker?.runtime.reload({ settings, file, environment: context.environment })
       },
-      recordReload: async (changed) => (await starting)?.runtime.recordReload(changed),
+      recordReload: async (changed) => (await starting)?.runtime.process.recordReload(changed),
       evict: async (id) => (await starting)?.runtime.process.evict(id),
       metrics: async () => (await starting)?.runtime.process.metrics() ?? [],
       liveEvents: async (reader) => (await starting)?.runtime.process.liveEvents(reader) ?? [],

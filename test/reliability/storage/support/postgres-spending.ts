@@ -5,7 +5,7 @@ import { joinCluster } from '../../../../src/storage/postgres/cluster/cluster.ts
 import { type DatabaseOptions, openDatabase } from '../../../../src/storage/postgres/connection/database.ts'
 import { createLedger } from '../../../../src/storage/postgres/ledger.ts'
 import { createScriptRunner } from '../../../../src/storage/postgres/run-script.ts'
-import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../../src/storage/scripts/organization-changes.ts'
 import { waitUntil } from '../../../support/billing-database.ts'
 import { isReserved } from '../../../support/is-reserved.ts'
 import { startProxy } from '../../../support/postgres/proxy.ts'

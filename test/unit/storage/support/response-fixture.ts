@@ -6,7 +6,7 @@ import type {
   ResponseEnd,
   UnfinishedStatus,
 } from '../../../../src/storage/ports/responses.ts'
-import { createOrganizations } from '../../../../src/storage/scripts/organizations.ts'
+import { createOrganizations } from '../../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import type { RunStore } from '../../../../src/storage/ports/run-store.ts'
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
