@@ -8,9 +8,9 @@ CREATE TABLE "audit_entries" (
 	"source" text NOT NULL,
 	"address" text,
 	"forwarded_for" text,
-	"object_type" text NOT NULL,
-	"object_id" text,
-	"object_name" text,
+	"resource_type" text NOT NULL,
+	"resource_id" text,
+	"resource_name" text,
 	"organization_id" text,
 	"organization_name" text,
 	"project_id" text,
@@ -19,5 +19,5 @@ CREATE TABLE "audit_entries" (
 );
 --> statement-breakpoint
 CREATE INDEX "audit_entries_of_organization" ON "audit_entries" USING btree ("organization_id","id");--> statement-breakpoint
-CREATE INDEX "audit_entries_of_object" ON "audit_entries" USING btree ("object_id","id");--> statement-breakpoint
-CREATE INDEX "audit_entries_of_object_name" ON "audit_entries" USING btree ("object_name","id");
+CREATE INDEX "audit_entries_of_resource" ON "audit_entries" USING btree ("resource_id","id");--> statement-breakpoint
+CREATE INDEX "audit_entries_of_resource_name" ON "audit_entries" USING btree ("resource_name","id");

@@ -95,6 +95,7 @@ export const commands: readonly CommandEntry[] = [
     () => import('./commands/usage.ts'),
   ),
   entry('requests', 'list finished requests, and show what happened', () => import('./commands/requests.ts')),
+  entry('audit', 'list changes: who changed what, when and from where', () => import('./commands/audit.ts')),
   entry(
     'connect',
     'print the settings that make a tool or an SDK use this gateway',

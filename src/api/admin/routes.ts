@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { adminKeyRoutes } from './admin-key-routes.ts'
 import { type AdminGuardDependencies, createAdminGuard } from './admin-guard.ts'
+import { auditAdminRoutes, type AuditRouteDependencies } from './audit-routes.ts'
 import { keyAdminRoutes } from './key-routes.ts'
 import { createKeyService } from './keys.ts'
 import { organizationAdminRoutes } from './organization-routes.ts'
@@ -16,7 +17,8 @@ export type AdminDependencies = AdminGuardDependencies &
   OrganizationServiceDependencies &
   ProviderListDependencies &
   RequestRouteDependencies &
-  WebhookRouteDependencies
+  WebhookRouteDependencies &
+  AuditRouteDependencies
 
 /** The admin API: what the command line does, for programs that have an admin key. */
 export function adminRoutes(parts: AdminDependencies) {
@@ -29,4 +31,5 @@ export function adminRoutes(parts: AdminDependencies) {
     .use(providerAdminRoutes(guard, parts))
     .use(webhookAdminRoutes(guard, parts))
     .use(requestAdminRoutes(guard, parts))
+    .use(auditAdminRoutes(guard, parts))
 }

@@ -7,13 +7,12 @@ import type {
   RequestPage,
   RequestQuery,
 } from '../../storage/ports/requests.ts'
-import type { AdminStorage } from '../../storage/open-database.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
+import { readLimit, readOrganization, readTime, timeText } from '../list-flags.ts'
 import { type DetailRow, detailText, fittingTable, jsonText, rightColumn, table } from '../output.ts'
-import { parsePointInTime, pointInTimeRule } from '../point-in-time.ts'
 import { withReadableStorage } from '../storage.ts'
 
 const help = `Usage
@@ -76,35 +75,20 @@ const flagTypes = {
 
 async function list(args: readonly string[], context: CliContext): Promise<number> {
   const { flags } = parseFlags(args, { command: 'requests', flags: flagTypes })
-  const {
-    org,
-    project,
-    key,
-    model,
-    provider,
-    status,
-    error,
-    user,
-    session,
-    since,
-    until,
-    limit = '50',
-    after,
-  } = flags
+  const { org, project, key, model, provider, status, error, user, session, since, until, limit, after } =
+    flags
   if (status !== undefined && !statusFilterPattern.test(status))
     throw invalidFlag('requests', 'status', 'a status such as 502, 4xx, 5xx or failed', status)
-  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1000)
-    throw invalidFlag('requests', 'limit', 'a number from 1 to 1000', limit)
   if (after !== undefined && !requestIdPattern.test(after))
     throw invalidFlag('requests', 'after', 'the ID of a request', after)
   const query = {
-    since: readTime('since', since),
-    until: readTime('until', until),
+    since: readTime('requests', 'since', since),
+    until: readTime('requests', 'until', until),
     after,
-    limit: Number(limit),
+    limit: readLimit('requests', limit),
   }
   return withReadableStorage(flags, context, async (storage) => {
-    const organization = org === undefined ? undefined : await organizationId(storage, org)
+    const organization = await readOrganization(storage, org)
     const filters = { organization, project, key, model, provider, status, error, user, session }
     const page = await readFully(storage.requests, { ...query, filters })
     if (flags.json) context.out(jsonText({ data: page.items.map(renderRequest), next: page.next ?? null }))
@@ -123,12 +107,6 @@ async function readFully(requests: RequestHistory, query: RequestQuery): Promise
     if (page.next === undefined || items.length >= query.limit) return { items, next: page.next }
     after = page.next
   }
-}
-
-async function organizationId({ organizations }: AdminStorage, name: string): Promise<string> {
-  const found = await organizations.find(name)
-  if (found !== undefined) return found.id
-  throw new UsageError(`There is no organization “${name}”. To list them, run: weir orgs list`)
 }
 
 function printList({ items, next }: RequestPage, { out, err, terminal }: CliContext): void {
@@ -225,16 +203,4 @@ function textOrNone(text: string | null): string | undefined {
 
 function durationText(milliseconds: number | null): string {
   return milliseconds === null ? '-' : formatDuration(milliseconds)
-}
-
-/** To the second, in UTC. */
-function timeText(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`
-}
-
-function readTime(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const time = parsePointInTime(text, Date.now())
-  if (time === undefined) throw invalidFlag('requests', flag, pointInTimeRule, text)
-  return time
 }

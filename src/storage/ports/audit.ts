@@ -45,7 +45,7 @@ export const auditEvents = [
 export type AuditEvent = (typeof auditEvents)[number]
 
 /** What was changed. Its name is copied as well. */
-export type AuditObject = {
+export type AuditResource = {
   readonly type:
     | 'organization'
     | 'project'
@@ -69,7 +69,7 @@ export type AuditEntry = {
   readonly createdAt: number
   readonly event: AuditEvent
   readonly actor: Actor
-  readonly object: AuditObject
+  readonly resource: AuditResource
   /** Null for what belongs to no organization. */
   readonly organizationId: string | null
   readonly organization: string | null
@@ -88,16 +88,17 @@ export type AuditQuery = PageQuery & {
   readonly until?: number | undefined
   /** The ids or the names of actors; a list is any of them. */
   readonly actors?: readonly string[] | undefined
+  readonly actorType?: ActorType | undefined
   readonly events?: readonly string[] | undefined
-  /** The ids or the names of objects. */
-  readonly objects?: readonly string[] | undefined
+  /** The ids or the names of resources. */
+  readonly resources?: readonly string[] | undefined
   /** The ids of projects: their changes, and those of keys in them. */
   readonly projects?: readonly string[] | undefined
 }
 
 /** Every change of what operators manage. Each entry is written in the transaction of its change. */
 export type AuditLog = {
-  /** One page by time; undefined if there is no entry with the id `after`. */
+  /** One page by time; undefined if none of its organization has the id `after`. */
   page(query: AuditQuery): Promise<ListedPage<AuditEntry> | undefined>
   /** Returns the entry with this id; undefined if there is none. */
   find(id: string): Promise<AuditEntry | undefined>

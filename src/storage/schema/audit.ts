@@ -1,9 +1,9 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { ActorType, AuditEvent, AuditObject, ChangeSource } from '../ports/audit.ts'
+import type { ActorType, AuditEvent, AuditResource, ChangeSource } from '../ports/audit.ts'
 
 /**
  * Every change of what operators manage, written in the transaction of the change. Names are copied and nothing is referred
- * to, so that an entry outlives its actor, its object and its organization.
+ * to, so that an entry outlives its actor, its resource and its organization.
  */
 export const audit_entries = sqliteTable(
   'audit_entries',
@@ -19,9 +19,9 @@ export const audit_entries = sqliteTable(
     source: text().$type<ChangeSource>().notNull(),
     address: text(),
     forwarded_for: text(),
-    object_type: text().$type<AuditObject['type']>().notNull(),
-    object_id: text(),
-    object_name: text(),
+    resource_type: text().$type<AuditResource['type']>().notNull(),
+    resource_id: text(),
+    resource_name: text(),
     organization_id: text(),
     organization_name: text(),
     project_id: text(),
@@ -31,7 +31,7 @@ export const audit_entries = sqliteTable(
   },
   (table) => [
     index('audit_entries_of_organization').on(table.organization_id, table.id),
-    index('audit_entries_of_object').on(table.object_id, table.id),
-    index('audit_entries_of_object_name').on(table.object_name, table.id),
+    index('audit_entries_of_resource').on(table.resource_id, table.id),
+    index('audit_entries_of_resource_name').on(table.resource_name, table.id),
   ],
 )

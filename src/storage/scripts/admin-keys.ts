@@ -66,7 +66,7 @@ function recordKey(
   by: Change,
 ): Script<void> {
   const { id, name } = key
-  return recordChange(by, { event, object: { type: 'admin_key', id, name }, before, after: valuesOf(key) })
+  return recordChange(by, { event, resource: { type: 'admin_key', id, name }, before, after: valuesOf(key) })
 }
 
 function valuesOf({ name, permissions, expiresAt, revokedAt }: AdminKeyRecord): AuditFields {

@@ -7,7 +7,7 @@ import type {
   AuditEvent,
   AuditFields,
   AuditLog,
-  AuditObject,
+  AuditResource,
   AuditQuery,
 } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
@@ -23,10 +23,10 @@ export type Change = {
   readonly now: number
 }
 
-/** What an entry says of its object. */
+/** What an entry says of a change. */
 export type Audited = {
   readonly event: AuditEvent
-  readonly object: AuditObject
+  readonly resource: AuditResource
   readonly organization?: { readonly id: string; readonly name: string | null } | undefined
   readonly projectId?: string | null | undefined
   /** All fields; null for what did not exist, or does not any more. */
@@ -36,7 +36,7 @@ export type Audited = {
 
 /** Part of a transaction: writes the entry of a change, unless the change has changed nothing. */
 export function* recordChange({ actor }: Pick<Change, 'actor'>, audited: Audited): Script<void> {
-  const { event, object, organization, projectId = null } = audited
+  const { event, resource, organization, projectId = null } = audited
   const changed = changedFields(audited.before, audited.after)
   if (changed === undefined) return
   const id = timeSortedId('audit_log-')
@@ -50,9 +50,9 @@ export function* recordChange({ actor }: Pick<Change, 'actor'>, audited: Audited
     source: actor.source,
     address: actor.address,
     forwardedFor: actor.forwardedFor,
-    objectType: object.type,
-    objectId: object.id,
-    objectName: object.name,
+    resourceType: resource.type,
+    resourceId: resource.id,
+    resourceName: resource.name,
     organizationId: organization?.id ?? null,
     organizationName: organization?.name ?? null,
     projectId,
@@ -75,9 +75,9 @@ const fields = {
   source: entries.source,
   address: entries.address,
   forwardedFor: entries.forwarded_for,
-  objectType: entries.object_type,
-  objectId: entries.object_id,
-  objectName: entries.object_name,
+  resourceType: entries.resource_type,
+  resourceId: entries.resource_id,
+  resourceName: entries.resource_name,
   organizationId: entries.organization_id,
   organizationName: entries.organization_name,
   projectId: entries.project_id,
@@ -110,7 +110,7 @@ const selectEntry = statement(({ id }: Parameters<{ id: string }>) =>
 
 function* pageOf(query: AuditQuery): Script<ListedPage<AuditEntry> | undefined> {
   const { after, order, limit } = query
-  if (after !== undefined && (yield* selectEntry({ id: after })).length === 0) return undefined
+  if (after !== undefined && !(yield* isListed(after, query))) return undefined
   const follows = order === 'asc' ? sql`>` : sql`<`
   const rows = yield* execute(() => {
     const where = and(
@@ -126,16 +126,27 @@ function* pageOf(query: AuditQuery): Script<ListedPage<AuditEntry> | undefined> 
   return toListedPage(rows.map(toEntry), query)
 }
 
+/** Whether a page can begin after this entry. */
+function* isListed(id: string, { organizationId }: AuditQuery): Script<boolean> {
+  const where = and(eq(entries.id, id), ofOrganization(organizationId))
+  return (yield* execute(() => select({ id: entries.id }, sql`from ${entries} where ${where}`))).length > 0
+}
+
+function ofOrganization(id: string | undefined): SQL | undefined {
+  return id === undefined ? undefined : eq(entries.organization_id, id)
+}
+
 function conditionsOf(query: AuditQuery): readonly (SQL | undefined)[] {
-  const { organizationId, since, until, actors, events, objects, projects } = query
+  const { organizationId, since, until, actors, actorType, events, resources, projects } = query
   return [
-    organizationId === undefined ? undefined : eq(entries.organization_id, organizationId),
+    ofOrganization(organizationId),
     // By the id, which begins with the time, so that the order of the page finds the beginning.
     since === undefined ? undefined : sql`${entries.id} >= ${firstIdAt(since)}`,
     until === undefined ? undefined : sql`${entries.id} < ${firstIdAt(until)}`,
+    actorType && eq(entries.actor_type, actorType),
     actors && or(inArray(entries.actor_id, actors), inArray(entries.actor_name, actors)),
-    events && sql`${inArray(entries.event, events as AuditEvent[])}`,
-    objects && or(inArray(entries.object_id, objects), inArray(entries.object_name, objects)),
+    events && sql`${entries.event} in ${events}`,
+    resources && or(inArray(entries.resource_id, resources), inArray(entries.resource_name, resources)),
     projects && inArray(entries.project_id, projects),
   ]
 }
@@ -152,7 +163,7 @@ function toEntry(row: RowOf<typeof fields>): AuditEntry {
     createdAt,
     event,
     actor: { type: row.actorType, id: row.actorId, name: row.actorName, source, address, forwardedFor },
-    object: { type: row.objectType, id: row.objectId, name: row.objectName },
+    resource: { type: row.resourceType, id: row.resourceId, name: row.resourceName },
     organizationId,
     projectId,
     organization: row.organizationName,

@@ -86,9 +86,9 @@ function* releaseHeld(organizationId: string, key: BudgetKey, actor: Actor): Scr
   const { held } = yield* budgetUse(organizationId, key)
   if (held <= 0n) return held
   yield* clearHeld({ organizationId, ...key })
-  const object = yield* describeOwner(key.owner, organization)
+  const resource = yield* describeOwner(key.owner, organization)
   const [before, after] = [{ held_usd: formatUsd(held) }, { held_usd: formatUsd(0n) }]
-  yield* recordChange({ actor }, { event: 'budget.released', object, organization, before, after })
+  yield* recordChange({ actor }, { event: 'budget.released', resource, organization, before, after })
   return held
 }
 

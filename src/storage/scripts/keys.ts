@@ -53,7 +53,7 @@ function recordKey(event: AuditEvent, key: KeyRecord, before: AuditFields | null
   const { id, name, organizationId, organization, project } = key
   return recordChange(by, {
     event,
-    object: { type: 'api_key', id, name },
+    resource: { type: 'api_key', id, name },
     organization: { id: organizationId, name: organization },
     projectId: project?.id ?? null,
     before,

@@ -64,5 +64,5 @@ export function createKeys(runner: ScriptRunner, actor: Actor, now: () => number
 
 function recordFileChange({ event, ...values }: FileChange, actor: Actor): Script<void> {
   const type = event === 'settings.reloaded' ? 'settings' : 'catalog'
-  return recordChange({ actor }, { event, object: { type, id: null, name: null }, ...values })
+  return recordChange({ actor }, { event, resource: { type, id: null, name: null }, ...values })
 }

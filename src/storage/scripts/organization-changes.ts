@@ -85,7 +85,7 @@ function recordOrganization(
 ): Script<void> {
   return recordChange(by, {
     event,
-    object: { type: 'organization', id, name },
+    resource: { type: 'organization', id, name },
     organization: { id, name },
     ...values,
   })

@@ -96,7 +96,7 @@ function* recorded(
   const { id, name, organizationId, organization } = project
   yield* recordChange(by, {
     event,
-    object: { type: 'project', id, name },
+    resource: { type: 'project', id, name },
     organization: { id: organizationId, name: organization },
     projectId: id,
     before,

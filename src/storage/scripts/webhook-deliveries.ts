@@ -102,7 +102,7 @@ function* retryOne(key: DeliveryKey, by: Change): Script<DeliveryRecord | undefi
   const [changed = row] = yield* selectOne(key)
   yield* recordChange(by, {
     event: 'webhook_delivery.retried',
-    object: { type: 'webhook_delivery', id: printDeliveryId(key), name: key.endpoint },
+    resource: { type: 'webhook_delivery', id: printDeliveryId(key), name: key.endpoint },
     organization:
       row.organization === null ? undefined : { id: row.organization, name: row.organizationName },
     before: valuesOf(row),
@@ -155,7 +155,7 @@ function* retryDead(endpoint: string | undefined, by: Change): Script<number> {
   if (changed.length > 0)
     yield* recordChange(by, {
       event: 'webhook.retried',
-      object: { type: 'webhook', id: null, name: endpoint ?? null },
+      resource: { type: 'webhook', id: null, name: endpoint ?? null },
       before: null,
       after: { deliveries: changed.length },
     })

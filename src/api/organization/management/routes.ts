@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Guard } from '../../../http/guard.ts'
 import type { LimitValues } from '../../../storage/ports/limits.ts'
 import { adminKeyRoutes } from './admin-key-routes.ts'
+import { auditLogRoutes } from './audit-log-routes.ts'
 import { mintedKeyRoutes } from './minted-key-routes.ts'
 import { createMintedKeyService } from './minted-keys.ts'
 import { createOwnKeys } from './own-keys.ts'
@@ -26,5 +27,6 @@ export function managementRoutes(guard: Guard, limits: LimitValues, parts: Manag
     .use(projectKeyRoutes(admin, { projects, keys }))
     .use(serviceAccountRoutes(admin, { projects, keys }))
     .use(adminKeyRoutes(admin, keys))
+    .use(auditLogRoutes(admin, parts.managed))
     .use(mintedKeyRoutes(mint, createMintedKeyService(parts)))
 }

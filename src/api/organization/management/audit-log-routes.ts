@@ -1,0 +1,143 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import { describe, guardErrors } from '../../../http/describe.ts'
+import { invalidCursor, listSchema, pageParameters, renderSlice, toPage } from '../../../http/paging.ts'
+import { defineQuery, readList } from '../../../http/query.ts'
+import { jsonText } from '../../../http/reply.ts'
+import { auditIdPattern } from '../../../http/render-audit.ts'
+import { FreeObject } from '../../../http/schema.ts'
+import { badRequest } from '../../../lib/errors/errors.ts'
+import { isStorable, storableRule } from '../../../lib/text.ts'
+import type { AuditEntry } from '../../../storage/ports/audit.ts'
+import type { Managed } from '../../../storage/ports/storage.ts'
+import { type PermissionGuard, secondsOf } from './permission.ts'
+
+/** The end of the year 9999. */
+const maxSeconds = 253_402_300_799
+
+const list = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
+const bound = (description: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: 0, maximum: maxSeconds, description: `${description} In Unix seconds.` }),
+  )
+
+const lists = {
+  'actor_ids[]': list('Only changes by the API keys with these IDs.'),
+  'event_types[]': list('Only changes of these types.'),
+  'project_ids[]': list('Only changes of the projects with these IDs, and of their API keys.'),
+  'resource_ids[]': list('Only changes of the objects with these IDs.'),
+}
+const listQuery = defineQuery({
+  'effective_at[gt]': bound('Only changes after this time.'),
+  'effective_at[gte]': bound('Only changes at this time or later.'),
+  'effective_at[lt]': bound('Only changes before this time.'),
+  'effective_at[lte]': bound('Only changes at this time or earlier.'),
+  ...pageParameters('entry', 'desc'),
+})
+
+const AuditLog = Type.Object(
+  {
+    object: Type.Literal('organization.audit_log', { description: 'The type of the object.' }),
+    id: Type.String({ description: 'The ID of the entry.' }),
+    type: Type.String({ description: 'What happened. The field with this name has the details.' }),
+    effective_at: Type.Integer({ description: 'When, in Unix seconds.' }),
+    project: Type.Optional(
+      Type.Object({ id: Type.String() }, { description: 'The project of the object, if it has one.' }),
+    ),
+    actor: Type.Unsafe({
+      ...FreeObject,
+      description: 'The API key that made the change, or a session without details for the operator.',
+    }),
+    before: Type.Union([Type.Unsafe({ ...FreeObject }), Type.Null()], {
+      description: 'The values before the change of the fields that it changed; null for a new object.',
+    }),
+    after: Type.Union([Type.Unsafe({ ...FreeObject }), Type.Null()], {
+      description: 'Their values after the change; null for what does not exist any more.',
+    }),
+  },
+  { title: 'OrganizationAuditLog' },
+)
+
+const listDetail = describe({
+  tag: 'Organization',
+  id: 'listOrganizationAuditLogs',
+  summary: 'List changes of the organization',
+  description:
+    'Lists the changes of the organization and of what belongs to it, also those by the operator, the newest first by ' +
+    'default. Requires an API key with the permission `admin`.',
+  query: { ...lists, ...listQuery.parameters },
+  reply: listSchema(AuditLog, 'OrganizationAuditLogList'),
+  errors: [400, ...guardErrors],
+})
+
+/** The audit log of an organization, as OpenAI's API has it. */
+export function auditLogRoutes(guard: PermissionGuard, { audit }: Pick<Managed, 'audit'>) {
+  return new Elysia({ name: 'organization-audit-logs' }).use(guard).get(
+    '/v1/organization/audit_logs',
+    async ({ caller, request }) => {
+      const query = listQuery.read(request)
+      if (query.after !== undefined && !auditIdPattern.test(query.after)) throw noEntry()
+      const filters = { organizationId: caller.organization.id, ...timesOf(query), ...readFilters(request) }
+      const page = await audit.page({ ...toPage(query, 'desc'), ...filters })
+      if (page === undefined) throw noEntry()
+      return jsonText(renderSlice({ ...page, items: page.items.map(render) }))
+    },
+    { detail: listDetail },
+  )
+}
+
+const noEntry = () => invalidCursor('an entry of the audit log')
+
+function timesOf(query: ReturnType<typeof listQuery.read>) {
+  const { 'effective_at[gt]': gt, 'effective_at[gte]': gte } = query
+  const { 'effective_at[lt]': lt, 'effective_at[lte]': lte } = query
+  const after = [gt === undefined ? 0 : gt + 1, gte ?? 0]
+  const before = [lt ?? Number.POSITIVE_INFINITY, lte === undefined ? Number.POSITIVE_INFINITY : lte + 1]
+  const [since, until] = [Math.max(...after), Math.min(...before)]
+  return { since: since * 1000, until: Number.isFinite(until) ? until * 1000 : undefined }
+}
+
+function readFilters(request: Request) {
+  const read = (name: string) => {
+    const values = readList(request, name)
+    if (!values.every(isStorable))
+      throw badRequest(`Invalid '${name}': must ${storableRule}.`, 'invalid_value', name)
+    return values.length > 0 ? values : undefined
+  }
+  const actors = read('actor_ids')
+  return {
+    actors,
+    // Who operates the gateway is not for organizations to find out.
+    actorType: actors && ('api_key' as const),
+    events: read('event_types'),
+    projects: read('project_ids'),
+    resources: read('resource_ids'),
+  }
+}
+
+/** Of the operator, neither the name nor the address is for organizations. */
+function render({ id, event, createdAt, projectId, actor, resource, before, after }: AuditEntry) {
+  return {
+    object: 'organization.audit_log',
+    id,
+    type: event,
+    effective_at: secondsOf(createdAt),
+    ...(projectId === null ? {} : { project: { id: projectId } }),
+    actor:
+      actor.type === 'api_key'
+        ? { type: 'api_key', api_key: keyActor(actor.id) }
+        : { type: 'session', session: {} },
+    [event]: { id: resource.id, ...detailsOf(before, after) },
+    before,
+    after,
+  }
+}
+
+function keyActor(id: string | null) {
+  return { id, type: 'service_account', service_account: { id } }
+}
+
+function detailsOf(before: AuditEntry['before'], after: AuditEntry['after']) {
+  if (after === null) return {}
+  return before === null ? { data: after } : { changes_requested: after }
+}
