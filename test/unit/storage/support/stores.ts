@@ -2,6 +2,7 @@ import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
 import type { AdminKeys, KnownAdminKey } from '../../../../src/storage/ports/admin-keys.ts'
+import type { AuditLog } from '../../../../src/storage/ports/audit.ts'
 import type { Budgets } from '../../../../src/storage/ports/budgets.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
 import type { KeyDirectory, Keys, Organizations, Projects } from '../../../../src/storage/ports/accounts.ts'
@@ -9,7 +10,7 @@ import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { RequestHistory } from '../../../../src/storage/ports/requests.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
-import type { Bootstrap, BootstrapInput, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
+import type { Bootstrap, BootstrapInput, ManagedStores, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
 import type { CurrentAlerts, Webhooks } from '../../../../src/storage/ports/webhooks.ts'
 import type { UsageBuckets, UsageQuery, UsageReport } from '../../../../src/storage/ports/usage.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/ledger.ts'
@@ -56,6 +57,8 @@ export type TestStore = {
   readonly projects: Projects
   readonly budgets: Budgets
   readonly webhooks: Webhooks
+  readonly audit: AuditLog
+  readonly importAccounts: ManagedStores['importAccounts']
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
