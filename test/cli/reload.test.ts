@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runWeir } from './support/run-weir.ts'
 import { weirCommand } from '../support/weir-command.ts'
 
 const key = 'sk-weir-Test00000000-SecretSecretSecretSecretSecret00'
@@ -45,7 +46,31 @@ test('SIGHUP applies the current settings, and invalid ones change nothing', asy
     await child.said(child.log, /The settings could not be reloaded and are unchanged.*(retries\.attempt)/),
   ).toBe('retries.attempt')
   expect((await ask('three')).status).toBe(200)
+
+  // A reload that changes nothing, and one that is refused, have no entry.
+  await write(withAlias('three'))
+  process.kill(child.pid, 'SIGHUP')
+  await child.said(child.log, /(The settings were reloaded.*"changed":"nothing"|changed[^\n]*nothing)/)
+  const entries = await auditedReloads()
+  const changed = ['models.acme/mirror.aliases', 'limits.requests_per_minute']
+  expect(entries.map(({ after }) => after?.changed?.toSorted())).toEqual([
+    ['catalog (added)'],
+    changed.toSorted(),
+  ])
+  expect(entries[0]).toMatchObject({
+    actor: { type: 'settings' },
+    source: 'server',
+    resource: { type: 'settings' },
+  })
 })
+
+type Entry = { readonly after: { readonly changed?: readonly string[] } | null }
+
+/** The entries about reloads, the newest first. */
+async function auditedReloads(): Promise<readonly Entry[]> {
+  const { out } = await runWeir(['audit', '--event', 'settings.reloaded', '--json'], home, { HOME: home })
+  return (JSON.parse(out) as { readonly data: readonly Entry[] }).data
+}
 
 function start() {
   const child = Bun.spawn([...weirCommand, 'serve', '--port', '0'], {
