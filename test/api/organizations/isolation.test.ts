@@ -70,6 +70,7 @@ async function idsOf({ billing }: BillingScenario): Promise<string[]> {
     provider_state: 'call_id',
     completions: 'id',
     responses: 'id',
+    audit_entries: 'id',
   }
   const read = Object.entries(columns).map(([table, column]) =>
     billing.values(`SELECT ${column} id FROM ${table}`),
@@ -77,12 +78,14 @@ async function idsOf({ billing }: BillingScenario): Promise<string[]> {
   return (await Promise.all(read)).flat(2).map(String)
 }
 
-/** The id of an organization, and those of its keys and projects. */
+/** The id of an organization, and those of its keys, projects and changes. */
 async function ownerIdsOf({ billing }: BillingScenario, name: string): Promise<unknown[]> {
   const owned = 'SELECT id FROM organizations WHERE name = ?'
   const keys = `SELECT public_id FROM api_keys WHERE organization_id IN (${owned})`
   const projects = `SELECT id FROM projects WHERE organization_id IN (${owned})`
-  return (await billing.values(`${owned} UNION ${keys} UNION ${projects}`, name, name, name)).flat()
+  const changes = `SELECT id FROM audit_entries WHERE organization_id IN (${owned})`
+  const all = [owned, keys, projects, changes]
+  return (await billing.values(all.join(' UNION '), ...all.map(() => name))).flat()
 }
 
 async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers: Headers): Promise<Seen> {
@@ -99,7 +102,7 @@ async function see({ ask }: Endpoint, paid: BillingScenario, id: string, headers
 /** An id of the same form, and of the same moment where it tells one, that nothing has. */
 function unknownLike(id: string): string {
   if (/^chatcmpl-[0-9a-f]{32}$/.test(id)) return id.slice(0, -15) + randomBytes(8).toString('hex').slice(1)
-  const [, kind, place] = /^(resp_|msg_)[0-9a-f]{32}(\d*)$/.exec(id) ?? []
+  const [, kind, place] = /^(resp_|msg_|audit_log-)[0-9a-f]{32}(\d*)$/.exec(id) ?? []
   if (kind !== undefined) return `${kind}${randomBytes(16).toString('hex')}${place}`
   const [prefix] = /^([a-z]+[_-])?/.exec(id) ?? ['']
   return prefix + randomText(id.length - prefix.length)

@@ -31,6 +31,7 @@ const managed = [
   ['GET', '/v1/organization/admin_api_keys/{key_id}'],
   ['DELETE', '/v1/organization/admin_api_keys/{key_id}'],
   ['GET', '/v1/organization/keys', '?after='],
+  ['GET', '/v1/organization/audit_logs', '?after='],
   ['GET', '/v1/organization/keys/{key_id}'],
   ['DELETE', '/v1/organization/keys/{key_id}'],
 ] as const

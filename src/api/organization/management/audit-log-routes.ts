@@ -15,7 +15,7 @@ import { type PermissionGuard, secondsOf } from './permission.ts'
 /** The end of the year 9999. */
 const maxSeconds = 253_402_300_799
 
-const list = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
+const list = (description: string) => Type.Array(Type.String(), { minItems: 1, description })
 const bound = (description: string) =>
   Type.Optional(
     Type.Integer({ minimum: 0, maximum: maxSeconds, description: `${description} In Unix seconds.` }),
