@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact'
 import type { IconName } from './components/icon.tsx'
 import type { PageRoute } from './route.ts'
 import type { Keys } from './session.tsx'
+import { Audit } from './views/audit/audit.tsx'
 import { Limits } from './views/limits.tsx'
 import { Live } from './views/live/live.tsx'
 import { Models } from './views/models.tsx'
@@ -40,6 +41,7 @@ export const views: readonly View[] = [
   { id: 'providers', title: 'Providers', needs: 'adminKey', shortcut: 'v', component: Providers },
   { id: 'webhooks', title: 'Webhooks', needs: 'adminKey', shortcut: 'w', component: Webhooks },
   { id: 'requests', title: 'Requests', needs: 'adminKey', shortcut: 'r', component: Requests },
+  { id: 'audit', title: 'Audit', needs: 'adminKey', shortcut: 'a', component: Audit },
   { id: 'live', title: 'Live requests', needs: 'adminKey', shortcut: 'i', component: Live },
 ]
 

@@ -11,6 +11,7 @@ const shapes = {
   providers: 'M4 5h16v6H4zM4 13h16v6H4zM8 8h.01M8 16h.01',
   webhooks: 'M6 9a6 6 0 0 1 12 0c0 6 2 7 2 8H4c0-1 2-2 2-8zM10 20a2 2 0 0 0 4 0',
   requests: 'M9 6h11M9 12h11M9 18h11M4 6h.01M4 12h.01M4 18h.01',
+  audit: 'M6 3h9l4 4v14H6zM9 12h7M9 16h7M9 8h3',
   live: 'M3 12h4l3-8 4 16 3-8h4',
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
   moon: 'M20 14A8.5 8.5 0 0 1 10 4a8.5 8.5 0 1 0 10 10z',

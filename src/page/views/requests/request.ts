@@ -1,5 +1,4 @@
-import type { Query } from '../../api/client.ts'
-import { type Period, ranges, readDays, spanOf } from '../usage/period.ts'
+import type { FilteredPeriod } from '../filtered-period.ts'
 
 /** One call to a provider. */
 export type Attempt = {
@@ -60,36 +59,7 @@ export const filterNames = {
 export type FilterName = keyof typeof filterNames
 
 /** The requests that are shown, as in the address. */
-export type RequestQuery = {
-  readonly period: Period
-  readonly filters: Readonly<Partial<Record<FilterName, string>>>
-}
-
-/** Reads the query of the address: the last week, unless it names another period. */
-export function readQuery(query: URLSearchParams): RequestQuery {
-  const range = query.get('range')
-  const named = range !== null && Object.hasOwn(ranges, range) ? (range as keyof typeof ranges) : undefined
-  const filters = (Object.keys(filterNames) as FilterName[]).flatMap((name) => {
-    const value = query.get(name)
-    return value ? [[name, value] as const] : []
-  })
-  return {
-    period: readDays(query.get('from'), query.get('to')) ?? named ?? '7d',
-    filters: Object.fromEntries(filters),
-  }
-}
-
-/** The query of the address that shows these requests. */
-export function queryOf({ period, filters }: RequestQuery): Readonly<Record<string, string | undefined>> {
-  const days = typeof period === 'string' ? { range: period } : { from: period.first, to: period.last }
-  return { ...days, ...filters }
-}
-
-/** The parameters of the list at `now`, in Unix seconds; a range that ends now has requests that end later, too. */
-export function listParameters({ period, filters }: RequestQuery, now: number): Query {
-  const { start, end } = spanOf(period, now)
-  return { ...filters, start_time: start, end_time: typeof period === 'string' ? undefined : end }
-}
+export type RequestQuery = FilteredPeriod<FilterName>
 
 /** Whether a request has failed, also in the middle of its stream. */
 export function hasFailed({ status, error }: FinishedRequest): boolean {

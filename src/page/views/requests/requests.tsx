@@ -1,27 +1,20 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { ApiClient, Query } from '../../api/client.ts'
 import { type ListPage, usePages } from '../../api/pages.ts'
-import { Button, FilterChip } from '../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import { Money, Time } from '../../components/facts.tsx'
-import { SelectField, TextField } from '../../components/field.tsx'
+import { SelectField } from '../../components/field.tsx'
 import { formatDuration } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, countColumn, nameColumn } from '../../components/table-columns.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
-import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
+import { type PageRoute, routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { DayFields, RangeButtons } from '../usage/period-fields.tsx'
+import { listParameters, readFilters } from '../filtered-period.ts'
+import { PeriodFilters } from '../period-filters.tsx'
 import { periodText } from '../usage/period.ts'
 import { RequestDetail, RequestStatus } from './request-detail.tsx'
-import {
-  type FilterName,
-  filterNames,
-  type FinishedRequest,
-  listParameters,
-  queryOf,
-  readQuery,
-  type RequestQuery,
-} from './request.ts'
+import { filterNames, type FinishedRequest, type RequestQuery } from './request.ts'
 
 /** The view of finished requests, for the operator: a list with filters, and what happened to one. */
 export function Requests({ path, query }: PageRoute) {
@@ -31,7 +24,7 @@ export function Requests({ path, query }: PageRoute) {
 
 function RequestList({ query }: { readonly query: URLSearchParams }) {
   const text = query.toString()
-  const shown = useMemo(() => readQuery(query), [text])
+  const shown = useMemo(() => readFilters(query, filterNames, '7d'), [text])
   // The pages of one list have the same times.
   const now = useMemo(() => Math.floor(Date.now() / 1000), [text])
   const admin = useAdminApi()
@@ -115,29 +108,18 @@ const statuses = [
   { value: '200', label: '200' },
 ] as const
 
+type FilterProps = { readonly shown: RequestQuery; readonly now: number }
+
 /** The period and the filters, which are kept in the address. */
-function Filters({ shown, now }: { readonly shown: RequestQuery; readonly now: number }) {
-  const { period, filters } = shown
-  const change = (changed: Partial<RequestQuery>) => replaceQuery(queryOf({ ...shown, ...changed }))
-  const setFilter: SetFilter = (name, value) =>
-    change({ filters: { ...filters, [name]: value || undefined } })
+function Filters({ shown, now }: FilterProps) {
   return (
-    <>
-      <div class="usage-controls">
-        <RangeButtons
-          selected={typeof period === 'string' ? period : undefined}
-          onSelect={(range) => change({ period: range })}
-        />
-        <DayFields period={period} now={now} onSelect={(days) => change({ period: days })} />
-        <StatusField value={filters.status ?? ''} onChange={(value) => setFilter('status', value)} />
-        <AddFilter onAdd={setFilter} />
-      </div>
-      <ActiveFilters filters={filters} onChange={setFilter} />
-    </>
+    <PeriodFilters shown={shown} now={now} names={filterNames} first="model" own="status">
+      {(setFilter) => (
+        <StatusField value={shown.filters.status ?? ''} onChange={(value) => setFilter('status', value)} />
+      )}
+    </PeriodFilters>
   )
 }
-
-type SetFilter = (name: FilterName, value: string) => void
 
 /** One of the statuses, or any that the address has. */
 function StatusField({
@@ -155,53 +137,5 @@ function StatusField({
       options={known ? statuses : [...statuses, { value, label: value }]}
       onChange={onChange}
     />
-  )
-}
-
-function ActiveFilters({
-  filters,
-  onChange,
-}: {
-  readonly filters: RequestQuery['filters']
-  readonly onChange: SetFilter
-}) {
-  const names = filterList.filter((name) => filters[name] !== undefined && name !== 'status')
-  if (names.length === 0) return null
-  return (
-    <div class="chips">
-      {names.map((name) => (
-        <FilterChip
-          key={name}
-          name={filterNames[name]}
-          value={filters[name] ?? ''}
-          onClear={() => onChange(name, '')}
-        />
-      ))}
-    </div>
-  )
-}
-
-const filterList = Object.keys(filterNames) as FilterName[]
-
-const addable = filterList.map((value) => ({
-  value,
-  label: filterNames[value],
-}))
-
-function AddFilter({ onAdd }: { readonly onAdd: SetFilter }) {
-  const [name, setName] = useState<FilterName>('model')
-  const [value, setValue] = useState('')
-  const add = (event: Event) => {
-    event.preventDefault()
-    if (value.trim() === '') return
-    onAdd(name, value.trim())
-    setValue('')
-  }
-  return (
-    <form class="pair" onSubmit={add}>
-      <SelectField label="Filter by" value={name} options={addable} onChange={setName} />
-      <TextField label="Value" value={value} onInput={setValue} />
-      <Button label="Filter" type="submit" disabled={value.trim() === ''} />
-    </form>
   )
 }

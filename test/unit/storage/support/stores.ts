@@ -10,7 +10,12 @@ import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { RequestHistory } from '../../../../src/storage/ports/requests.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
-import type { Bootstrap, BootstrapInput, ManagedStores, UsageUpkeep } from '../../../../src/storage/ports/storage.ts'
+import type {
+  Bootstrap,
+  BootstrapInput,
+  ManagedStores,
+  UsageUpkeep,
+} from '../../../../src/storage/ports/storage.ts'
 import type { CurrentAlerts, Webhooks } from '../../../../src/storage/ports/webhooks.ts'
 import type { UsageBuckets, UsageQuery, UsageReport } from '../../../../src/storage/ports/usage.ts'
 import * as postgresLedger from '../../../../src/storage/postgres/ledger.ts'

@@ -1,0 +1,102 @@
+import { useResource } from '../../api/resource.ts'
+import { CopyButton } from '../../components/button.tsx'
+import { Facts, Foreign, type LabelledFact, Time } from '../../components/facts.tsx'
+import { visibleText } from '../../components/format.ts'
+import { Table } from '../../components/table.tsx'
+import type { Column } from '../../components/table-columns.tsx'
+import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { routeHash } from '../../route.ts'
+import { useAdminApi } from '../../session.tsx'
+import { type AuditEntry, type Fields, sourceText } from './audit-entry.ts'
+
+/** One change: who made it, from where, and the values before and after. */
+export function AuditDetail({ id }: { readonly id: string }) {
+  const admin = useAdminApi()
+  const entry = useResource(
+    (signal) => admin.get<AuditEntry>(`/admin/audit_logs/${encodeURIComponent(id)}`, { signal }),
+    [admin, id],
+  )
+  return (
+    <>
+      <ViewHeader title="Change" back={{ href: routeHash('audit'), label: 'Audit' }} />
+      <p class="stored-id">
+        <code>{visibleText(id)}</code>
+        <CopyButton text={id} label="Copy the ID" iconOnly />
+      </p>
+      <Loaded resource={entry} lines={12}>
+        {(loaded) => (
+          <div class="stack">
+            <Facts facts={factsOf(loaded)} />
+            <Table
+              label="Changed fields"
+              columns={columns}
+              rows={rowsOf(loaded)}
+              rowKey={({ name }) => name}
+              empty={<p class="quiet">The change has no fields.</p>}
+            />
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function factsOf(entry: AuditEntry): readonly LabelledFact[] {
+  const { created_at, event, resource, organization, organization_id, actor } = entry
+  return [
+    ['Time', <Time at={created_at} format="second" />],
+    ['Event', <Foreign text={event} />],
+    ['Object', <Named {...resource} filter="resource" />],
+    ...(organization_id === null
+      ? []
+      : [
+          ['Organization', <Same name="organization" value={organization_id} text={organization} />] as const,
+        ]),
+    ['Actor', <Named {...actor} filter="actor" />],
+    ['From', <Foreign text={[sourceText(entry.source), entry.address].filter(Boolean).join(', ')} />],
+    ...(entry.forwarded_for === null
+      ? []
+      : [['Forwarded for', <Foreign text={entry.forwarded_for} />] as const]),
+  ]
+}
+
+function Named(props: AuditEntry['actor'] & { readonly filter: 'resource' | 'actor' }) {
+  const { type, id, name, filter } = props
+  const value = id ?? name
+  return (
+    <span>
+      {type.replaceAll('_', ' ')} {value !== null && <Same name={filter} value={value} text={name} />}
+    </span>
+  )
+}
+
+/** Leads to the other changes with the same value. */
+function Same(props: { readonly name: string; readonly value: string; readonly text: string | null }) {
+  return (
+    <a href={routeHash('audit', [], { [props.name]: props.value })}>
+      <Foreign text={props.text ?? props.value} />
+    </a>
+  )
+}
+
+type Row = { readonly name: string; readonly before: string; readonly after: string }
+
+function rowsOf({ before, after }: AuditEntry): readonly Row[] {
+  return Object.keys({ ...before, ...after }).map((name) => ({
+    name,
+    before: valueText(before, name),
+    after: valueText(after, name),
+  }))
+}
+
+function valueText(fields: Fields | null, name: string): string {
+  const value = fields?.[name]
+  if (value === undefined || value === null) return '–'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const columns: readonly Column<Row>[] = [
+  { id: 'name', header: 'Field', render: ({ name }) => <Foreign text={name} /> },
+  { id: 'before', header: 'Before', render: ({ before }) => <Foreign text={before} /> },
+  { id: 'after', header: 'After', render: ({ after }) => <Foreign text={after} /> },
+]
