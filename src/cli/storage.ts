@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { causeOf } from '../lib/log.ts'
 import { findDatabaseUrl } from '../config/load.ts'
 import { findDataFolder } from '../config/paths.ts'
-import { localActor } from '../storage/common/local-actor.ts'
+import { localActor } from '../storage/local-actor.ts'
 import { type DatabaseLocation, databaseName } from '../storage/database-location.ts'
 import type { FileChange } from '../storage/ports/audit.ts'
 import { type AdminStorage, type DatabaseAccess, openDatabase } from '../storage/open-database.ts'
@@ -76,5 +76,6 @@ async function open(access: DatabaseAccess, flags: DatabaseFlags, context: CliCo
     if (!noticed) context.err(`The database is busy. Waiting for it, up to ${maxMs / 1000} s.`)
     noticed = true
   }
-  return openDatabase(location, access, logTo(context), localActor('command_line', 'cli'), showBusy)
+  const actor = localActor('command_line', 'cli', context.environment)
+  return openDatabase(location, access, logTo(context), actor, showBusy)
 }

@@ -1,6 +1,6 @@
 import type { NewKey } from '../storage/ports/accounts.ts'
 import type { NewAdminKey } from '../storage/ports/admin-keys.ts'
-import { localActor } from '../storage/common/local-actor.ts'
+import { localActor } from '../storage/local-actor.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 
 /** The keys that a start shows, once. */
@@ -18,7 +18,7 @@ export async function createFirstKeys(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<FirstKeys> {
   const { WEIR_BOOTSTRAP_KEY: configured, WEIR_ADMIN_KEY: configuredAdmin } = environment
-  const actor = localActor('command_line', 'server')
+  const actor = localActor('command_line', 'server', environment)
   const created = await storage.bootstrap({ configured, admin: !configured && !configuredAdmin, actor })
   return {
     apiKey: configured ? undefined : created.apiKey,

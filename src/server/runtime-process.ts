@@ -1,7 +1,7 @@
 import type { LiveEvent } from '../observability/live-event.ts'
 import type { MetricSnapshot } from '../observability/metrics/snapshot.ts'
 import type { Observability } from '../observability/observability.ts'
-import { localActor } from '../storage/common/local-actor.ts'
+import { localActor } from '../storage/local-actor.ts'
 import type { Peers } from '../storage/ports/peers.ts'
 import type { Storage } from '../storage/ports/storage.ts'
 

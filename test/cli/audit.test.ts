@@ -1,6 +1,7 @@
+import { $ } from 'bun'
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { hostname, userInfo } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { command as adminKeys } from '../../src/cli/commands/admin-keys.ts'
 import { command as audit } from '../../src/cli/commands/audit.ts'
@@ -12,6 +13,9 @@ import { command as projects } from '../../src/cli/commands/projects.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { type DatabaseFixture, testDatabases } from './support/database-fixture.ts'
 import { storageFixture } from './support/storage-fixture.ts'
+
+/** The name that the system has for the user of this process. */
+const user = (await $`id -un`.text()).trim()
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string; readonly event: string }
 
@@ -69,7 +73,7 @@ testDatabases((open) => {
       expect([event, others]).toEqual([event, []])
       expect(entry).toMatchObject({
         event,
-        actor: { type: 'command_line', id: null, name: userInfo().username },
+        actor: { type: 'command_line', id: null, name: user },
         source: 'cli',
         address: hostname(),
       })
@@ -85,7 +89,6 @@ testDatabases((open) => {
     const { say } = fixture
     await say(orgs, 'set', 'acme', '--budget', '500', '--budget-period', 'month')
     const [changed] = (await follow(fixture)()).slice(-1)
-    const user = userInfo().username
     const table = (await say(audit, '--org', 'acme', '--event', 'organization.updated')).out
     expect(table).toMatch(/^TIME +EVENT +OBJECT +ORG +ACTOR +FROM +CHANGED +ID\n/)
     expect(table).toContain(`organization.updated  acme    acme  ${user}`)
@@ -120,6 +123,17 @@ test.each([
   const { code, err } = await say(audit, ...args)
   expect(code).toBe(2)
   expect(err).toContain(says)
+})
+
+test('with sudo, the actor is the user who has called it, and the environment names no other', async () => {
+  const actorOf = async (environment: Readonly<Record<string, string>>) => {
+    const { say } = storageFixture(environment)
+    await say(orgs, 'create', 'acme')
+    const { data } = JSON.parse((await say(audit, '--json')).out)
+    return data[0].actor.name
+  }
+  expect(await actorOf({ SUDO_USER: 'ada' })).toBe('ada')
+  expect(await actorOf({ USER: 'mallory', LOGNAME: 'mallory' })).toBe(user)
 })
 
 test('an update of the catalog has an entry with its models, and so has the return to the built-in one', async () => {
