@@ -1,13 +1,9 @@
 import { expect } from 'bun:test'
-import type { RequestOptions } from '../../support/app.ts'
-
-/** The objects that the changes refer to, by the names of the parameters of the paths. */
-export type Ids = Readonly<Record<string, string>>
 
 /** A change: the operation, its body, and the event and the changed fields of its entry. */
 export type AuditedChange = {
   readonly operation: string
-  readonly body?: RequestOptions['body']
+  readonly body?: object
   readonly event: string
   readonly changed: Readonly<Record<string, unknown>>
   /** Whether the same request once more changes nothing. */

@@ -150,6 +150,8 @@ function adminEndpoints(): readonly Endpoint[] {
     ['POST', '/admin/organizations/{organization}', '/'],
     ['PATCH', '/admin/organizations/{organization}', '/'],
     ['DELETE', '/admin/organizations/{organization}', '/'],
+    ['GET', '/admin/audit_logs', '?after='],
+    ['GET', '/admin/audit_logs/{entry}', '/'],
     ['GET', '/admin/keys', '?after='],
     ['GET', '/admin/keys/{key}', '/'],
     ['PATCH', '/admin/keys/{key}', '/'],
