@@ -4,7 +4,7 @@ import type { Actor } from './ports/audit.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whoever runs this process on this machine; with sudo, the user who has called that. */
+/** The user who runs this process; with sudo, the one who has called that. */
 export function localActor(
   type: 'command_line' | 'settings',
   source: 'cli' | 'server',

@@ -41,6 +41,7 @@ test('a valid key identifies its organization and that one’s limits', async ()
       limits: noLimits,
     },
     keyId: made.record.id,
+    keyName: made.record.name,
     hasCredit: false,
     project: null,
     limits: { budgets: [], rateLimited: [] },
