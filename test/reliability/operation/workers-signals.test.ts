@@ -5,6 +5,7 @@ import { readPieces } from '../../support/body-reader.ts'
 import { chatOutput, chunks, delta, doneFrame, framesOf, jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
+import { execute } from '../../support/postgres/server.ts'
 import { createUpstream } from '../../support/upstream.ts'
 import { canRunWorkers, isRunning, startWorkers } from './support/weir-workers.ts'
 
@@ -102,6 +103,12 @@ test.if(canRunWorkers)(
     await write(settingsFor(upstream.url, { limits: { requests_per_minute: -1 } }))
     weir.signal('SIGHUP')
     await weir.logged(/could not be reloaded and are unchanged.*limits\.requests_per_minute/)
+    // One worker has recorded the first reload, none the second one.
+    const entries = "SELECT actor_type, after FROM audit_entries WHERE event = 'settings.reloaded'"
+    const changed = ['limits.requests_per_minute', 'workers']
+    expect(await execute(weir.database, entries)).toEqual([
+      { actor_type: 'settings', after: JSON.stringify({ changed }) },
+    ])
     // A worker that starts now has the settings of the others, not those of the file.
     process.kill(weir.workers()[0] ?? 0, 'SIGKILL')
     await weir.logged(/A worker has ended unexpectedly/)
