@@ -23,7 +23,7 @@ test('the client of OpenAI lists the changes of its organization, of no other, a
   const { id } = await own.projects.create({ name: 'search' })
   await own.projects.update(id, { name: 'ranking' })
   await other.projects.create({ name: 'of globex' })
-  await billing.organizations.credit('default', 5n)
+  await billing.organizations.credit('default', 5n, 'Invoice 7')
   const list = async (query: OpenAI.Admin.Organization.AuditLogListParams = {}) =>
     Array.fromAsync(own.auditLogs.list({ limit: 2, ...query }))
   const all = await list()
@@ -43,9 +43,10 @@ test('the client of OpenAI lists the changes of its organization, of no other, a
     'project.created': { id, data: { name: 'search' } },
   })
   expect(updated?.['project.updated']).toEqual({ id, changes_requested: { name: 'ranking' } as object })
-  // The operator has neither a name nor an address for an organization.
+  // The operator has neither a name, an address nor a note for an organization.
   expect(credited?.actor).toEqual({ type: 'session', session: {} })
-  expect(JSON.stringify(all)).not.toContain('tester')
+  for (const hidden of ['tester', 'test-machine', 'Invoice 7', 'note'])
+    expect(JSON.stringify(all)).not.toContain(hidden)
   const projectEvents = [updated!, created!]
   expect(await list({ actor_ids: [own.id] })).toEqual(projectEvents)
   expect(await list({ actor_ids: ['tester'] })).toEqual([])

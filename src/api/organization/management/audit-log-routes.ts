@@ -115,22 +115,29 @@ function readFilters(request: Request) {
   }
 }
 
-/** Of the operator, neither the name nor the address is for organizations. */
-function render({ id, event, createdAt, projectId, actor, resource, before, after }: AuditEntry) {
+/** Of the operator, neither the name and the address nor the notes are for organizations. */
+function render(entry: AuditEntry) {
+  const { id, event, createdAt, projectId, actor, resource } = entry
+  const isOwn = actor.type === 'api_key'
+  const before = isOwn ? entry.before : withoutNote(entry.before)
+  const after = isOwn ? entry.after : withoutNote(entry.after)
   return {
     object: 'organization.audit_log',
     id,
     type: event,
     effective_at: secondsOf(createdAt),
     ...(projectId === null ? {} : { project: { id: projectId } }),
-    actor:
-      actor.type === 'api_key'
-        ? { type: 'api_key', api_key: keyActor(actor.id) }
-        : { type: 'session', session: {} },
+    actor: isOwn ? { type: 'api_key', api_key: keyActor(actor.id) } : { type: 'session', session: {} },
     [event]: { id: resource.id, ...detailsOf(before, after) },
     before,
     after,
   }
+}
+
+function withoutNote(fields: AuditEntry['before']): AuditEntry['before'] {
+  if (fields === null) return null
+  const { note: _, ...rest } = fields
+  return rest
 }
 
 function keyActor(id: string | null) {
