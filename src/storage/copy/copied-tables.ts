@@ -46,7 +46,7 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(provider_state, postgres.provider_state, ['organization_id', 'call_id']),
   copied(budgets, postgres.budgets, ['owner_id', 'start']),
   copied(reservations, postgres.reservations, ['request_id']),
-  copied(ledger, postgres.ledger, ['id']),
+  copied(ledger, postgres.ledger, ['organization_id', 'id']),
   copied(usage, postgres.usage, ['created_at', 'id']),
   copied(completions, postgres.completions, ['sequence', 'id']),
   copied(responses, postgres.responses, ['id']),

@@ -15,6 +15,7 @@ import type { AdminKeyQueries, AdminKeys, KnownAdminKey, NewAdminKey } from './a
 import type { Actor, AuditLog, FileChange } from './audit.ts'
 import type { BudgetQueries, Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'
+import type { LedgerEntries } from './ledger-entries.ts'
 import type { Limits } from './limits.ts'
 import type { Peers } from './peers.ts'
 import type { ProviderState } from './provider-state.ts'
@@ -92,6 +93,7 @@ export type Managed = {
   readonly webhooks: WebhookQueue
   readonly requests: RequestHistory
   readonly audit: AuditLog
+  readonly ledgerEntries: LedgerEntries
   /** The same, with the changes that this actor makes. */
   by(actor: Actor): ManagedStores
 }
@@ -106,6 +108,7 @@ export type ManagedStores = {
   readonly webhooks: Webhooks
   readonly requests: RequestHistory
   readonly audit: AuditLog
+  readonly ledgerEntries: LedgerEntries
   /** Records a change of files, which is made already. */
   recordFileChange(change: FileChange): Promise<void>
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */

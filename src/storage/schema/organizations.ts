@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BudgetPeriod } from '../../domain/accounting/allowance.ts'
 import type { BillingMode } from '../../domain/accounting/organization.ts'
+import type { EntryKind } from '../ports/ledger-entries.ts'
 
 // The tables of both databases, as SQLite has them; `postgres.ts` derives those of PostgreSQL.
 //
@@ -163,14 +164,14 @@ export const reservations = sqliteTable('reservations', {
   process_id: text(),
 })
 
-/** Money added by the operator, or the cost of a request. */
-export type EntryKind = 'credit' | 'charge'
-
-/** Every change of a balance; the entries of an organization add up to its balance. */
+/**
+ * Every change of a balance; the entries of an organization add up to its balance. They are kept as long as it exists, and
+ * listed by their ids, which begin with the time. In SQLite, the entries of an organization are together.
+ */
 export const ledger = sqliteTable(
   'ledger',
   {
-    id: text().primaryKey(),
+    id: text().notNull(),
     organization_id: ownerId(),
     created_at: integer().notNull(),
     kind: text().$type<EntryKind>().notNull(),
@@ -180,6 +181,11 @@ export const ledger = sqliteTable(
     note: text(),
   },
   (table) => [
+    primaryKey({ columns: [table.organization_id, table.id] }),
+    // Charges, of which there may be a million between two credits, have no entry in it.
+    index('ledger_credits')
+      .on(table.organization_id, table.id)
+      .where(sql`${table.kind} = 'credit'`),
     check(
       'ledger_amount',
       sql`(${table.kind} = 'credit' and ${table.amount} <> 0) or (${table.kind} = 'charge' and ${table.amount} < 0)`,

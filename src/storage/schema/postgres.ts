@@ -39,7 +39,18 @@ export const api_keys = toPostgres(money.api_keys, {
 export const admin_keys = toPostgres(money.admin_keys)
 export const budgets = toPostgres(money.budgets, { keyName: 'budgets_key' })
 export const reservations = toPostgres(money.reservations)
-export const ledger = toPostgres(money.ledger)
+/** Its key is that of earlier versions, which still run during an upgrade. */
+export const ledger = toPostgres(money.ledger, {
+  columns: { id: text().primaryKey() },
+  ownKey: true,
+  indexes: (columns) => [
+    index('ledger_of_organization').on(...columns('organization_id', 'id')),
+    index('ledger_credits')
+      .on(...columns('organization_id', 'id'))
+      .where(sql`kind = 'credit'`),
+  ],
+})
+
 export const provider_state = toPostgres(stored.provider_state)
 
 /** The ids of two processes may have the same sequence; the search terms are those of the model and the metadata. */

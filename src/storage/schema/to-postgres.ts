@@ -21,6 +21,8 @@ export type Differences = {
   readonly columns?: Readonly<Record<string, PgColumnBuilderBase>>
   /** Columns that only SQLite has. */
   readonly without?: readonly string[]
+  /** Whether one of `columns` is the primary key, instead of that of SQLite. */
+  readonly ownKey?: boolean
   /** The name of a primary key of several columns. */
   readonly keyName?: string
   /** Replaces the indexes; columns by their names. */
@@ -36,7 +38,7 @@ export type Differences = {
  */
 export function toPostgres(table: SQLiteTable, differences: Differences = {}): PgTable {
   const { name, columns, checks, primaryKeys } = getTableConfig(table)
-  const { columns: others = {}, without = [], keyName, indexes } = differences
+  const { columns: others = {}, without = [], ownKey = false, keyName, indexes } = differences
   const own = columns.filter((column) => !without.includes(column.name))
   const builders = { ...Object.fromEntries(own.map((column) => [column.name, toColumn(column)])), ...others }
   const derived = pgTable(name, builders, (created) => {
@@ -46,7 +48,9 @@ export function toPostgres(table: SQLiteTable, differences: Differences = {}): P
     const columnsOf = (found: readonly { readonly name: string }[]) =>
       named(...found.map((column) => column.name))
     return [
-      ...primaryKeys.map(({ columns }) => primaryKey({ name: keyName, columns: columnsOf(columns) })),
+      ...(ownKey ? [] : primaryKeys).map(({ columns }) =>
+        primaryKey({ name: keyName, columns: columnsOf(columns) }),
+      ),
       ...(indexes?.(named) ??
         getTableConfig(table).indexes.map(({ config }) =>
           index(config.name)

@@ -8,6 +8,7 @@ import { createBudgetQueries, createBudgets } from './budgets.ts'
 import { importAccounts } from './imported-accounts.ts'
 import { createKeyQueries } from './key-records.ts'
 import { createKeyChanges } from './keys.ts'
+import { createLedgerEntries } from './ledger-entries.ts'
 import { createAllocationReturns, mintKey } from './minted-keys.ts'
 import { createOrganizations } from './organization-changes.ts'
 import { createOrganizationQueries } from './organizations.ts'
@@ -27,6 +28,7 @@ export function createManaged(runner: ScriptRunner, now: () => number = Date.now
     webhooks: createWebhookQueue(runner, now),
     requests: createRequestHistory(runner),
     audit: createAuditLog(runner),
+    ledgerEntries: createLedgerEntries(runner),
     by: (actor) => createManagedStores(runner, actor, now),
   }
 }
@@ -47,6 +49,7 @@ export function createManagedStores(
     webhooks: { ...createWebhookQueue(runner, now), ...createDeliveryRetries(runner, actor, now) },
     requests: createRequestHistory(runner),
     audit: createAuditLog(runner),
+    ledgerEntries: createLedgerEntries(runner),
     recordFileChange: (change) => runner.transact(() => recordFileChange(change, actor)),
     importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, by())),
   }

@@ -1,6 +1,6 @@
 import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
 import { oneStep, stepRows } from '../common/store-limits.ts'
-import { budgets, organizations, projects } from '../schema/organizations.ts'
+import { budgets, ledger, organizations, projects } from '../schema/organizations.ts'
 import { provider_state, response_log, responses } from '../schema/stored.ts'
 import { usage_totals } from '../schema/usage.ts'
 import { webhook_events } from '../schema/webhooks.ts'
@@ -86,6 +86,7 @@ export const indexedRows: readonly DeleteSome[] = [
   deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
   deleteTotalsOf,
   deleteBudgetsOf,
+  deleteById(ledger, ledger.id, sql`coalesce(octet_length(${ledger.note}), 0)`),
   deleteById(
     webhook_events,
     webhook_events.id,

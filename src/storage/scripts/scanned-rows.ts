@@ -1,6 +1,6 @@
 import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
 import { oneStep, stepRows } from '../common/store-limits.ts'
-import { ledger, reservations } from '../schema/organizations.ts'
+import { reservations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
 import { select } from '../sql.ts'
 import { type Parameters, type RowKey, type Script, type ScriptRunner, statement } from '../statement.ts'
@@ -31,7 +31,6 @@ const rangeRows = 5000
 /** The tables without an index on the organization. */
 export const scannedRows: readonly ScannedRows[] = [
   scanned(usage, [usage.created_at, usage.id], lengthOf(usage.user, usage.tags, usage.trace, usage.details)),
-  scanned(ledger, [ledger.id], lengthOf(ledger.note)),
   scanned(reservations, [reservations.request_id], lengthOf(reservations.request)),
 ]
 

@@ -14,6 +14,7 @@ import usageBlocks from '../../../../drizzle/postgres/0012_usage_blocks.sql' wit
 import adminPermissions from '../../../../drizzle/postgres/0013_admin_key_permissions.sql' with { type: 'text' }
 import usageSums from '../../../../drizzle/postgres/0014_usage_sums.sql' with { type: 'text' }
 import audit from '../../../../drizzle/postgres/0015_audit.sql' with { type: 'text' }
+import ledgerByOrganization from '../../../../drizzle/postgres/0016_ledger_by_organization.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -36,6 +37,7 @@ export const migrations: readonly string[] = [
   adminPermissions,
   usageSums,
   audit,
+  ledgerByOrganization,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

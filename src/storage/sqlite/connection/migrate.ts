@@ -21,6 +21,7 @@ import usageBlocks from '../../../../drizzle/0016_usage_blocks.sql' with { type:
 import adminPermissions from '../../../../drizzle/0017_admin_key_permissions.sql' with { type: 'text' }
 import usageSums from '../../../../drizzle/0018_usage_sums.sql' with { type: 'text' }
 import audit from '../../../../drizzle/0019_audit.sql' with { type: 'text' }
+import ledgerByOrganization from '../../../../drizzle/0020_ledger_by_organization.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -46,6 +47,7 @@ export const migrations: readonly string[] = [
   adminPermissions,
   usageSums,
   audit,
+  ledgerByOrganization,
 ]
 
 /**

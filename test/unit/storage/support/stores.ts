@@ -7,6 +7,7 @@ import type { Budgets } from '../../../../src/storage/ports/budgets.ts'
 import type { Completions } from '../../../../src/storage/ports/completions.ts'
 import type { KeyDirectory, Keys, Organizations, Projects } from '../../../../src/storage/ports/accounts.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
+import type { LedgerEntries } from '../../../../src/storage/ports/ledger-entries.ts'
 import type { ProviderState } from '../../../../src/storage/ports/provider-state.ts'
 import type { RequestHistory } from '../../../../src/storage/ports/requests.ts'
 import type { Responses } from '../../../../src/storage/ports/responses.ts'
@@ -43,6 +44,7 @@ import { CachedKeys } from '../../../../src/storage/key-directory.ts'
 import * as postgresScripts from '../../../../src/storage/postgres/run-script.ts'
 import { findKnownAdminKey } from '../../../../src/storage/scripts/admin-keys.ts'
 import { bootstrap, findKnownKey } from '../../../../src/storage/scripts/known-keys.ts'
+import { createLedgerEntries } from '../../../../src/storage/scripts/ledger-entries.ts'
 import { createManagedStores } from '../../../../src/storage/scripts/managed-stores.ts'
 import { createRequestHistory } from '../../../../src/storage/scripts/requests.ts'
 import { rollUpWithBlocks } from '../../../../src/storage/scripts/usage-blocks.ts'
@@ -75,6 +77,8 @@ export type TestStore = {
   readonly usage: UsageUpkeep
   /** A page reads about as many rows at most. */
   requestHistory(maxRows?: number): RequestHistory
+  /** A page reads the amounts of as many newer entries at most. */
+  ledgerEntries(maxNewer?: number): LedgerEntries
   readonly buckets: UsageBuckets
   /** These depend on a clock. */
   keys(now?: () => number): Keys
@@ -148,6 +152,7 @@ export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<Te
       rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
+    ledgerEntries: (maxNewer) => createLedgerEntries(runner, maxNewer),
     buckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),
     keys: (now) => createManagedStores(runner, testActor, now).keys,
     providerState: (now) => createProviderState(runner, now),
@@ -206,6 +211,7 @@ export async function openPostgresStore({
       rollUp: rollUpWithBlocks(postgresRollup.createRollup(database), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
+    ledgerEntries: (maxNewer) => createLedgerEntries(runner, maxNewer),
     buckets: createUsageReports(createPostgresSource(database), clientReports),
     keys: (now) => createManagedStores(runner, testActor, now).keys,
     providerState: (now) => createProviderState(runner, now),

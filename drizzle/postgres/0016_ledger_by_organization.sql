@@ -1,0 +1,2 @@
+CREATE INDEX "ledger_of_organization" ON "ledger" USING btree ("organization_id","id");--> statement-breakpoint
+CREATE INDEX "ledger_credits" ON "ledger" USING btree ("organization_id","id") WHERE kind = 'credit';

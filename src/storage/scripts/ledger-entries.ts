@@ -1,0 +1,154 @@
+import { and, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { timeOf } from '../../lib/id.ts'
+import { nextTurn } from '../../lib/time.ts'
+import type { Nanos } from '../../lib/usd.ts'
+import { clampedTime } from '../common/store-limits.ts'
+import type {
+  EntryKind,
+  LedgerEntries,
+  LedgerEntry,
+  LedgerPage,
+  LedgerQuery,
+  LedgerSum,
+} from '../ports/ledger-entries.ts'
+import { ledger, organizations } from '../schema/organizations.ts'
+import { select } from '../sql.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+
+/** Reads the ledgers of a database. `maxNewer`: of how many entries a page reads the amounts besides its own. */
+export function createLedgerEntries({ read }: ScriptRunner, maxNewer = 10_000): LedgerEntries {
+  return {
+    page: (query) => read(() => readPage(query, maxNewer)),
+    async *pieces(query) {
+      let { after, limit } = query
+      let balance: Nanos | null | undefined
+      while (limit > 0) {
+        const page = { ...query, after, limit: Math.min(limit, pieceEntries) }
+        const { items, hasMore } = await read(() => readPage(page, maxNewer, balance))
+        const last = items.at(-1)
+        if (last === undefined) return
+        yield items
+        if (!hasMore) return
+        after = last.id
+        balance = last.balance === null ? null : last.balance - last.amount
+        limit -= items.length
+        await nextTurn()
+      }
+    },
+    sum: (organization) => read(() => readSum(organization)),
+  }
+}
+
+/** The entries that are read at once. */
+const pieceEntries = 1000
+
+/**
+ * The balances are computed from the present one, back through the newer entries, unless the balance before the page is
+ * known: null is one that is not to be had.
+ */
+function* readPage(query: LedgerQuery, maxNewer: number, known?: Nanos | null): Script<LedgerPage> {
+  const isWhole = query.kind === undefined
+  const readsNewer = isWhole && known === undefined
+  const rows = yield* execute(() => selectPage(query, readsNewer ? maxNewer + 1 : 0))
+  const [first] = rows
+  const present = BigInt(first?.present ?? 0)
+  const isReached = Number(first?.newer ?? 0) <= maxNewer
+  const computed = isReached ? present - BigInt(first?.newerAmount ?? 0) : null
+  const balance = isWhole ? (known === undefined ? computed : known) : null
+  const items = withBalances(rows.slice(0, query.limit).flatMap(toEntry), balance)
+  return { items, hasMore: rows.length > query.limit, balance: present }
+}
+
+type EntryRow = {
+  /** These are null in the only row of an empty page. */
+  readonly id: string | null
+  readonly kind: EntryKind | null
+  readonly amount: string | null
+  readonly request: string | null
+  readonly note: string | null
+  /** The present balance. */
+  readonly present: string
+  /** How many entries are newer than the page, and their sum. */
+  readonly newer: number
+  readonly newerAmount: string
+}
+
+/** One statement, so that the entries and the balance are those of one moment. */
+function selectPage(query: LedgerQuery, maxNewer: number): SQL<EntryRow> {
+  const { organization, limit } = query
+  const newer = sql`select ${ledger.amount} as amount from ${ledger}
+    where ${eq(ledger.organization_id, organization)} and ${gt(ledger.id, sql`(select max(id) from page)`)}
+    limit ${maxNewer}`
+  return sql`with page as (
+      select ${ledger.id} as id, ${ledger.kind} as kind, cast(${ledger.amount} as text) as amount,
+        ${ledger.request_id} as request, ${ledger.note} as note
+      from ${ledger} where ${eq(ledger.organization_id, organization)} and ${ledger.id} in (
+        select ${ledger.id} from ${ledger} where ${conditionOf(query)} order by ${ledger.id} desc limit ${limit + 1})),
+    newer as (select count(*) as entries, cast(coalesce(sum(amount), 0) as text) as amount from (${newer}) as entries)
+    select page.id, page.kind, page.amount, page.request, page.note,
+      cast(${organizations.balance} as text) as present, newer.entries as newer, newer.amount as "newerAmount"
+    from ${organizations} cross join newer left join page on true
+    where ${eq(organizations.id, organization)} order by page.id desc`
+}
+
+/** The time of an entry is that of its id. */
+function conditionOf({ organization, kind, since, until, after }: LedgerQuery): SQL | undefined {
+  return and(
+    eq(ledger.organization_id, organization),
+    after === undefined ? undefined : lt(ledger.id, after),
+    since === undefined ? undefined : gte(ledger.id, idAt(since)),
+    until === undefined ? undefined : lt(ledger.id, idAt(until)),
+    // Written out, because the index of the credits serves no parameter. SQLite uses it only to find the ids.
+    kind === undefined
+      ? undefined
+      : sql`${ledger.kind} = ${kind === 'credit' ? sql`'credit'` : sql`'charge'`}`,
+  )
+}
+
+/** Sorts before the ids of this time and after those of earlier ones. */
+function idAt(time: number): string {
+  const clamped = Math.min(Math.max(0, Math.floor(time)), latestTime)
+  return `led_${clamped.toString(16).padStart(12, '0')}`
+}
+
+/** The time of an id has 48 bits. */
+const latestTime = 2 ** 48 - 1
+
+function toEntry({ id, kind, amount, request, note }: EntryRow): readonly Omit<LedgerEntry, 'balance'>[] {
+  if (id === null || kind === null || amount === null) return []
+  return [{ id, createdAt: clampedTime(timeOf(id)), kind, amount: BigInt(amount), request, note }]
+}
+
+/** `balance` is the one after the first of the entries. */
+function withBalances(
+  entries: readonly Omit<LedgerEntry, 'balance'>[],
+  balance: Nanos | null,
+): readonly LedgerEntry[] {
+  let after = balance
+  return entries.map((entry) => {
+    const withBalance = { ...entry, balance: after }
+    if (after !== null) after -= entry.amount
+    return withBalance
+  })
+}
+
+function* readSum(organization: string): Script<LedgerSum> {
+  const [row] = yield* selectSum({ organization })
+  return {
+    entries: Number(row?.entries ?? 0),
+    sum: BigInt(row?.sum ?? 0),
+    balance: BigInt(row?.balance ?? 0),
+  }
+}
+
+const selectSum = statement((values: Parameters<{ organization: string }>) =>
+  select(
+    {
+      balance: sql<string>`cast(${organizations.balance} as text)`,
+      entries: sql<number>`count(${ledger.id})`,
+      sum: sql<string>`cast(coalesce(sum(${ledger.amount}), 0) as text)`,
+    },
+    sql`from ${organizations} left join ${ledger} on ${ledger.organization_id} = ${organizations.id}
+      where ${eq(organizations.id, values.organization)} group by ${organizations.id}`,
+  ),
+)
