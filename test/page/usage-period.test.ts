@@ -1,17 +1,5 @@
 import { expect, test } from 'bun:test'
-import { textCell } from '../../src/page/views/usage/csv.ts'
 import { readDays, spanOf } from '../../src/page/views/usage/period.ts'
-
-test.each([
-  ['plain', 'plain'],
-  ['a,b', '"a,b"'],
-  ['a "b"\nc', '"a ""b""\nc"'],
-  ['=1+1', "'=1+1"],
-  [' @SUM(A1)', "' @SUM(A1)"],
-  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
-])('the text %j is the cell %j', (text, cell) => {
-  expect(textCell(text)).toBe(cell)
-})
 
 test('days are a period if they exist, are in order and at most ten years', () => {
   expect(readDays('2026-11-01', '2026-11-01')).toEqual({ first: '2026-11-01', last: '2026-11-01' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { csvLine } from '../../src/lib/csv.ts'
 import { formatUsd } from '../../src/lib/usd.ts'
-import { textCell } from '../../src/page/views/usage/csv.ts'
 import { waitUntil } from '../support/billing-database.ts'
 import type { BillingScenario } from '../support/billing-scenario.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)(`a report of usage${browserNeeded}`, () => {
     expect(download.suggestedFilename()).toBe(`weir-usage-${first}-to-${last}.csv`)
     const [header = '', ...lines] = (await Bun.file(await download.path()).text()).trimEnd().split('\r\n')
     expect(header).toStartWith('start_time,end_time,model,error,num_model_requests,cost_usd,')
-    const cells = lines.map((line) => line.replace(textCell(formula), 'formula').split(','))
+    const cells = lines.map((line) => line.replace(csvLine([formula]), 'formula').split(','))
     expect(cells.every((row) => row.length === header.split(',').length)).toBe(true)
     expect(cells[0]?.slice(0, 2)).toEqual([`${first}T00:00:00Z`, `${dayAfter(first)}T00:00:00Z`])
     expect(cells.at(-1)?.[0]).toBe(`${last}T00:00:00Z`)

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type AllowanceChange, noLimits } from '../../domain/accounting/allowance.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { renderLimits } from '../../http/render-limits.ts'
+import { csvLine } from '../../lib/csv.ts'
 import type { AccountImport, ImportedKey, NewKey } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { findOrganization, listKeys } from '../accounts/find-account.ts'
@@ -152,12 +153,6 @@ function printCreated(
 
 const shownOnce =
   'The API keys are shown only once: give each client its own, because LiteLLM has only the hashes of the old ones.'
-
-function csvLine(values: readonly string[]): string {
-  return values
-    .map((value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
-    .join(',')
-}
 
 function planJson({ organization, projects, notImported }: Plan, applied: boolean, keys: readonly object[]) {
   return {

@@ -1,3 +1,4 @@
+import { csvLine } from '../../../lib/csv.ts'
 import { decimalText } from '../../components/format.ts'
 import { nameFields } from './groupings.ts'
 import { type CostsResult, groupKey, type Report, type UsageResult } from './report.ts'
@@ -46,11 +47,10 @@ export function csvOf(report: Report): string {
   const header = ['start_time', 'end_time', ...named, ...figures.map(([name]) => name)]
   const lines = rowsOf(report).map((row) => {
     const result = row.usage ?? row.costs
-    const values = named.map((name) => textCell(result?.[name] ?? ''))
-    const numbers = figures.map(([, valueOf]) => String(valueOf(row) ?? ''))
-    return [timeText(row.start), timeText(row.end), ...values, ...numbers]
+    const values = named.map((name) => result?.[name])
+    return [timeText(row.start), timeText(row.end), ...values, ...figures.map(([, valueOf]) => valueOf(row))]
   })
-  return [header, ...lines].map((cells) => `${cells.join()}\r\n`).join('')
+  return [header, ...lines].map((values) => `${csvLine(values)}\r\n`).join('')
 }
 
 function rowsOf({ by, groups: { usage, costs } }: Report): readonly Row[] {
@@ -68,10 +68,4 @@ function rowsOf({ by, groups: { usage, costs } }: Report): readonly Row[] {
 
 function timeText(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
-}
-
-/** A cell with a text from outside. An apostrophe keeps a spreadsheet from calculating what begins like a formula. */
-export function textCell(text: string): string {
-  const safe = /^\s*[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
