@@ -20,6 +20,8 @@ export type Description = {
   readonly reply: TSchema
   /** The media type of the reply, where it is not JSON. */
   readonly mediaType?: string
+  /** The route can reply with CSV, too. */
+  readonly csv?: boolean
   /** The event stream that the route can reply with. */
   readonly frames?: Frames
   /** The description of each path parameter by its name, in the order of the path. */
@@ -125,9 +127,10 @@ function queryParameter([name, field]: [string, TSchema]) {
 
 type Reply = NonNullable<DocumentDecoration['responses']>[string]
 
-function success({ reply, mediaType, frames }: Description): Reply {
+function success({ reply, mediaType, csv, frames }: Description): Reply {
   if (mediaType !== undefined) return { description: 'Success.', content: { [mediaType]: { schema: reply } } }
-  if (frames === undefined) return { description: 'Success.', content: jsonOf(reply) }
+  const asCsv = csv && { 'text/csv': { schema: Type.String() } }
+  if (frames === undefined) return { description: 'Success.', content: { ...jsonOf(reply), ...asCsv } }
   return {
     description: `The complete response, or an event stream that ends with ${frames.end}.`,
     content: { ...jsonOf(reply), 'text/event-stream': { schema: frames.schema } },

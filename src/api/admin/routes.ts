@@ -4,6 +4,7 @@ import { type AdminGuardDependencies, createAdminGuard } from './admin-guard.ts'
 import { auditAdminRoutes, type AuditRouteDependencies } from './audit-routes.ts'
 import { keyAdminRoutes } from './key-routes.ts'
 import { createKeyService } from './keys.ts'
+import { ledgerAdminRoutes, type LedgerRouteDependencies } from './ledger-routes.ts'
 import { organizationAdminRoutes } from './organization-routes.ts'
 import { createOrganizationService, type OrganizationServiceDependencies } from './organizations.ts'
 import { projectAdminRoutes } from './project-routes.ts'
@@ -15,6 +16,7 @@ import { webhookAdminRoutes, type WebhookRouteDependencies } from './webhook-rou
 /** The dependencies of the admin API. */
 export type AdminDependencies = AdminGuardDependencies &
   OrganizationServiceDependencies &
+  LedgerRouteDependencies &
   ProviderListDependencies &
   RequestRouteDependencies &
   WebhookRouteDependencies &
@@ -26,6 +28,7 @@ export function adminRoutes(parts: AdminDependencies) {
   return new Elysia({ name: 'admin' })
     .use(adminKeyRoutes(guard))
     .use(organizationAdminRoutes(guard, createOrganizationService(parts)))
+    .use(ledgerAdminRoutes(guard, parts))
     .use(keyAdminRoutes(guard, createKeyService(parts)))
     .use(projectAdminRoutes(guard, createProjectService(parts)))
     .use(providerAdminRoutes(guard, parts))

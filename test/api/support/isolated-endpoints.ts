@@ -176,6 +176,11 @@ function adminEndpoints(): readonly Endpoint[] {
     ['/admin/webhook_deliveries/{delivery}/retry', '{delivery}'],
   ] as const
   return [
+    {
+      path: '/admin/organizations/{organization}/ledger',
+      owns: false,
+      ask: ({ app }, id, headers) => app.request(`/admin/organizations/${id}/ledger`, { headers }),
+    },
     ...paths.map(([method, path, separator]): Endpoint => {
       const base = path.replace(/\/\{\w+\}/, '')
       return {

@@ -30,6 +30,7 @@ export const interfaceNow = {
   'DELETE /admin/organizations/{organization}': [200, 401, 403, 404, 500, 503],
   'POST /admin/organizations/{organization}/credit': [200, 400, 401, 403, 404, 408, 413, 415, 500, 503],
   'PATCH /admin/organizations/{organization}': [200, 400, 401, 403, 404, 408, 413, 415, 500, 503],
+  'GET /admin/organizations/{organization}/ledger': [200, 400, 401, 403, 404, 500, 503],
   'POST /admin/organizations/{organization}/release_held': [200, 400, 401, 403, 404, 500, 503],
   'GET /admin/projects': [200, 400, 401, 403, 404, 500, 503],
   'POST /admin/projects': [200, 400, 401, 403, 404, 408, 413, 415, 500, 503],
