@@ -1,15 +1,6 @@
 import type { ManagedStores } from '../storage/ports/storage.ts'
 import { invalidFlag } from './accounts/limit-flags.ts'
 import { UsageError } from './errors.ts'
-import { parsePointInTime, pointInTimeRule } from './point-in-time.ts'
-
-/** Reads the flag of a time; returns milliseconds since 1970. Throws `UsageError`. */
-export function readTime(command: string, flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const time = parsePointInTime(text, Date.now())
-  if (time === undefined) throw invalidFlag(command, flag, pointInTimeRule, text)
-  return time
-}
 
 /** Reads the flag of the most items to list. Throws `UsageError`. */
 export function readLimit(command: string, text = '50'): number {
@@ -26,9 +17,4 @@ export async function readOrganization(
   const found = await organizations.find(name)
   if (found !== undefined) return found.id
   throw new UsageError(`There is no organization “${name}”. To list them, run: weir orgs list`)
-}
-
-/** A time to the second, in UTC. */
-export function timeText(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`
 }

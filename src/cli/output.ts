@@ -69,6 +69,11 @@ export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2)
 }
 
+/** Formats a time to the second, in UTC. */
+export function timeText(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
 /** Without control characters, which a terminal would obey: clients choose the names of users and sessions. */
 function oneLine(cell: string): string {
   return cell

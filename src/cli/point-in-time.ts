@@ -1,4 +1,5 @@
 import { parseDuration } from '../config/units.ts'
+import { invalidFlag } from './accounts/limit-flags.ts'
 
 /** What `parsePointInTime` accepts, for help and errors. */
 export const pointInTimeRule = 'a duration such as 7d or 24h, today, yesterday, or a date such as 2026-11-22'
@@ -19,6 +20,14 @@ export function parsePointInTime(text: string, now: number): number | undefined 
   const spanMs = parseDuration(text)
   if (spanMs !== undefined) return spanMs > maxSpanMs ? undefined : now - spanMs
   return parseDate(text)
+}
+
+/** Reads the flag of a command; undefined if it is not set. Throws `UsageError`. */
+export function readPointInTime(command: string, flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const time = parsePointInTime(text, Date.now())
+  if (time === undefined) throw invalidFlag(command, flag, pointInTimeRule, text)
+  return time
 }
 
 function parseDate(text: string): number | undefined {

@@ -1,3 +1,4 @@
+import { type CsvValue, csvLine } from '../lib/csv.ts'
 import { formatDuration } from '../lib/time.ts'
 import { formatRoundedUsd, formatUsd } from '../lib/usd.ts'
 import type {
@@ -19,6 +20,38 @@ export function usageJson(query: UsageQuery, { groups, total }: UsageReport) {
     until: query.until === undefined ? null : new Date(query.until).toISOString(),
     groups: groups.map((group) => ({ ...groupJson(query.by, group), ...sumsJson(group) })),
     total: sumsJson(total),
+  }
+}
+
+/** Returns the groups of a usage report as CSV, with the names of the columns as `--json` has them. */
+export function usageCsv(by: readonly UsageGrouping[], { groups, total }: UsageReport): string {
+  const named = groupColumns(by)
+  const lines = groups.map((group) => {
+    const fields: Readonly<Record<string, CsvValue>> = groupJson(by, group)
+    return [...named.map((name) => fields[name]), ...Object.values(figures(group))]
+  })
+  return [[...named, ...Object.keys(figures(total))], ...lines].map(csvLine).join('\n')
+}
+
+function groupColumns(by: readonly UsageGrouping[]): readonly string[] {
+  const names = { project: 'project_name', key: 'name' } as const
+  const columns = by.map((grouping) => (grouping === 'org' ? 'organization' : grouping))
+  const added = (['project', 'key'] as const).filter((grouping) => by.includes(grouping))
+  return [...columns, ...added.map((grouping) => names[grouping])]
+}
+
+/** The sums of `--json`, without objects. */
+function figures(sums: UsageSums): Readonly<Record<string, CsvValue>> {
+  const { errors, latency_ms: latency, first_token_ms: firstToken, ...rest } = sumsJson(sums)
+  return {
+    ...rest,
+    errors_4xx: errors['4xx'],
+    errors_5xx: errors['5xx'],
+    errors_other: errors.other,
+    latency_ms_p50: latency.p50,
+    latency_ms_p95: latency.p95,
+    first_token_ms_p50: firstToken.p50,
+    first_token_ms_p95: firstToken.p95,
   }
 }
 

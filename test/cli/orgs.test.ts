@@ -168,7 +168,7 @@ test.each([
   {
     args: [],
     code: 2,
-    says: 'Missing subcommand for weir orgs. Available: create, list, show, set, rename, credit, delete.',
+    says: 'Missing subcommand for weir orgs. Available: create, list, show, set, rename, credit, ledger, delete.',
   },
   { args: ['crate', 'x'], code: 2, says: 'Did you mean create?' },
   { args: ['toString'], code: 2, says: 'Unknown subcommand “toString” for weir orgs.' },

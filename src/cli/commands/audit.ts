@@ -4,8 +4,9 @@ import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { readLimit, readOrganization, readTime, timeText } from '../list-flags.ts'
-import { type DetailRow, detailText, fittingTable, jsonText, table } from '../output.ts'
+import { readLimit, readOrganization } from '../list-flags.ts'
+import { type DetailRow, detailText, fittingTable, jsonText, table, timeText } from '../output.ts'
+import { readPointInTime } from '../point-in-time.ts'
 import { withReadableStorage } from '../storage.ts'
 
 const help = `Usage
@@ -61,8 +62,8 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
   if (after !== undefined && !auditIdPattern.test(after))
     throw invalidFlag('audit', 'after', 'the ID of an entry', after)
   const query = {
-    since: readTime('audit', 'since', flags.since),
-    until: readTime('audit', 'until', flags.until),
+    since: readPointInTime('audit', 'since', flags.since),
+    until: readPointInTime('audit', 'until', flags.until),
     actors: actor === undefined ? undefined : [actor],
     events: event === undefined ? undefined : [event],
     resources: resource === undefined ? undefined : [resource],

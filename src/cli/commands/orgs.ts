@@ -5,6 +5,7 @@ import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
 import { findOrganization, withBudget } from '../accounts/find-account.ts'
 import { assertChange, invalidFlag, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'
+import { ledger, ledgerFlagsHelp } from '../accounts/ledger.ts'
 import { organizationDetails, organizationJson, organizationTable } from '../accounts/organization-output.ts'
 import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
 import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
@@ -21,6 +22,8 @@ const usage = `Usage
   weir orgs rename NAME NEW      change the name of an organization; its API keys and data stay
   weir orgs credit NAME USD [--note TEXT]
                                  add USD to the balance; a negative amount subtracts
+  weir orgs ledger NAME [--since 7d] [--until TIME] [--kind KIND] [--limit N] [--sum] [--csv]
+                                 list what has changed the balance, the newest first
   weir orgs delete NAME --yes    delete an organization and all its data; requests with its API
                                  keys are rejected with 403
 
@@ -39,6 +42,8 @@ ${releaseHeldHelp}
 Flags of credit
   --note TEXT                    a note about the credit, such as an invoice number; default: none
 
+${ledgerFlagsHelp}
+
 Flags of delete
   --yes                          confirm the deletion
 
@@ -48,6 +53,7 @@ Examples
   weir orgs set acme --billing prepaid --requests-per-minute 600
   weir orgs set acme --budget 500 --budget-period month
   weir orgs rename acme 'Acme Inc'
+  weir orgs ledger acme --since 2026-11-01 --until 2026-12-01 --csv > november.csv
 
 ${commonFlagsHelp}`
 
@@ -55,7 +61,7 @@ ${commonFlagsHelp}`
 export const command: Command = {
   usage,
   run: (args, context) =>
-    runSubcommand('orgs', { create, list, show, set, rename, credit, delete: remove }, args, context),
+    runSubcommand('orgs', { create, list, show, set, rename, credit, ledger, delete: remove }, args, context),
 }
 
 async function create(args: readonly string[], context: CliContext): Promise<number> {

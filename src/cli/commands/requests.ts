@@ -11,8 +11,17 @@ import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { readLimit, readOrganization, readTime, timeText } from '../list-flags.ts'
-import { type DetailRow, detailText, fittingTable, jsonText, rightColumn, table } from '../output.ts'
+import { readLimit, readOrganization } from '../list-flags.ts'
+import {
+  type DetailRow,
+  detailText,
+  fittingTable,
+  jsonText,
+  rightColumn,
+  table,
+  timeText,
+} from '../output.ts'
+import { readPointInTime } from '../point-in-time.ts'
 import { withReadableStorage } from '../storage.ts'
 
 const help = `Usage
@@ -82,8 +91,8 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
   if (after !== undefined && !requestIdPattern.test(after))
     throw invalidFlag('requests', 'after', 'the ID of a request', after)
   const query = {
-    since: readTime('requests', 'since', since),
-    until: readTime('requests', 'until', until),
+    since: readPointInTime('requests', 'since', since),
+    until: readPointInTime('requests', 'until', until),
     after,
     limit: readLimit('requests', limit),
   }

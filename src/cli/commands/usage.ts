@@ -9,11 +9,11 @@ import { jsonText } from '../output.ts'
 import { parsePointInTime, pointInTimeRule } from '../point-in-time.ts'
 import type { AdminStorage } from '../../storage/open-database.ts'
 import { withReadableStorage } from '../storage.ts'
-import { usageJson, usageTable } from '../usage-output.ts'
+import { usageCsv, usageJson, usageTable } from '../usage-output.ts'
 import { wait } from '../../lib/time.ts'
 
 const help = `Usage
-  weir usage [--org NAME] [--by GROUPS] [--since 7d] [--until TIME] [filters] [--watch]
+  weir usage [--org NAME] [--by GROUPS] [--since 7d] [--until TIME] [filters] [--watch] [--csv]
 
 Reports requests, tokens and costs, also while a server is running. It changes nothing.
 Failed requests are included: 4XX are client errors, 5XX are errors of providers or of the gateway,
@@ -37,12 +37,14 @@ Flags
                  with --org or in the organization “default”, its name
   --watch        refresh the report every 2 seconds until Ctrl-C; needs a terminal, or --json,
                  which prints one JSON object per line
+  --csv          print CSV: a line for each group, with exact costs and without the total
 
 Examples
   weir usage --by day --since 30d
   weir usage --by org,model --since yesterday --until today
   weir usage --org acme --by key --since 2026-11-22 --json
   weir usage --org acme --project search --by user
+  weir usage --org acme --by user --since 2026-11-01 --csv > november.csv
   weir usage --watch
 
 ${commonFlagsHelp}`
@@ -53,19 +55,32 @@ export const command: Command = {
   async run(args, context) {
     const { flags } = parseFlags(args, {
       command: 'usage',
-      flags: { org: 'text', by: 'list', since: 'text', until: 'text', watch: 'switch', ...filterFlags },
+      flags: {
+        org: 'text',
+        by: 'list',
+        since: 'text',
+        until: 'text',
+        watch: 'switch',
+        csv: 'switch',
+        ...filterFlags,
+      },
     })
     const by = parseGroupings(flags.by ?? 'model')
     const readQuery = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
     readQuery()
     if (flags.watch && !flags.json && context.terminal === undefined)
       throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
+    if (flags.csv && (flags.json || flags.watch))
+      throw new UsageError(
+        '--csv cannot be combined with --json or --watch. For help, run: weir usage --help',
+      )
     return withReadableStorage(flags, context, async (storage) => {
       const filters = await readFilters(flags, storage)
       const query = () => ({ ...readQuery(), filters })
       if (flags.watch && flags.json)
         await watch(async () => JSON.stringify(await readUsageJson(storage, query())), context)
       else if (flags.watch) await watch(() => watchText(storage, query(), context), context, context.terminal)
+      else if (flags.csv) context.out(usageCsv(by, await operatorReport(query(), storage)))
       else if (flags.json) context.out(jsonText(await readUsageJson(storage, query())))
       else context.out(await readUsageTable(storage, query(), context))
       return 0

@@ -1,0 +1,127 @@
+import { entryCsvLine, entryIdPattern, ledgerCsvHeader, renderEntry } from '../../http/render-ledger.ts'
+import { formatUsd } from '../../lib/usd.ts'
+import type { AdminStorage } from '../../storage/open-database.ts'
+import {
+  entryKinds,
+  type LedgerEntry,
+  type LedgerQuery,
+  type LedgerSum,
+} from '../../storage/ports/ledger-entries.ts'
+import { type FlagValues, parseFlags } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { readLimit } from '../list-flags.ts'
+import { fittingTable, jsonText, rightColumn, timeText } from '../output.ts'
+import { readPointInTime } from '../point-in-time.ts'
+import { withReadableStorage } from '../storage.ts'
+import { findOrganization } from './find-account.ts'
+import { invalidFlag } from './limit-flags.ts'
+
+/** The lines of the help of `weir orgs` about the flags of its ledger. */
+export const ledgerFlagsHelp = `Flags of ledger
+  --kind KIND                    only credits (credit), or only the charges of requests (charge)
+  --since 7d, --until TIME       only entries since then, or before then: a duration before now, today,
+                                 yesterday, a date such as 2026-11-22, or a time such as 2026-11-22T08:00Z
+  --limit N                      the most entries to list, the newest first, up to 1000; default: 50, and
+                                 with --csv all
+  --after ID                     continue after this entry of an earlier list
+  --sum                          also add up all entries of the ledger, which are the balance
+  --csv                          print CSV, with exact amounts`
+
+const flagTypes = {
+  kind: 'text',
+  since: 'text',
+  until: 'text',
+  limit: 'text',
+  after: 'text',
+  sum: 'switch',
+  csv: 'switch',
+} as const
+
+type LedgerFlags = FlagValues<typeof flagTypes & { readonly json: 'switch' }>
+
+/** `weir orgs ledger`. */
+export async function ledger(args: readonly string[], context: CliContext): Promise<number> {
+  const { flags, operands } = parseFlags(args, {
+    command: 'orgs ledger',
+    flags: flagTypes,
+    operands: ['NAME'],
+  })
+  const [name = ''] = operands
+  const selected = readQuery(flags)
+  return withReadableStorage(flags, context, async (storage) => {
+    const { id } = await findOrganization(storage, name)
+    const query = { ...selected, organization: id }
+    if (flags.csv) await printCsv(storage, query, context)
+    else await printList(storage, query, flags, context)
+    return 0
+  })
+}
+
+function readQuery(flags: LedgerFlags): Omit<LedgerQuery, 'organization'> {
+  const { kind: kindText, limit, after, csv, json, sum } = flags
+  const kind = entryKinds.find((candidate) => candidate === kindText)
+  if (kindText !== undefined && kind === undefined)
+    throw invalidFlag('orgs', 'kind', entryKinds.join(' or '), kindText)
+  if (after !== undefined && !entryIdPattern.test(after))
+    throw invalidFlag('orgs', 'after', 'the ID of a ledger entry', after)
+  if (csv && (json || sum))
+    throw new UsageError('--csv cannot be combined with --json or --sum. For help, run: weir orgs --help')
+  return {
+    kind,
+    since: readPointInTime('orgs', 'since', flags.since),
+    until: readPointInTime('orgs', 'until', flags.until),
+    after,
+    limit: csv && limit === undefined ? Number.MAX_SAFE_INTEGER : readLimit('orgs', limit),
+  }
+}
+
+async function printCsv(storage: AdminStorage, query: LedgerQuery, { out, outputClosed }: CliContext) {
+  out(ledgerCsvHeader)
+  for await (const entries of storage.ledgerEntries.pieces(query)) {
+    if (outputClosed?.aborted) return
+    out(entries.map(entryCsvLine).join('\n'))
+  }
+}
+
+async function printList(
+  { ledgerEntries }: AdminStorage,
+  query: LedgerQuery,
+  { json, sum: withSum }: LedgerFlags,
+  { out, err, terminal }: CliContext,
+): Promise<void> {
+  const { items, hasMore, balance } = await ledgerEntries.page(query)
+  const sum = withSum ? await ledgerEntries.sum(query.organization) : undefined
+  const next = hasMore ? (items.at(-1)?.id ?? null) : null
+  if (json) {
+    const sums = { balance_usd: formatUsd(sum?.balance ?? balance), ...(sum && sumJson(sum)) }
+    return out(jsonText({ ...sums, data: items.map(renderEntry), next }))
+  }
+  out(items.length === 0 ? 'There are no such entries.' : entryTable(items, terminal?.size().columns))
+  if (sum !== undefined) out(sumText(sum))
+  if (next !== null) err(`There are more. To list them, add: --after ${next}`)
+}
+
+function sumJson({ sum, entries }: LedgerSum) {
+  return { sum_usd: formatUsd(sum), entries }
+}
+
+function sumText({ entries, sum, balance }: LedgerSum): string {
+  const count = `${entries.toLocaleString('en-US')} ${entries === 1 ? 'entry' : 'entries'}`
+  return `Sum of all ${count}: ${formatUsd(sum)} USD\nBalance: ${formatUsd(balance)} USD`
+}
+
+function entryTable(items: readonly LedgerEntry[], width?: number): string {
+  return fittingTable(
+    items,
+    [
+      { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
+      { title: 'KIND', value: ({ kind }) => kind },
+      rightColumn('AMOUNT USD', ({ amount }) => formatUsd(amount)),
+      rightColumn('BALANCE USD', ({ balance }) => (balance === null ? '-' : formatUsd(balance)), 2),
+      { title: 'REQUEST OR NOTE', value: ({ request, note }) => request ?? note ?? '' },
+      { title: 'ID', value: ({ id }) => id, dropOrder: 1 },
+    ],
+    width,
+  )
+}
