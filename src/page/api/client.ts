@@ -74,7 +74,8 @@ export async function readEvents(
   }
 }
 
-function withQuery(path: string, query: Query = {}): string {
+/** A path with a query. */
+export function withQuery(path: string, query: Query = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue

@@ -80,14 +80,19 @@ export function DownloadButton(props: {
 }) {
   const download = () => {
     const { name, text, type } = props.file()
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([text], { type }))
-    link.download = name
-    link.click()
-    // The download has begun with the click, and has the data.
-    URL.revokeObjectURL(link.href)
+    saveFile(name, new Blob([text], { type }))
   }
   return <Button label={props.label} icon="download" onClick={download} />
+}
+
+/** Saves data as a file of this name. */
+export function saveFile(name: string, data: Blob): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(data)
+  link.download = name
+  link.click()
+  // The download has begun with the click, and has the data.
+  URL.revokeObjectURL(link.href)
 }
 
 /** Code as it is, with a button that copies it. It can be scrolled with the keyboard. */

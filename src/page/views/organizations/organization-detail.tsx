@@ -84,6 +84,7 @@ function Account(props: { readonly organization: Organization; readonly onChange
             ['Billing', <OrganizationState of={organization} />],
             ['ID', <code>{id}</code>],
             ['Created', <Time at={created_at} />],
+            ['Changes of the balance', <a href={routeHash('organizations', [id, 'ledger'])}>Ledger</a>],
           ]}
         />
       </section>

@@ -8,6 +8,7 @@ import { Empty, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
 import { useAdminApi, useSession } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
+import { Ledger } from './ledger.tsx'
 import { type Organization, organizationColumns } from './organization.tsx'
 import { OrganizationDetail } from './organization-detail.tsx'
 import { CreateOrganization } from './organization-dialogs.tsx'
@@ -17,6 +18,7 @@ import { ProjectDetail } from './project-detail.tsx'
 export function Organizations({ path: [name, part, id], query }: PageRoute) {
   if (name !== undefined && part === 'projects' && id !== undefined)
     return <ProjectDetail key={id} organization={name} id={id} />
+  if (name !== undefined && part === 'ledger') return <Ledger key={name} organization={name} query={query} />
   if (name !== undefined) return <OrganizationDetail key={name} name={name} />
   return <OrganizationList search={query.get('q') ?? ''} />
 }
