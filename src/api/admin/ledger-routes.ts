@@ -14,14 +14,14 @@ import {
 import { stringEnum } from '../../http/schema.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import { entryKinds, type LedgerEntries, type LedgerQuery } from '../../storage/ports/ledger-entries.ts'
-import type { ManagedStores } from '../../storage/ports/storage.ts'
+import type { Managed } from '../../storage/ports/storage.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
 import { findOrganization } from './organizations.ts'
 
 /** The dependencies of the route of ledgers. */
 export type LedgerRouteDependencies = {
-  readonly managed: Pick<ManagedStores, 'organizations' | 'ledgerEntries'>
+  readonly managed: Pick<Managed, 'organizations' | 'ledgerEntries'>
 }
 
 const defaultLimit = 50

@@ -5,9 +5,6 @@ export const entryKinds = ['credit', 'charge'] as const
 
 export type EntryKind = (typeof entryKinds)[number]
 
-/** The kinds of entries. */
-export const entryKinds = ['credit', 'charge'] as const satisfies readonly EntryKind[]
-
 /** A page of the ledger of an organization, the newest entries first. Times are milliseconds since 1970. */
 export type LedgerQuery = {
   /** The id. */
