@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { timeOf } from '../../lib/id.ts'
 import { nextTurn } from '../../lib/time.ts'
 import type { Nanos } from '../../lib/usd.ts'
@@ -47,16 +47,19 @@ const pieceEntries = 1000
  * known: null is one that is not to be had.
  */
 function* readPage(query: LedgerQuery, maxNewer: number, known?: Nanos | null): Script<LedgerPage> {
-  const isWhole = query.kind === undefined
-  const readsNewer = isWhole && known === undefined
-  const rows = yield* execute(() => selectPage(query, readsNewer ? maxNewer + 1 : 0))
+  const start = query.kind === undefined ? known : null
+  const rows = yield* execute(() => selectPage(query, start === undefined ? maxNewer + 1 : 0))
   const [first] = rows
   const present = BigInt(first?.present ?? 0)
-  const isReached = Number(first?.newer ?? 0) <= maxNewer
-  const computed = isReached ? present - BigInt(first?.newerAmount ?? 0) : null
-  const balance = isWhole ? (known === undefined ? computed : known) : null
+  const balance = start === undefined ? balanceBefore(first, maxNewer) : start
   const items = withBalances(rows.slice(0, query.limit).flatMap(toEntry), balance)
   return { items, hasMore: rows.length > query.limit, balance: present }
+}
+
+/** The balance before the entries that are newer than the page. */
+function balanceBefore(row: EntryRow | undefined, maxNewer: number): Nanos | null {
+  if (row === undefined || Number(row.newer) > maxNewer) return null
+  return BigInt(row.present) - BigInt(row.newerAmount)
 }
 
 type EntryRow = {
@@ -76,9 +79,11 @@ type EntryRow = {
 /** One statement, so that the entries and the balance are those of one moment. */
 function selectPage(query: LedgerQuery, maxNewer: number): SQL<EntryRow> {
   const { organization, limit } = query
+  // By pairs, because PostgreSQL would read the newer entries of all organizations by their ids.
+  const key = sql`${ledger.organization_id}, ${ledger.id}`
   const newer = sql`select ${ledger.amount} as amount from ${ledger}
-    where ${eq(ledger.organization_id, organization)} and ${gt(ledger.id, sql`(select max(id) from page)`)}
-    limit ${maxNewer}`
+    where (${key}) > (${organization}, (select max(id) from page)) and (${key}) < (${organization}, ${afterAllIds})
+    order by ${key} limit ${maxNewer}`
   return sql`with page as (
       select ${ledger.id} as id, ${ledger.kind} as kind, cast(${ledger.amount} as text) as amount,
         ${ledger.request_id} as request, ${ledger.note} as note
@@ -104,6 +109,9 @@ function conditionOf({ organization, kind, since, until, after }: LedgerQuery): 
       : sql`${ledger.kind} = ${kind === 'credit' ? sql`'credit'` : sql`'charge'`}`,
   )
 }
+
+/** Sorts after the ids of all entries. */
+const afterAllIds = 'lee'
 
 /** Sorts before the ids of this time and after those of earlier ones. */
 function idAt(time: number): string {

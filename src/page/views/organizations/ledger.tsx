@@ -42,11 +42,6 @@ export function Ledger(props: { readonly organization: string; readonly query: U
   )
   const path = `${organizationPath(organization)}/ledger`
   const selected = listParameters({ period, filters: {} }, now)
-  const entries = usePages(
-    (after, signal) =>
-      admin.get<ListPage<Entry>>(path, { query: { ...selected, after, limit: 100 }, signal }),
-    [admin, path, period, now],
-  )
   const name = account.value?.name ?? organization
   return (
     <>
@@ -58,21 +53,38 @@ export function Ledger(props: { readonly organization: string; readonly query: U
       </ViewHeader>
       <div class="stack">
         <PeriodControls period={period} now={now} />
-        <PagedTable
-          label="Changes of the balance"
-          columns={columns}
-          pages={entries}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty title={`No change of the balance ${periodText(period)}`} text="Choose a longer period.">
-              {period !== '30d' && (
-                <Button label="Show the last 30 days" onClick={() => replaceQuery({ range: '30d' })} />
-              )}
-            </Empty>
-          }
-        />
+        <Entries path={path} query={selected} period={period} now={now} />
       </div>
     </>
+  )
+}
+
+function Entries(props: {
+  readonly path: string
+  readonly query: Query
+  readonly period: Period
+  readonly now: number
+}) {
+  const { path, query, period, now } = props
+  const admin = useAdminApi()
+  const entries = usePages(
+    (after, signal) => admin.get<ListPage<Entry>>(path, { query: { ...query, after, limit: 100 }, signal }),
+    [admin, path, period, now],
+  )
+  return (
+    <PagedTable
+      label="Changes of the balance"
+      columns={columns}
+      pages={entries}
+      rowKey={({ id }) => id}
+      empty={
+        <Empty title={`No change of the balance ${periodText(period)}`} text="Choose a longer period.">
+          {period !== '30d' && (
+            <Button label="Show the last 30 days" onClick={() => replaceQuery({ range: '30d' })} />
+          )}
+        </Empty>
+      }
+    />
   )
 }
 
