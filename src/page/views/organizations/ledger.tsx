@@ -12,7 +12,7 @@ import { useToast } from '../../components/toast.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
 import { replaceQuery, routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { listParameters, queryOf, readQuery } from '../requests/request.ts'
+import { listParameters, queryOf, readFilters } from '../filtered-period.ts'
 import { DayFields, RangeButtons } from '../usage/period-fields.tsx'
 import { type Period, periodText } from '../usage/period.ts'
 import { type Organization, organizationPath } from './organization.tsx'
@@ -33,7 +33,7 @@ export function Ledger(props: { readonly organization: string; readonly query: U
   const admin = useAdminApi()
   const { organization, query } = props
   const text = query.toString()
-  const { period } = useMemo(() => readQuery(query), [text])
+  const { period } = useMemo(() => readFilters(query, {}, '7d'), [text])
   // The pages of one list have the same times.
   const now = useMemo(() => Math.floor(Date.now() / 1000), [text])
   const account = useResource(
