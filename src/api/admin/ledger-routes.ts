@@ -49,7 +49,7 @@ const query = defineQuery({
   ),
   format: Type.Optional(
     stringEnum(['json', 'csv'], {
-      description: 'The format of the reply: `csv` is a file. By default as `Accept` says, else JSON.',
+      description: 'The format of the response: `csv` is a file. By default as `Accept` says, else JSON.',
     }),
   ),
 })
