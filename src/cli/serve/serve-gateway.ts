@@ -3,12 +3,18 @@ import type { LoadedSettings } from '../../config/load.ts'
 import { SettingsError } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
 import { configurationProblems, loadAllSettings } from '../../gateway/configuration.ts'
-import { databaseName, lockName } from '../../storage/database-location.ts'
+import type { Runtime } from '../../server/runtime.ts'
 import { parseBootstrapKey } from '../../storage/bootstrap-key.ts'
+import { databaseName, lockName } from '../../storage/database-location.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
+import { logTo, logWarnings } from '../log.ts'
+import { bannerFacts, startupText } from './banner.ts'
+import { listen } from './listen.ts'
 import { createServeOutput, type ServeInput } from './output.ts'
-import { serveSingle } from './serve-single.ts'
+import { reloadOnSignal } from './reload.ts'
+import { listenForStopSignals, logShutdown, shutDown } from './shutdown.ts'
+import { createRequestLines, fetchWhenStarted, startRuntime } from './start-runtime.ts'
 import { serveWithWorkers } from './workers/supervisor.ts'
 import { workerCount, workersProblem } from './workers/worker-count.ts'
 
@@ -56,4 +62,34 @@ function assertServable(
     throw new CommandError(
       `The data folder ${dataFolder} cannot be used: ${problem} Choose another folder with --data.`,
     )
+}
+
+/** Serves with this process alone, until a signal stops it. */
+async function serveSingle(input: ServeInput): Promise<void> {
+  const { loaded, load, flags, drainMs, output } = input
+  const { context } = output
+  const requestLines = createRequestLines(output, flags.json === true)
+  const log = logTo(context, flags.json, requestLines.notes)
+  logWarnings(loaded.warnings, log)
+  using stopSignals = listenForStopSignals(context)
+  const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
+  // Listen first: a start that cannot listen must not create or change a database.
+  const server = listen(fetchWhenStarted(starting), loaded.settings, log)
+  try {
+    const runtime = await startRuntime(loaded, context, log, requestLines)
+    try {
+      runtime.attachServer(server)
+      started(runtime)
+      const { firstKeys, configuration } = runtime
+      context.out(startupText({ facts: bannerFacts(configuration()), firstKeys, url: server.url }, input))
+      reloadOnSignal(runtime, load, context.environment, log)
+      await stopSignals.first
+      logShutdown(drainMs, log)
+      await shutDown(runtime, server, drainMs, stopSignals.second, log)
+    } finally {
+      await runtime.stop()
+    }
+  } finally {
+    await server.stop(true)
+  }
 }
