@@ -119,7 +119,6 @@ const OtherBlock = Type.Object({
 })
 
 const resultContent = Type.Union([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock, OtherBlock])
-export type ResultContent = Static<typeof resultContent>
 
 export type ToolResultBlock = Static<typeof ToolResultBlock>
 const ToolResultBlock = Type.Object({
