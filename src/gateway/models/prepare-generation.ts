@@ -3,9 +3,8 @@ import type { Generation } from '../../domain/generation/request.ts'
 import { enforceCapabilities, resolveFastMode } from './enforce-capabilities.ts'
 import type { Model } from './model.ts'
 import type { Models } from './models.ts'
-import { requireApi } from './require-api.ts'
+import { requireApi, requireModel } from './require-model.ts'
 import { requireBounds } from './request-bounds.ts'
-import { requireModel } from './require-model.ts'
 import { selectRoutes } from './serving-routes.ts'
 
 /** A request of an API in the vocabulary of the gateway. */

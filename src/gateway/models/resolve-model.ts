@@ -1,12 +1,16 @@
-import type { Route } from '../../config/model-details.ts'
+import type { ModelDetails, Route } from '../../config/model-details.ts'
 import { parseDuration } from '../../config/units.ts'
-import { toParameters } from '../../domain/generation/parameters.ts'
+import {
+  conversationApis,
+  type ModelApi,
+  parameters,
+  toParameters,
+} from '../../domain/generation/parameters.ts'
 import { withResponsesApi } from '../../providers/kinds/responses.ts'
-import type { Provider } from '../../providers/provider.ts'
+import type { Kind, Provider } from '../../providers/provider.ts'
 import { pricingAt } from './dated-prices.ts'
 import type { ConfiguredProviders, KnownModel, ModelsInput } from './model-sources.ts'
 import type { Model, ModelRoute } from './model.ts'
-import { protocolParameters, supportedApisOf } from './supported-apis.ts'
 
 /** Resolves the model as callers see it: its served routes, and whether it is enabled. */
 export function resolveModel(
@@ -97,4 +101,33 @@ function notChatReason(slug: string): string {
 function missingProviderReason([first]: readonly Route[]): string {
   if (!first) return 'It has no routes. Add routes to it in weir.yaml.'
   return `The provider ${first.provider} is not configured. Add it to providers in weir.yaml.`
+}
+
+/** The APIs of the model: those of the settings or the catalog, else conversations, and completions at an engine. */
+function supportedApisOf(
+  { supported_apis: configured }: ModelDetails,
+  routes: readonly ModelRoute[],
+): readonly ModelApi[] {
+  if (configured !== undefined) return [...new Set(configured)]
+  return routes.some(({ provider }) => isCompletionEngine(provider.kind))
+    ? [...conversationApis, 'completions']
+    : conversationApis
+}
+
+/** An engine that the operator runs serves completions of any model; other providers serve those of a few. */
+function isCompletionEngine(kind: Kind): boolean {
+  return 'protocol' in kind && kind.keyless === true && kind.operations?.completion !== undefined
+}
+
+/** The parameters that the protocol of a provider supports in the APIs of the model. */
+function protocolParameters(apis: readonly ModelApi[], kind: Kind | undefined): Iterable<string> {
+  if (kind === undefined) return isConversational(apis) ? parameters : []
+  if (!('protocol' in kind)) return kind.parameters
+  if (isConversational(apis)) return kind.protocol.parameters
+  const operation = apis.includes('completions') ? 'completion' : 'embedding'
+  return kind.operations?.[operation]?.protocol.parameters ?? []
+}
+
+function isConversational(apis: readonly ModelApi[]): boolean {
+  return conversationApis.some((api) => apis.includes(api))
 }

@@ -4,7 +4,7 @@ import { tokenIdsNotSupported, unsupportedParameter } from '../../lib/errors/err
 import type { Kind, KindOperation, RemoteKind } from '../../providers/provider.ts'
 import type { CapabilityOptions } from './enforce-capabilities.ts'
 import type { Model, ModelRoute } from './model.ts'
-import { unofferedOperation } from './require-api.ts'
+import { unofferedOperation } from './require-model.ts'
 
 /** A request, and its model with the routes that can serve it. */
 type ServedGeneration = { readonly model: Model; readonly generation: Generation }
