@@ -9,7 +9,7 @@ import { CommandError, UsageError } from '../errors.ts'
 import { problemsOfYaml, settingsYaml } from '../import/settings-yaml.ts'
 import { importConfig, type ImportedConfig, isLitellmConfig } from '../import/import-config.ts'
 import { importKeys } from '../import/import-keys.ts'
-import { countText, reportNotes } from '../import/report.ts'
+import { countText, reportNotes } from '../import/source.ts'
 import { readYamlFile } from '../import/source-file.ts'
 import { jsonText } from '../output.ts'
 

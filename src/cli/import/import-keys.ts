@@ -12,7 +12,7 @@ import { CommandError } from '../errors.ts'
 import { type Column, fittingTable, jsonText, rightColumn } from '../output.ts'
 import { withExistingStorage, withReadableStorage } from '../storage.ts'
 import { entriesOf, type ImportedAccounts, readAccounts } from './key-list.ts'
-import { countText, reportNotes } from './report.ts'
+import { countText, reportNotes } from './source.ts'
 import { readJsonFile } from './source-file.ts'
 
 /** The flags of the import of keys. */

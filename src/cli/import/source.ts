@@ -1,6 +1,7 @@
 import { problemPath } from '../../config/problem.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { shortText } from '../../lib/text.ts'
+import type { CliContext } from '../context.ts'
 
 /** The sections of the source, besides the models. */
 export type Sections = {
@@ -132,4 +133,14 @@ const secondsPerDay = 86_400
 /** A name of the source for a message or a comment: short and in one line. */
 export function quoted(text: string): string {
   return `“${shortText(text, 80)}”`
+}
+
+/** Prints what was not imported on standard error, a line each. */
+export function reportNotes(notes: readonly NotImported[], context: CliContext): void {
+  for (const { path, reason } of notes) context.err(`${shortText(path, 200)}: ${reason}`)
+}
+
+/** Formats a number of things: `1 model`, `2 models`. */
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
