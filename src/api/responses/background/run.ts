@@ -14,8 +14,7 @@ import type { Ledger } from '../../../storage/ports/ledger.ts'
 import type { Peers } from '../../../storage/ports/peers.ts'
 import type { Responses } from '../../../storage/ports/responses.ts'
 import type { RunStore } from '../../../storage/ports/run-store.ts'
-import type { LiveResponse } from '../live/live-response.ts'
-import type { LiveResponses } from '../live/live-responses.ts'
+import type { LiveResponse, LiveResponses } from '../live/live-response.ts'
 import type { ToolOptions } from '../request/tools.ts'
 
 /** A background run, from the moment when its response is stored as queued. */

@@ -6,8 +6,7 @@ import type { Responses } from '../../../storage/ports/responses.ts'
 import { maxPieces, type RunProgress, type RunStore } from '../../../storage/ports/run-store.ts'
 import { decodeEvents, readEvents } from '../events/event-log.ts'
 import { toRunEnd } from '../events/run-event.ts'
-import type { LiveResponse } from './live-response.ts'
-import type { LiveResponses } from './live-responses.ts'
+import type { LiveResponse, LiveResponses } from './live-response.ts'
 import { type ReplayOptions, type ResponseEventStream, streamLive } from './replay.ts'
 
 /**
