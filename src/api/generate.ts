@@ -56,7 +56,7 @@ export async function startGeneration(
 export function generate(
   { model, generation, warnings }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
-  { organization, limits, admission, headers, signal, onWaiting }: RequestContext,
+  { organization, limits, admission, body, headers, signal, onWaiting }: RequestContext,
   gateway: Gateway,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<GenerationStream> {
@@ -73,6 +73,7 @@ export function generate(
       generation,
       stream,
       warnings,
+      content: metadata.contentLog && body,
       firstTokenTimeoutMs: firstTokenTimeoutOf(headers),
       onSettled,
       onWaiting,

@@ -12,6 +12,7 @@ export const defaultSettings = {
   breaker: { failures: 5, cooldown: '30s' },
   limits: { requests_per_minute: 6000, tokens_per_minute: 20_000_000, concurrent_requests: 10_000 },
   unsupported_parameters: 'reject',
+  retention: { content_log: '7d' },
   background: { concurrency: 64, max_queued: 1000 },
   compatibility: {
     open_responses: false,
@@ -74,6 +75,7 @@ function toRetention({ retention }: SettingsFile): Settings['retention'] {
     completions: parseDuration(retention?.completions ?? ''),
     responses: parseDuration(retention?.responses ?? ''),
     usage: parseDuration(retention?.usage ?? ''),
+    contentLog: millisecondsOf(retention?.content_log ?? defaultSettings.retention.content_log),
   }
 }
 

@@ -18,6 +18,10 @@ const Retention = group('When stored data is deleted.', {
   completions: kept('stored chat completions'),
   responses: kept('stored responses'),
   usage: kept('the usage records of `weir usage`'),
+  content_log: duration(
+    'How long the content of requests is kept, of API keys with a content log; at most as long as their usage records.',
+    '24h',
+  ),
 })
 
 const Background = group('Responses with `background: true`.', {
@@ -175,6 +179,7 @@ export type Settings = {
     readonly completions?: number
     readonly responses?: number
     readonly usage?: number
+    readonly contentLog: number
   }
   /** The maximum of concurrent background runs, and of queued ones per organization. */
   readonly background: { readonly concurrency: number; readonly maxQueued: number }

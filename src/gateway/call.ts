@@ -10,6 +10,7 @@ import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
 import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf } from './billing/outcome.ts'
+import { ContentRecorder } from './content-log.ts'
 import type { CallObserver, GatewayDependencies } from './gateway-dependencies.ts'
 import type { GenerateRequest } from './generate-request.ts'
 import { withInlineImages } from './images/remote-image.ts'
@@ -27,14 +28,12 @@ const defaultUsageTimeoutMs = 5000
 
 const noWarnings: readonly string[] = []
 
-/**
- * One request to a model, from its admission to its settlement. It is metered while it runs and settled
- * exactly once, however it ends; it is aborted when its caller leaves.
- */
+/** A request to a model, from its admission to its settlement, which happens once; aborted when its caller leaves. */
 export class Call {
   readonly request: GenerateRequest
   readonly meter: Meter
   readonly observer: CallObserver | undefined
+  readonly content: ContentRecorder | undefined
   /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
   /** Its index among the open calls. */
@@ -57,12 +56,13 @@ export class Call {
   #usageTimer: Timer | undefined
 
   constructor(request: GenerateRequest, dependencies: CallDependencies) {
-    const { metadata, reserved, signal } = request
+    const { metadata, reserved, signal, content } = request
     this.request = request
     this.#dependencies = dependencies
     // Before the meter, so that the times of the meter end before those of the observer.
     this.observer = dependencies.observer?.call(metadata, reserved !== undefined)
     this.meter = new Meter(request)
+    if (content) this.content = new ContentRecorder(content, this)
     this.#slot = reserved
     this.generation = request.generation
     dependencies.calls.add(this)
@@ -97,6 +97,11 @@ export class Call {
 
   /** Acquires memory that the call holds until it ends; throws the 503. */
   readonly acquireMemory = (bytes: number): void => this.#slot?.memory.acquire(bytes)
+
+  /** The same; returns false where they do not fit. */
+  tryAcquireMemory(bytes: number): boolean {
+    return this.#slot?.memory.tryAcquire(bytes) === true
+  }
 
   /** Keeps a slot of a provider until the attempt has failed or the call ends. */
   holdProviderSlot(release: () => void): void {
@@ -211,9 +216,10 @@ export class Call {
     this.observer?.callEnded(outcome)
     // Once its last attempt has ended.
     const details = requestDetails(error, this.observer?.attempts, this.#allWarnings())
+    const content = meter.route() && this.content?.print(error)
     this.#slot?.release((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const settle = request.reserved ? billing.settleEventually : billing.settle
-    const recorded = details === undefined ? outcome : { ...outcome, details }
+    const recorded = details || content ? { ...outcome, details, content } : outcome
     return settle(request.metadata, recorded, request.onSettled?.(error, this.usage()))
   }
 

@@ -47,6 +47,8 @@ export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
   /** The warnings that were known before, to be recorded. */
   readonly warnings?: readonly string[]
+  /** The body of the request, if its content is kept; a key without a content log has none here. */
+  readonly content?: object | undefined
   /** Milliseconds until a route must have sent the first token of a stream, as the caller wants it. */
   readonly firstTokenTimeoutMs?: number | undefined
   /**

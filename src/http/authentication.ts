@@ -18,7 +18,7 @@ import type { KeyDirectory, KnownKey } from '../storage/ports/accounts.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'
 
 /** The organization and the key that a request authenticates as, and what limits it. */
-export type Caller = Pick<KnownKey, 'hasCredit'> & {
+export type Caller = Pick<KnownKey, 'hasCredit' | 'contentLog'> & {
   readonly organization: Organization
   readonly keyId: string
   readonly keyName: string
@@ -120,7 +120,7 @@ const callers = new WeakMap<KnownKey, Caller>()
 function callerOf(key: KnownKey, organization: Organization): Caller {
   const known = callers.get(key)
   if (known !== undefined) return known
-  const { publicId, name: keyName, project, hasCredit, permissions } = key
+  const { publicId, name: keyName, project, hasCredit, permissions, contentLog } = key
   const caller = {
     organization,
     keyId: publicId,
@@ -129,6 +129,7 @@ function callerOf(key: KnownKey, organization: Organization): Caller {
     project: project && { id: project.id, name: project.name },
     limits: callerLimits(key, organization),
     permissions,
+    contentLog,
   }
   callers.set(key, caller)
   return caller

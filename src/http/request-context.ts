@@ -10,13 +10,16 @@ import { type Api, type RequestMetadata, storedTrace } from '../domain/accountin
 import { type AttributionLabels, attributionOf } from './attribution.ts'
 import type { TraceContext } from './schema.ts'
 
-/** The context of a request beside its body: who sent it, its admission, and a signal that the client has left. */
+/** The context of a request: who sent it, its body for a content log, its admission, and a signal that the client has left. */
 export type RequestContext = {
   readonly requestId: string
   readonly organization: Organization
   readonly keyId: string
   readonly project: { readonly id: string } | null
   readonly limits: CallerLimits
+  readonly contentLog: boolean
+  /** Absent where nothing is generated. */
+  readonly body?: object
   readonly admission: Admission
   /** The headers of the request. */
   readonly headers: Headers
@@ -61,6 +64,7 @@ export function requestMetadata(
     tags,
     // The body was parsed from JSON.
     trace: labels.trace == null ? undefined : storedTrace(labels.trace as Json),
+    contentLog: context.contentLog || undefined,
   }
 }
 

@@ -8,6 +8,7 @@ export type Retention = {
   readonly completions?: number | undefined
   readonly responses?: number | undefined
   readonly usage?: number | undefined
+  readonly contentLog?: number | undefined
 }
 
 /** A small step of cleaning, which delays requests no longer than one of their own writes. */
@@ -122,6 +123,7 @@ function sweepSteps(
     { name: 'provider state', run: () => states.deleteExpired() },
     { name: 'completions', run: () => expireAfter(retention().completions, completions.expire) },
     { name: 'responses', run: () => expireAfter(retention().responses, responses.expire) },
+    { name: 'content log', run: () => expireAfter(retention().contentLog, usage.expireContent) },
     { name: 'usage', run: () => expireAfter(retention().usage, usage.expire) },
     { name: 'webhooks', run: managed.webhooks.expire },
     { name: 'expiring keys', run: async () => (alerts().keys ? managed.webhooks.reportExpiringKeys() : 0) },

@@ -29,7 +29,8 @@ export function textCompletionRoutes(guard: Guard, service: TextCompletionServic
     async ({ readBody, watchKey, caller, admission, request, set }) => {
       const body = await readBody(request, completionRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
-      const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
+      const { headers, signal } = request
+      const context = { requestId, ...caller, body, admission, headers, signal }
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
         const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })

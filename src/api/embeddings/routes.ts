@@ -27,7 +27,8 @@ export function embeddingRoutes(guard: Guard, service: EmbeddingService) {
     async ({ readBody, caller, admission, request, set }) => {
       const body = await readBody(request, embeddingRequest, { admission, caller })
       const requestId = String(set.headers['x-request-id'])
-      const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
+      const { headers, signal } = request
+      const context = { requestId, ...caller, body, admission, headers, signal }
       // The call releases the memory at its end, and the reply still needs it.
       admission.memory.retain()
       try {

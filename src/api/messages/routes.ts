@@ -77,7 +77,14 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
       async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, messageRequest, { admission, caller })
         const requestId = String(set.headers['x-request-id'])
-        const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
+        const context = {
+          requestId,
+          ...caller,
+          body,
+          admission,
+          headers: request.headers,
+          signal: request.signal,
+        }
         const headers = headersOf(request)
         if (body.stream) {
           const failed = (error: unknown) => errorFrame(error, log, requestId)

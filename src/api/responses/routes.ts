@@ -98,7 +98,8 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
       async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
         const requestId = String(set.headers['x-request-id'])
-        const context = { requestId, ...caller, admission, headers: request.headers, signal: request.signal }
+        const { headers, signal } = request
+        const context = { requestId, ...caller, body, admission, headers, signal }
         if (body.background && !body.stream) return service.queue(body, context)
         if (body.stream) {
           const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })

@@ -30,6 +30,8 @@ export type RequestMetadata = {
   readonly session?: string | undefined
   readonly tags?: readonly string[] | undefined
   readonly trace?: Json
+  /** The content of the request is kept: its key has a content log. */
+  readonly contentLog?: true | undefined
 }
 
 /** Parses stored metadata; undefined if it is damaged, or belongs to another request or organization. */
@@ -98,6 +100,8 @@ export type Outcome = {
    */
   readonly costUnknown?: true
   readonly details?: RequestDetails | undefined
+  /** What the request asked and what was answered, as JSON; absent unless it is to be kept. Only the content log has it. */
+  readonly content?: string | undefined
 }
 
 /** Details of a request that failed, was tried several times or has warnings. They never quote the prompt. */

@@ -101,6 +101,7 @@ export class MeteredStream implements GenerationStream {
     if (this.#call.cancelReason()) return this.#drain()
     this.#logprobsLength += logprobsLength(batch)
     requireBounded(meter.outputLength(), this.#logprobsLength, this.provider)
+    this.#call.content?.add(batch)
     const saved = this.#states.save(request.metadata.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
     if (pending) meter.readerPaused()
@@ -120,6 +121,7 @@ export class MeteredStream implements GenerationStream {
     }
     restart.discard()
     meter.restart()
+    this.#call.content?.restart()
     this.#logprobsLength = 0
     return true
   }

@@ -50,7 +50,8 @@ export function createSettlementRetries(
   }
 
   return {
-    add: (request, outcome) => add({ request, outcome }),
+    // Thousands of them would fill the memory: what is retried is recorded without its content.
+    add: (request, { content: _, ...outcome }) => add({ request, outcome }),
     close() {
       closed = true
       clearTimeout(timer)

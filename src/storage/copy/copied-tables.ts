@@ -12,7 +12,7 @@ import {
 } from '../schema/organizations.ts'
 import * as postgres from '../schema/postgres.ts'
 import { completions, provider_state, response_log, responses, runs } from '../schema/stored.ts'
-import { usage } from '../schema/usage.ts'
+import { content_log, usage } from '../schema/usage.ts'
 import { webhook_deliveries, webhook_events } from '../schema/webhooks.ts'
 
 /** The columns that only one of the databases has: they are computed from the columns that are copied. */
@@ -48,6 +48,7 @@ export const copiedTables: readonly CopiedTable[] = [
   copied(reservations, postgres.reservations, ['request_id']),
   copied(ledger, postgres.ledger, ['organization_id', 'id']),
   copied(usage, postgres.usage, ['created_at', 'id']),
+  copied(content_log, postgres.content_log, ['created_at', 'request_id']),
   copied(completions, postgres.completions, ['sequence', 'id']),
   copied(responses, postgres.responses, ['id']),
   copied(response_log, postgres.response_log, ['response_id', 'position']),

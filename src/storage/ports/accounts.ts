@@ -108,6 +108,8 @@ export type KeyRecord = {
   readonly permissions: readonly KeyPermission[]
   readonly tags: readonly string[]
   readonly note: string | null
+  /** Whether the content of its requests is kept in the content log. */
+  readonly contentLog: boolean
   readonly last4: string
   readonly createdAt: number
   readonly expiresAt: number | null
@@ -128,6 +130,8 @@ export type KeyChange = AllowanceChange & {
   readonly permissions?: readonly KeyPermission[]
   readonly tags?: readonly string[]
   readonly note?: string | null
+  /** The keys that it has created follow. Only the operator changes it. */
+  readonly contentLog?: boolean
 }
 
 export type KeyInput = KeyChange & {
@@ -217,6 +221,7 @@ export type KnownKey = {
   /** The key that created it, whose limits are also those of this one, but for its budget. */
   readonly parent: KnownParent | null
   readonly permissions: readonly KeyPermission[]
+  readonly contentLog: boolean
   /** Whether the balance of the organization is above zero. */
   readonly hasCredit: boolean
 }

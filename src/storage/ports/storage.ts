@@ -119,6 +119,8 @@ export type ManagedStores = {
 export type UsageUpkeep = {
   /** Deletes some of the rows that were created before this time, and resolves with their number: 0 if none are left. */
   expire(before: number): Promise<number>
+  /** Does the same with the content of requests. No usage row is deleted before it. */
+  expireContent(before: number): Promise<number>
   /** Adds some rows to the totals that reports read; resolves with 0 if no more are due. */
   rollUp(): Promise<number>
 }

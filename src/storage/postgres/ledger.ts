@@ -22,7 +22,7 @@ import { toSettlement, toUsageRow } from './settlement.ts'
 import { noAnswer, type Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
 import { createScriptRunner } from './run-script.ts'
-import { toWriteRows } from './writes.ts'
+import { contentRows, toWriteRows } from './writes.ts'
 
 /** The ledger in the PostgreSQL database; `alerts` are the events for webhooks. */
 export function createLedger(database: Database, alerts: CurrentAlerts = () => noAlerts): Ledger {
@@ -105,7 +105,10 @@ function createSettleNow(writer: Database['writer'], alerts: CurrentAlerts): Set
     const costs = { reserved, budgeted, costUnknown: outcome.costUnknown ?? false }
     const job = { kind: 'settle', id, organization, ...costs, usage: toUsageRow(request, outcome) } as const
     const rules = alerts()
-    const rows = toWriteRows(id, writes, rules.responses)
+    const rows = {
+      ...toWriteRows(id, writes, rules.responses),
+      contents: contentRows(request, outcome),
+    }
     const entry = timeSortedId('led_')
     return toSettlement(await writer.write({ ...job, entry, rows, alerts: rules }))
   }

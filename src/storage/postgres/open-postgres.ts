@@ -81,7 +81,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
 
 function createUpkeep(database: Database, runner: ScriptRunner): Storage['usage'] {
   const rollUp = rollUpWithBlocks(createRollup(database), runner)
-  return { expire: createUsageExpiry(runner, subtractDeleted), rollUp }
+  return { ...createUsageExpiry(runner, subtractDeleted), rollUp }
 }
 
 function startPeers(

@@ -1,3 +1,4 @@
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { printJson } from '../../lib/json/printed.ts'
 import { termsOf } from '../common/completion-terms.ts'
@@ -6,6 +7,7 @@ import type { NewResponse } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
 import * as postgres from '../schema/postgres.ts'
 import type { completions, responses, runs } from '../schema/stored.ts'
+import type { content_log } from '../schema/usage.ts'
 import { runEventOf } from '../scripts/webhook-events.ts'
 import { termsArray } from './completion-search.ts'
 import { serverTime } from './connection/connections.ts'
@@ -16,6 +18,7 @@ export type WriteRows = {
   readonly completions: readonly CompletionRow[]
   readonly responses: readonly ResponseRow[]
   readonly ends: readonly EndRow[]
+  readonly contents: readonly ContentRow[]
 }
 
 /** Serializes the writes of a job with this id. With `runEvents`, the end of a background run is an event for webhooks. */
@@ -24,6 +27,7 @@ export function toWriteRows(job: string, writes: readonly Write[], runEvents = f
     completions: [] as CompletionRow[],
     responses: [] as ResponseRow[],
     ends: [] as EndRow[],
+    contents: [] as ContentRow[],
   }
   for (const write of writes)
     switch (write.kind) {
@@ -40,11 +44,12 @@ export function toWriteRows(job: string, writes: readonly Write[], runEvents = f
 }
 
 /** Returns the characters of the texts of a job that may be large. */
-export function sizeOf({ completions, responses, ends }: WriteRows): number {
+export function sizeOf({ completions, responses, ends, contents }: WriteRows): number {
   const texts = [
     ...completions.flatMap(({ completion, messages }) => [completion, messages]),
     ...responses.flatMap(({ log, input }) => [log, input]),
     ...ends.map(({ log }) => log),
+    ...contents.map(({ content }) => content),
   ]
   return texts.reduce<number>((sum, text) => sum + String(text).length, 0)
 }
@@ -57,11 +62,35 @@ export function writeParts(parameters: Parameters, jobs: readonly WriteRows[]): 
   const completions = jobs.flatMap((job) => job.completions)
   const responses = jobs.flatMap((job) => job.responses)
   const ends = jobs.flatMap((job) => job.ends)
+  const contents = jobs.flatMap((job) => job.contents)
   return [
     ...(completions.length > 0 ? [insertCompletions(parameters, completions)] : []),
     ...(responses.length > 0 ? insertResponses(parameters, responses) : []),
     ...(ends.length > 0 ? finishResponses(parameters, ends) : []),
+    ...(contents.length > 0 ? [insertContents(parameters, contents)] : []),
   ]
+}
+
+const contentColumns = columnTypesOf<keyof typeof content_log.$inferSelect>(postgres.content_log)
+const contentTypes = { ...contentColumns, job: 'text' }
+
+type ContentRow = Readonly<Record<keyof typeof contentTypes, string | number>>
+
+/** Returns the content of a request as rows of its settlement. */
+export function contentRows(
+  { id, createdAt, organization }: RequestMetadata,
+  { content }: Outcome,
+): readonly ContentRow[] {
+  if (content === undefined) return []
+  return [{ job: id, created_at: createdAt, request_id: id, organization_id: organization, content }]
+}
+
+function insertContents(parameters: Parameters, rows: readonly ContentRow[]): string {
+  const columns = Object.keys(contentColumns)
+  const selected = columns.map((column) => `input.${column}`).join()
+  return `kept_contents AS (
+    INSERT INTO content_log (${columns.join()})
+    SELECT ${selected} FROM ${parameters.table('input', contentTypes, rows)} ${ofRecorded})`
 }
 
 const completionColumns = columnTypesOf<keyof typeof completions.$inferSelect>(postgres.completions)

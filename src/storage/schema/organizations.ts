@@ -92,6 +92,8 @@ export const api_keys = sqliteTable(
     permissions: text().notNull().default('[]'),
     tags: text().notNull().default('[]'),
     note: text(),
+    /** Whether the content of its requests is kept in `content_log`. */
+    content_log: integer({ mode: 'boolean' }).notNull().default(false),
     /** The `expires_at` for which there is a webhook event. */
     expiry_notified: integer(),
   },

@@ -83,6 +83,8 @@ const { id: responseId } = getTableColumns(responses) as unknown as Readonly<Rec
 
 export const usage = toPostgres(recorded.usage, { columns: { status: integer().notNull() } })
 
+export const content_log = toPostgres(recorded.content_log, { keyName: 'content_log_key' })
+
 const count = () => number().notNull().default(0)
 
 /** Totals: for the times, milliseconds, and at the same place the number of successful requests that took them. */

@@ -83,6 +83,23 @@ const totalsColumns = () => ({
   first_tokens: text().notNull(),
 })
 
+/** What requests asked and what was answered, of keys for which an operator has switched it on. */
+export const content_log = sqliteTable(
+  'content_log',
+  {
+    /** Those of the usage row. */
+    created_at: integer().notNull(),
+    request_id: text().notNull(),
+    organization_id: ownerId(),
+    /** JSON, see `ContentRecorder`. */
+    content: text().notNull(),
+  },
+  ({ created_at, request_id, organization_id }) => [
+    primaryKey({ columns: [created_at, request_id] }),
+    index('content_log_of_organization').on(organization_id, request_id),
+  ],
+)
+
 /**
  * The sums of `usage` by hour and by day of UTC, so that a report does not read a row for each request. They cover the
  * rows that were created before `usage_rollup.until`; reports add the others from `usage` itself.

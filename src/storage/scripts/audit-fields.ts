@@ -17,7 +17,7 @@ export function projectValues({ name, limits, deletedAt }: ProjectRecord): Audit
 
 /** The fields of an API key that are changed; none of them is part of its secret. */
 export function keyValues(key: KeyRecord): AuditFields {
-  const { name, project, parent, permissions, tags, note, limits } = key
+  const { name, project, parent, permissions, tags, note, contentLog, limits } = key
   return {
     name,
     project: project?.id ?? null,
@@ -25,6 +25,7 @@ export function keyValues(key: KeyRecord): AuditFields {
     permissions,
     tags,
     note,
+    content_log: contentLog,
     ...limitValues(limits),
     expires_at: dateOrNull(key.expiresAt),
     revoked_at: dateOrNull(key.revokedAt),

@@ -89,6 +89,7 @@ const noProperties = {
   permissions: [],
   tags: [],
   note: null,
+  contentLog: false,
 } as const
 
 type Properties = Pick<KeyRecord, Exclude<keyof typeof noProperties, 'project'>> & {
@@ -103,6 +104,7 @@ type PropertyRow = AllowanceRow & {
   readonly permissions: string
   readonly tags: string
   readonly note: string | null
+  readonly contentLog: boolean
 }
 
 /** Returns the columns after a change; throws an error for the operator if it is not valid. */
@@ -121,6 +123,7 @@ function* changedProperties(
     permissions: JSON.stringify(change.permissions ?? current.permissions),
     tags: JSON.stringify(change.tags ?? current.tags),
     note: change.note === undefined ? current.note : change.note,
+    contentLog: change.contentLog ?? current.contentLog,
   }
 }
 
@@ -156,6 +159,7 @@ function propertyAssignments(values: Parameters<PropertyRow>) {
     permissions: values.permissions,
     tags: values.tags,
     note: values.note,
+    content_log: values.contentLog,
   }
 }
 
@@ -166,6 +170,7 @@ function* changeKey(id: string, change: KeyChange, by: Change): Script<KeyRecord
   if (changesBudget(change)) assertOwnBudget(key)
   const properties = yield* changedProperties({ id: key.organizationId }, key, change)
   yield* updateKey({ id, ...properties })
+  if (change.contentLog !== undefined) yield* updateMinted({ parent: id, contentLog: change.contentLog })
   const changed = yield* keyWithId(id)
   yield* recordKey('api_key.updated', changed, keyValues(key), by)
   return changed
@@ -177,6 +182,11 @@ function changesBudget({ budget, budgetPeriod }: KeyChange): boolean {
 
 const updateKey = statement((values: Parameters<PropertyRow & { id: string }>) =>
   update(api_keys, propertyAssignments(values), sql`where ${eq(api_keys.public_id, values.id)}`),
+)
+
+/** The requests of the keys that a key has created are its own. */
+const updateMinted = statement((values: Parameters<{ parent: string; contentLog: boolean }>) =>
+  update(api_keys, { content_log: values.contentLog }, sql`where ${eq(api_keys.parent_id, values.parent)}`),
 )
 
 /** Revokes a key and those that it has created; one that is revoked stays so since then. */
@@ -210,8 +220,8 @@ export function* rotateKey(id: string, grace: number, by: Change): Script<NewKey
   yield* lockKey({ id })
   const old = yield* keyWithId(id)
   const organization = ownerOfActive(old, now)
-  const { name, limits, permissions, tags, note, project } = old
-  const properties = { name, ...limits, permissions, tags, note, project: project?.id ?? null }
+  const { name, limits, permissions, tags, note, contentLog, project } = old
+  const properties = { name, ...limits, permissions, tags, note, contentLog, project: project?.id ?? null }
   const input = { ...properties, organization, expiresAt: renewedExpiry(old, now) }
   const replacement = yield* addKey(input, now, { limitsId: old.limitsId })
   const until = old.expiresAt === null ? now + grace : Math.min(now + grace, old.expiresAt)
@@ -220,7 +230,8 @@ export function* rotateKey(id: string, grace: number, by: Change): Script<NewKey
   return replacement
 }
 
-const lockKey = statement((values: Parameters<{ id: string }>, { forUpdate }) =>
+/** Part of a transaction: keeps others from changing a key until its end. */
+export const lockKey = statement((values: Parameters<{ id: string }>, { forUpdate }) =>
   select(
     { id: api_keys.public_id },
     sql`from ${api_keys} where ${eq(api_keys.public_id, values.id)} ${forUpdate}`,

@@ -55,6 +55,7 @@ export function* findKnownKey(publicId: string): Script<KnownKey | undefined> {
     project: row.projectId === null ? null : yield* findProject(row.projectId),
     parent: row.parentId === null ? null : yield* findParent(row.parentId),
     permissions: textsOf(row.permissions) as readonly KeyPermission[],
+    contentLog: Boolean(row.contentLog),
     hasCredit: (owner?.balance ?? 0) > 0,
   }
 }
@@ -77,6 +78,7 @@ const selectKey = statement((values: Parameters<{ id: string }>) =>
       parentId: api_keys.parent_id,
       limitsId: api_keys.limits_id,
       permissions: api_keys.permissions,
+      contentLog: api_keys.content_log,
     },
     sql`from ${api_keys} where ${api_keys.public_id} = ${values.id}`,
   ),

@@ -16,7 +16,7 @@ import { type Parameters, type Script, type ScriptRunner, statement } from '../s
 import type { Change } from './audit.ts'
 import { budgetUse, lockBudgets } from './budgets.ts'
 import { keyWithId } from './key-records.ts'
-import { createKey } from './keys.ts'
+import { createKey, lockKey } from './keys.ts'
 import { exists } from './organizations.ts'
 
 /** What keys that other keys have created leave. `now` returns milliseconds since 1970. */
@@ -35,6 +35,8 @@ export function createAllocationReturns(
 /** Creates a key out of the budget of another one; throws an error for the operator if that is too low. */
 export function* mintKey(parentId: string, input: MintInput, by: Change): Script<NewKey> {
   const { now } = by
+  // The content log of the other key must not change meanwhile: this one has the same.
+  yield* lockKey({ id: parentId })
   yield* lockBudgets((yield* keyWithId(parentId)).organizationId)
   const parent = yield* keyWithId(parentId)
   assertMayMint(parent)
@@ -43,7 +45,8 @@ export function* mintKey(parentId: string, input: MintInput, by: Change): Script
   const [open] = yield* countOpen({ parent: parentId, now })
   if ((open?.keys ?? 0) >= maxOpen) throw tooManyMinted(parentId, maxOpen)
   const project = parent.project?.id ?? null
-  const minted = yield* createKey({ ...input, organization, project }, by, { parent: parentId })
+  const { contentLog } = parent
+  const minted = yield* createKey({ ...input, organization, project, contentLog }, by, { parent: parentId })
   const from = yield* allocate(parent, input.budget, now)
   if (from !== undefined) yield* setAllocated({ id: minted.record.id, start: from.start })
   return minted

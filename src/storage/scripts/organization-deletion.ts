@@ -2,7 +2,7 @@ import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
 import { oneStep, stepRows } from '../common/store-limits.ts'
 import { budgets, ledger, organizations, projects } from '../schema/organizations.ts'
 import { provider_state, response_log, responses } from '../schema/stored.ts'
-import { usage_totals } from '../schema/usage.ts'
+import { content_log, usage_totals } from '../schema/usage.ts'
 import { webhook_events } from '../schema/webhooks.ts'
 import { bare, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
@@ -83,6 +83,7 @@ type DeleteSome = (organization: string) => Script<number>
 export const indexedRows: readonly DeleteSome[] = [
   deleteCompletionsOf,
   deleteResponsesOf,
+  deleteById(content_log, content_log.request_id, sql`octet_length(${content_log.content})`),
   deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
   deleteTotalsOf,
   deleteBudgetsOf,

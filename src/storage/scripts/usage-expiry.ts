@@ -3,21 +3,27 @@ import { oneStep, stepRows } from '../common/store-limits.ts'
 import type { UsageUpkeep } from '../ports/storage.ts'
 import { usage, usage_blocks } from '../schema/usage.ts'
 import { select } from '../sql.ts'
+import { expireContent } from './content-log.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 
 /** Part of a transaction that has the totals locked: subtracts the rows up to this one, which are about to be deleted. */
 export type SubtractDeleted = (lastCreatedAt: number, lastId: string) => Script<void>
 
-/** Creates `UsageUpkeep.expire`. */
+/** Creates the part of `UsageUpkeep` that deletes. */
 export function createUsageExpiry(
   { transact }: ScriptRunner,
   subtractDeleted: SubtractDeleted,
-): UsageUpkeep['expire'] {
-  return (before) => transact(() => expireUsage(before, subtractDeleted))
+): Pick<UsageUpkeep, 'expire' | 'expireContent'> {
+  return {
+    expire: (before) => transact(() => expireUsage(before, subtractDeleted)),
+    expireContent: (before) => transact(() => expireContent(before)),
+  }
 }
 
-/** Deletes some of the usage rows that were created before a time, and returns their number. */
+/** Deletes some of the usage rows that were created before a time, once their content is deleted, and returns a number of rows. */
 export function* expireUsage(before: number, subtractDeleted: SubtractDeleted): Script<number> {
+  const contents = yield* expireContent(before)
+  if (contents > 0) return contents
   const expired = oneStep(yield* selectOldest({ before }))
   const last = expired.at(-1)
   if (last === undefined) return 0

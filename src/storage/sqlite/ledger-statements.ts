@@ -6,6 +6,7 @@ import { clampToColumn } from '../common/store-limits.ts'
 import type { Settlement } from '../ports/ledger.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { usage } from '../schema/usage.ts'
+import { insertContent } from '../scripts/content-log.ts'
 import { bare, insertInto } from '../sql.ts'
 import { type UsageColumn, usageRow } from '../usage/usage-row.ts'
 import type { WriteAlerts } from './alerts.ts'
@@ -115,7 +116,7 @@ function prepareCharge({ sqlite }: Database, now: () => number) {
   }
 }
 
-/** Part of a transaction: inserts the row of a request; false if it has one already, or its organization is deleted. */
+/** Part of a transaction: inserts the row of a request, and its content; false if it has one already, or its organization is deleted. */
 export function prepareUsageInsert(
   database: Database,
 ): (request: RequestMetadata, outcome: Outcome) => boolean {
@@ -134,9 +135,12 @@ export function prepareUsageInsert(
       select 1 from ${organizations} where ${organizations.id} = ${owner} and ${organizations.deletion} is null)
       on conflict do nothing`),
   )
+  const keepContent = ({ id, createdAt, organization }: RequestMetadata, content: string) =>
+    database.run(insertContent({ id, createdAt, organization, content }))
   return (request, outcome) => {
     const isNew = insert.run(...values.map((value) => value(request, outcome))).changes > 0
     if (isNew) totals.inserted(request)
+    if (isNew && outcome.content !== undefined) keepContent(request, outcome.content)
     return isNew
   }
 }

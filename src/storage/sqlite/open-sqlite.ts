@@ -51,7 +51,7 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
     usage: {
-      expire: createUsageExpiry(runner, prepareTotalsUpkeep(database).subtractDeleted),
+      ...createUsageExpiry(runner, prepareTotalsUpkeep(database).subtractDeleted),
       rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
     },
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),

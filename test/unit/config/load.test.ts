@@ -17,7 +17,7 @@ test('without a file and without variables the defaults apply', () => {
       breaker: { failures: 5, cooldown: 30_000 },
       limits: { requestsPerMinute: 6000, tokensPerMinute: 20_000_000, concurrentRequests: 10_000 },
       unsupportedParameters: 'reject',
-      retention: {},
+      retention: { contentLog: 604_800_000 },
       background: { concurrency: 64, maxQueued: 1000 },
       compatibility: {
         openResponses: false,
@@ -69,7 +69,12 @@ alerts: { low_balance: 2.5 }
     breaker: { failures: 1, cooldown: 90_000 },
     limits: { requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3 },
     unsupportedParameters: 'drop',
-    retention: { completions: 2_592_000_000, responses: 43_200_000, usage: 7_776_000_000 },
+    retention: {
+      completions: 2_592_000_000,
+      responses: 43_200_000,
+      usage: 7_776_000_000,
+      contentLog: 604_800_000,
+    },
     background: { concurrency: 4, maxQueued: 20 },
     compatibility: { openResponses: true, functionTools: false, toolCallFragments: true, logprobs: true },
     log: 'requests',

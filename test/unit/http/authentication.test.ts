@@ -19,6 +19,7 @@ const valid: KnownKey = {
   project: null,
   parent: null,
   permissions: [],
+  contentLog: false,
   hasCredit: true,
 }
 

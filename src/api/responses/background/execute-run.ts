@@ -152,6 +152,7 @@ async function toGenerateRequest(
     reserved: slot,
     model,
     generation,
+    content: metadata.contentLog && { ...request, input: conversation.input },
     stream: true,
     signal,
   }

@@ -15,6 +15,7 @@ import adminPermissions from '../../../../drizzle/postgres/0013_admin_key_permis
 import usageSums from '../../../../drizzle/postgres/0014_usage_sums.sql' with { type: 'text' }
 import audit from '../../../../drizzle/postgres/0015_audit.sql' with { type: 'text' }
 import ledgerByOrganization from '../../../../drizzle/postgres/0016_ledger_by_organization.sql' with { type: 'text' }
+import contentLog from '../../../../drizzle/postgres/0017_content_log.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -38,6 +39,7 @@ export const migrations: readonly string[] = [
   usageSums,
   audit,
   ledgerByOrganization,
+  contentLog,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -22,6 +22,7 @@ import adminPermissions from '../../../../drizzle/0017_admin_key_permissions.sql
 import usageSums from '../../../../drizzle/0018_usage_sums.sql' with { type: 'text' }
 import audit from '../../../../drizzle/0019_audit.sql' with { type: 'text' }
 import ledgerByOrganization from '../../../../drizzle/0020_ledger_by_organization.sql' with { type: 'text' }
+import contentLog from '../../../../drizzle/0021_content_log.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -48,6 +49,7 @@ export const migrations: readonly string[] = [
   usageSums,
   audit,
   ledgerByOrganization,
+  contentLog,
 ]
 
 /**

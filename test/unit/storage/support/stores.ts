@@ -148,7 +148,7 @@ export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<Te
     runs: createRunStore(database, writer),
     otherRuns: () => createRunStore(database, writer),
     usage: {
-      expire: createUsageExpiry(runner, subtractDeleted),
+      ...createUsageExpiry(runner, subtractDeleted),
       rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
@@ -207,7 +207,7 @@ export async function openPostgresStore({
     otherRuns: () => createPostgresRuns(query, database.transact),
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
-      expire: createUsageExpiry(runner, subtractDeleted),
+      ...createUsageExpiry(runner, subtractDeleted),
       rollUp: rollUpWithBlocks(postgresRollup.createRollup(database), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
