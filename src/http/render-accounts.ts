@@ -43,6 +43,7 @@ export function renderKey(key: KeyRecord, state: BudgetState | undefined) {
     permissions,
     tags,
     note,
+    content_log: key.contentLog,
     last4,
     created_at: new Date(key.createdAt).toISOString(),
     expires_at: dateOrNull(key.expiresAt),

@@ -159,7 +159,7 @@ function itemRoutes(guard: AdminGuard, service: KeyService) {
 }
 
 function toChange(body: ReturnType<typeof keyUpdate.read>): KeyChange {
-  const { name, project, permissions, tags, note } = body
+  const { name, project, permissions, tags, note, content_log } = body
   return {
     ...toAllowanceChange(body),
     name: name ?? undefined,
@@ -168,6 +168,7 @@ function toChange(body: ReturnType<typeof keyUpdate.read>): KeyChange {
     permissions,
     tags,
     note,
+    contentLog: content_log,
   }
 }
 

@@ -28,6 +28,12 @@ const properties = {
   note: nullish(storableText({ maxLength: 1000 }), {
     description: 'A note about the API key. At most 1000 characters.',
   }),
+  content_log: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the content of its requests is kept: what they ask, and what is answered. The API keys that it has created follow. `false` by default.',
+    }),
+  ),
 }
 
 /** The body of a new key. */
@@ -79,6 +85,7 @@ const keyProperties = {
   }),
   tags: Type.Array(Type.String(), { description: 'Its labels.' }),
   note: orNull('A note.'),
+  content_log: Type.Boolean({ description: 'Whether the content of its requests is kept.' }),
   last4: text('The last four characters of the API key.'),
   created_at: text('When it was created, in ISO 8601.'),
   expires_at: orNull('When it expires; null for never.'),

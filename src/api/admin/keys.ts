@@ -86,7 +86,7 @@ async function findKey(keys: Pick<KeyQueries, 'find'>, id: string): Promise<KeyR
 
 /** The key and the properties that a change of it names, for the log. */
 function loggedKey({ id, organization }: KeyRecord, change: KeyChange) {
-  const { name, project, expiresAt, permissions, tags, note, ...limits } = change
+  const { name, project, expiresAt, permissions, tags, note, contentLog, ...limits } = change
   return {
     key: id,
     organization,
@@ -96,6 +96,7 @@ function loggedKey({ id, organization }: KeyRecord, change: KeyChange) {
     permissions: permissions?.join(' '),
     tags: tags?.join(' '),
     note,
+    content_log: contentLog,
     ...loggedLimits(limits),
   }
 }

@@ -79,6 +79,10 @@ const OwnOrganization = Type.Object(
       description:
         'What the API key may do beside sending requests: manage its organization, or create keys out of its own budget.',
     }),
+    content_log: Type.Boolean({
+      description:
+        'Whether the operator keeps the content of the requests of the API key: what they ask, and what is answered.',
+    }),
     created_at: text('When the organization was created, in ISO 8601.'),
   },
   {
@@ -114,6 +118,7 @@ const OwnOrganization = Type.Object(
         project: { id: 'proj_0199f2d5c1e07a3c', name: 'research' },
         models: null,
         permissions: [],
+        content_log: false,
         created_at: '2026-03-14T09:26:53.589Z',
       },
     ],
@@ -156,6 +161,7 @@ export function ownOrganizationRoutes(guard: Guard, parts: OwnOrganizationDepend
         project: caller.project,
         models: lists ? allowedModels(models(), lists).enabled.map(({ slug }) => slug) : null,
         permissions: caller.permissions,
+        content_log: caller.contentLog,
         created_at: new Date(account.createdAt).toISOString(),
       }
     },

@@ -19,6 +19,7 @@ export const keyFlags = {
   permissions: 'text',
   tags: 'text',
   note: 'text',
+  'content-log': 'text',
   ...limitFlags,
 } as const
 
@@ -30,6 +31,7 @@ export function readKeyFlags(flags: FlagValues<typeof keyFlags>, now: number): O
     permissions: readPermissions(flags.permissions),
     tags: readTags(flags.tags),
     note: readNote(flags.note),
+    contentLog: readContentLog(flags['content-log']),
     ...readLimits(flags, 'key'),
   }
 }
@@ -63,6 +65,12 @@ function readNote(text: string | undefined): string | null | undefined {
     `a text of at most ${maxNoteLength} characters`,
     shortText(text, maxTagLength),
   )
+}
+
+function readContentLog(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined
+  if (text !== 'on' && text !== 'off') throw invalidFlag('keys', 'content-log', 'on or off', text)
+  return text === 'on'
 }
 
 function readPermissions(text: string | undefined): readonly KeyPermission[] | undefined {

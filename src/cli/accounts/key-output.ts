@@ -38,6 +38,7 @@ export function keyDetails({ account, state, lastUsedAt }: KeyDetails, now: numb
     ['Permissions', account.permissions.join(', ') || 'none'],
     ['Tags', account.tags.join(', ') || 'none'],
     ['Note', account.note ?? undefined],
+    ['Content log', account.contentLog ? 'on: the content of requests is kept' : 'off'],
     ['Created', timeCell(account.createdAt)],
     ['Last used', usedCell(lastUsedAt)],
     ['Created by', account.parent ?? undefined],

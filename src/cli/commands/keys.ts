@@ -55,6 +55,9 @@ ${limitFlagsHelp('key')}
                                  “mint” creates API keys out of its own budget; default: none
   --tags LIST                    tags, separated by commas; or none
   --note TEXT                    a note; or none
+  --content-log on               keep what its requests ask and what is answered, for as long as the
+                                 setting retention.content_log says; default: off. The API keys
+                                 that it has created follow.
 
 Flags of set
 ${releaseHeldHelp}

@@ -129,6 +129,7 @@ function render(record: KeyRecord) {
     expires_at: secondsOrNull(expiresAt),
     last_used_at: null,
     redacted_value: redacted(record),
+    content_log: record.contentLog,
     owner: {
       type: 'service_account',
       object: 'organization.service_account',

@@ -50,6 +50,7 @@ const properties = {
   ...limitProperties(noOwnLimit),
   tags: Type.Array(Type.String(), { description: 'Its labels.' }),
   note: orNull('A note.'),
+  content_log: Type.Boolean({ description: 'Whether the operator keeps the content of its requests.' }),
   created_at: text('When it was created, in ISO 8601.'),
   expires_at: orNull('When it expires.'),
   revoked_at: orNull('When it was revoked; null if it is not.'),

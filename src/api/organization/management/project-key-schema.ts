@@ -59,6 +59,7 @@ export const openaiKeyProperties = {
   expires_at: secondsOrNull('When it expires; null for never.'),
   last_used_at: Type.Null({ description: 'Always null.' }),
   redacted_value: text('The API key without its secret.'),
+  content_log: Type.Boolean({ description: 'Whether the operator keeps the content of its requests.' }),
 }
 
 /** The key itself as its owner: Weir has no users. */

@@ -17,6 +17,7 @@ export function renderProjectKey({ account, state }: WithBudget<KeyRecord>, now:
     expires_at: secondsOrNull(expiresAt),
     last_used_at: null,
     redacted_value: redacted(account),
+    content_log: account.contentLog,
     owner: { type: 'service_account', service_account: owner },
     owner_project_access: isActive ? 'active' : 'inactive',
     ...renderLimits(limits, state),

@@ -63,6 +63,7 @@ function factsOf(key: ApiKey): readonly LabelledFact[] {
     ['Expires', expires_at === null ? <span class="quiet">never</span> : <Time at={expires_at} />],
     ['Permissions', <Badges texts={permissions} />],
     ['Tags', <Badges texts={tags} />],
+    ['Content log', key.content_log ? 'on: the content of requests is kept' : 'off'],
     ...(parent === null ? [] : [['Created by the key', <KeyLink id={parent} />] as const]),
     ...(replaced_by === null ? [] : [['Replaced by', <KeyLink id={replaced_by} />] as const]),
   ]

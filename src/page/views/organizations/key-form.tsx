@@ -100,6 +100,7 @@ type KeyDraft = {
   readonly tags: string
   readonly note: string
   readonly permissions: readonly KeyPermission[]
+  readonly contentLog: boolean
 }
 
 /** The fields of a new key, or of one that is edited. */
@@ -112,6 +113,7 @@ function useKeyForm(edited?: ApiKey, project = '') {
     tags: edited?.tags.join(', ') ?? '',
     note: edited?.note ?? '',
     permissions: edited?.permissions ?? [],
+    contentLog: edited?.content_log ?? false,
   })
   const expiry = expiryFields(draft.expiry)
   return {
@@ -133,6 +135,7 @@ function useKeyForm(edited?: ApiKey, project = '') {
           .filter(Boolean),
         note: draft.note.trim() || null,
         permissions: draft.permissions,
+        content_log: draft.contentLog,
       },
   }
 }
@@ -160,6 +163,11 @@ function KeyFields({ form, organization }: { readonly form: KeyForm; readonly or
       />
       <TextArea label="Note" value={draft.note} onInput={(note) => set({ note })} />
       <PermissionFields permissions={draft.permissions} onChange={(permissions) => set({ permissions })} />
+      <Checkbox
+        label="Content log: keep what its requests ask, and what is answered"
+        checked={draft.contentLog}
+        onChange={(contentLog) => set({ contentLog })}
+      />
     </>
   )
 }

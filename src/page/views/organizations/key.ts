@@ -14,6 +14,7 @@ export type ApiKey = Limits & {
   readonly permissions: readonly KeyPermission[]
   readonly tags: readonly string[]
   readonly note: string | null
+  readonly content_log: boolean
   readonly last4: string
   readonly created_at: string
   readonly expires_at: string | null
