@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { AttemptDetails, RequestDetails } from '../domain/accounting/request-metadata.ts'
-import { type Json, parseJson } from '../lib/json/json.ts'
+import { fieldsOf, type Json, parseJson } from '../lib/json/json.ts'
 import { formatUsd } from '../lib/usd.ts'
 import type { FinishedRequest } from '../storage/ports/requests.ts'
 
@@ -51,6 +51,12 @@ export function renderRequest(request: FinishedRequest) {
   }
 }
 
+/** Returns the content of a request as the admin API returns it, and the command line prints it with `--json`. */
+export function renderContent(json: string | undefined) {
+  const { request = null, response = null, error = null } = fieldsOf(parseJson(json ?? ''))
+  return { kept: json !== undefined, request, response, error }
+}
+
 function storedJson(text: string | null): Json {
   return text === null ? null : ((parseJson(text) ?? null) as Json)
 }
@@ -90,6 +96,42 @@ const Attempt = Type.Object(
     message: Type.Optional(Type.String({ description: 'The error message, with quoted text removed.' })),
   },
   { title: 'RequestAttempt' },
+)
+
+const AnsweredChoice = Type.Object(
+  {
+    text: text('The text.'),
+    reasoning: text('The text of the reasoning, as far as the provider has sent it.'),
+    tool_calls: Type.Array(
+      Type.Object({ id: Type.String(), name: Type.String(), arguments: Type.String() }),
+      {
+        description: 'The complete tool calls.',
+      },
+    ),
+    finish_reason: textOrNull('Why it ended; null if it did not.'),
+  },
+  { title: 'AnsweredChoice' },
+)
+
+/** The content of a finished request. */
+export const RequestContent = Type.Object(
+  {
+    object: Type.Literal('request.content', { description: 'The type of the object.' }),
+    id: text('The ID of the request.'),
+    kept: Type.Boolean({
+      description:
+        'Whether there is content: the content log of the API key was on, a provider was sent the request, and it is not deleted yet.',
+    }),
+    request: Type.Union([Type.Object({}), Type.Null()], {
+      description:
+        'The body of the request. Files are replaced by their type and size, and what exceeds the limit by what is missing.',
+    }),
+    response: Type.Union([Type.Array(AnsweredChoice), Type.Null()], {
+      description: 'The choices of the answer; null if there was none.',
+    }),
+    error: textOrNull('The error message that the client received, which may quote the prompt.'),
+  },
+  { title: 'RequestContent' },
 )
 
 /** A finished request. */

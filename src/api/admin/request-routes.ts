@@ -6,7 +6,9 @@ import { eventStream } from '../../http/event-stream.ts'
 import { invalidCursor, listSchema } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import {
+  renderContent,
   renderRequest,
+  RequestContent,
   requestIdPattern,
   RequestObject,
   statusFilterPattern,
@@ -93,6 +95,18 @@ const findDetail = describe({
   errors: [404, ...adminErrors],
 })
 
+const contentDetail = describe({
+  tag: 'Admin',
+  id: 'getRequestContent',
+  summary: 'Get the content of a finished request',
+  description:
+    'Returns what a finished request asked and what was answered, if the content log of its API key was on. Requires an admin ' +
+    'key with the permission `content`.',
+  path: { request: 'The ID of a request.' },
+  reply: RequestContent,
+  errors: [404, ...adminErrors],
+})
+
 /** The routes of requests, finished and live. */
 export function requestAdminRoutes(guard: AdminGuard, parts: RequestRouteDependencies) {
   return new Elysia({ name: 'admin-requests' })
@@ -105,6 +119,16 @@ export function requestAdminRoutes(guard: AdminGuard, parts: RequestRouteDepende
     .get('/admin/requests/:request', ({ params }) => findRequest(params.request, parts.managed), {
       detail: findDetail,
     })
+    .get(
+      '/admin/requests/:request/content',
+      async ({ params, request }) => {
+        await parts.adminAccess.require(request.headers, 'content')
+        const { id } = await findRequest(params.request, parts.managed)
+        const content = renderContent(await parts.managed.requests.findContent(id))
+        return { object: 'request.content' as const, id, ...content }
+      },
+      { detail: contentDetail },
+    )
 }
 
 function wantsEvents({ headers }: Request): boolean {

@@ -1,5 +1,9 @@
-import { renderRequest, requestIdPattern, statusFilterPattern } from '../../http/render-request.ts'
-import { formatDuration } from '../../lib/time.ts'
+import {
+  renderContent,
+  renderRequest,
+  requestIdPattern,
+  statusFilterPattern,
+} from '../../http/render-request.ts'
 import { formatRoundedUsd } from '../../lib/usd.ts'
 import type {
   FinishedRequest,
@@ -12,21 +16,14 @@ import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit, readOrganization } from '../list-flags.ts'
-import {
-  type DetailRow,
-  detailText,
-  fittingTable,
-  jsonText,
-  rightColumn,
-  table,
-  timeText,
-} from '../output.ts'
+import { fittingTable, jsonText, rightColumn, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
+import { contentText, durationText, requestText } from '../request-output.ts'
 import { withReadableStorage } from '../storage.ts'
 
 const help = `Usage
   weir requests [--status 502] [--since yesterday] [FILTERS]    list finished requests, the newest first
-  weir requests show ID                                         show one with its attempts and its error
+  weir requests show ID [--content]                             show one with its attempts and its error
 
 Lists what happened to each request to a model, also while a server is running; it changes nothing.
 Prompts and responses are not part of it, and quoted text is removed from error messages.
@@ -52,6 +49,10 @@ Flags
   --until TIME     only requests before then, in the same forms
   --limit N        the most requests to list, up to 1000; default: 50
   --after ID       continue after this request of an earlier list
+
+Flags of show
+  --content        also show what the request asked and what was answered, if the content log of its
+                   API key was on
 
 Examples
   weir requests --status 502 --since yesterday
@@ -146,70 +147,16 @@ function requestTable(items: readonly FinishedRequest[], width?: number): string
 }
 
 async function show(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'requests show', flags: {}, operands: ['ID'] })
+  const signature = { command: 'requests show', flags: { content: 'switch' }, operands: ['ID'] } as const
+  const { flags, operands } = parseFlags(args, signature)
   const [id = ''] = operands
   return withReadableStorage(flags, context, async ({ requests }) => {
     const request = requestIdPattern.test(id) ? await requests.find(id) : undefined
     if (request === undefined)
       throw new UsageError('There is no request with this ID. To list requests, run: weir requests')
-    context.out(flags.json ? jsonText(renderRequest(request)) : requestText(request))
+    const content = flags.content ? renderContent(await requests.findContent(id)) : undefined
+    if (flags.json) context.out(jsonText({ ...renderRequest(request), ...(content && { content }) }))
+    else context.out(requestText(request) + (content ? `\n\n${contentText(content)}` : ''))
     return 0
   })
-}
-
-function requestText(request: FinishedRequest): string {
-  const { createdAt, cost, provider, upstreamModel } = request
-  const { message, param, attempts, warnings } = renderRequest(request)
-  const rows: readonly DetailRow[] = [
-    ['ID', request.id],
-    ['Time', timeText(createdAt)],
-    ['Status', String(request.status)],
-    ['Error', request.error ?? undefined],
-    ['Message', textOrNone(message)],
-    ['Parameter', textOrNone(param)],
-    ['Organization', request.organization],
-    ['Project', request.project === null ? undefined : (request.projectName ?? request.project)],
-    ['API key', request.keyName === null ? request.key : `${request.keyName} (${request.key})`],
-    ['User', request.user ?? undefined],
-    ['Session', request.session ?? undefined],
-    ['Tags', request.tags ?? undefined],
-    ['API', `${request.api}${request.stream ? ', streamed' : ''}`],
-    ['Model', request.model ?? undefined],
-    ['Route', provider === null ? undefined : `${provider}/${upstreamModel ?? '?'}`],
-    ['Tokens', tokensText(request)],
-    ['Cost', cost === null ? 'unknown' : `$${formatRoundedUsd(cost, 9)}`],
-    ['Took', durationText(request.latencyMs)],
-    ['First token', request.firstTokenMs === null ? undefined : durationText(request.firstTokenMs)],
-    ...warnings.map((warning): DetailRow => ['Warning', warning]),
-  ]
-  return attempts.length === 0 ? detailText(rows) : `${detailText(rows)}\n\n${attemptTable(attempts)}`
-}
-
-function attemptTable(attempts: ReturnType<typeof renderRequest>['attempts']): string {
-  return table(attempts, [
-    { title: 'ATTEMPT', value: ({ provider, model }) => `${provider}/${model ?? '?'}` },
-    { title: 'OUTCOME', value: ({ outcome }) => outcome },
-    rightColumn('TOOK', ({ ms }) => durationText(ms)),
-    { title: 'MESSAGE', value: ({ message }) => message ?? '' },
-  ])
-}
-
-function tokensText({
-  promptTokens,
-  cachedTokens,
-  completionTokens,
-  estimated,
-  ...rest
-}: FinishedRequest): string {
-  const cached = cachedTokens > 0 ? ` (${cachedTokens} cached)` : ''
-  const reasoning = rest.reasoningTokens > 0 ? ` (${rest.reasoningTokens} of reasoning)` : ''
-  return `${promptTokens} input${cached}, ${completionTokens} output${reasoning}${estimated ? ', estimated' : ''}`
-}
-
-function textOrNone(text: string | null): string | undefined {
-  return text ?? undefined
-}
-
-function durationText(milliseconds: number | null): string {
-  return milliseconds === null ? '-' : formatDuration(milliseconds)
 }

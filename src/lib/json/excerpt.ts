@@ -40,7 +40,7 @@ class Excerpt {
       }
       kept.push(this.of(items[index]))
     }
-    return kept.reverse()
+    return kept.toReversed()
   }
 
   #object(fields: object): object {

@@ -51,7 +51,7 @@ export function createSettlementRetries(
 
   return {
     // Thousands of them would fill the memory: what is retried is recorded without its content.
-    add: (request, { content: _, ...outcome }) => add({ request, outcome }),
+    add: (request, outcome) => add({ request, outcome: { ...outcome, content: undefined } }),
     close() {
       closed = true
       clearTimeout(timer)

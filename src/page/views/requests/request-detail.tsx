@@ -9,6 +9,7 @@ import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { type Attempt, type FinishedRequest, hasFailed } from './request.ts'
+import { RequestContent } from './request-content.tsx'
 
 /** What happened to one request: its error, its attempts, its times, its tokens and its cost. */
 export function RequestDetail({ id }: { readonly id: string }) {
@@ -60,6 +61,7 @@ function RequestView({ request }: { readonly request: FinishedRequest }) {
         />
       </section>
       {warnings.length > 0 && <Warnings warnings={warnings} />}
+      <RequestContent id={request.id} />
     </div>
   )
 }

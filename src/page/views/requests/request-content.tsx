@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import { useResource } from '../../api/resource.ts'
+import { Button, CodeBlock } from '../../components/button.tsx'
+import { visibleText } from '../../components/format.ts'
+import { Loaded } from '../../components/view.tsx'
+import { useAdminApi } from '../../session.tsx'
+
+/** The content of a request as `GET /admin/requests/{request}/content` returns it. */
+type Content = {
+  readonly kept: boolean
+  readonly request: unknown
+  readonly response: unknown
+  readonly error: string | null
+}
+
+/** What a request asked and what was answered: loaded only when somebody wants to read it. */
+export function RequestContent({ id }: { readonly id: string }) {
+  const [wanted, setWanted] = useState(false)
+  return (
+    <section class="stack" aria-labelledby="content">
+      <h2 id="content">Content</h2>
+      {wanted ? (
+        <LoadedContent id={id} />
+      ) : (
+        <div>
+          <Button label="Show the content" onClick={() => setWanted(true)} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+function LoadedContent({ id }: { readonly id: string }) {
+  const admin = useAdminApi()
+  const content = useResource(
+    (signal) => admin.get<Content>(`/admin/requests/${encodeURIComponent(id)}/content`, { signal }),
+    [admin, id],
+  )
+  return (
+    <Loaded resource={content} lines={6}>
+      {({ kept, request, response, error }) =>
+        kept ? (
+          <>
+            <Part label="request" value={request} />
+            <Part label="response" value={response} />
+            <Part label="error" value={error} />
+          </>
+        ) : (
+          <p class="quiet">
+            No content is kept: the content log of the API key was off, no provider was sent the request, or
+            the content is deleted already.
+          </p>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Part({ label, value }: { readonly label: string; readonly value: unknown }) {
+  if (value === null) return null
+  return <CodeBlock code={visibleText(JSON.stringify(value, null, 2))} label={label} />
+}
