@@ -1,29 +1,27 @@
 import type { Locator } from 'playwright-core'
 
 /**
- * Scrolls a region to its end with the keyboard. A key that comes before the first frame of a page is dropped by
- * Chromium, so it is pressed again when the end is not reached for a while.
+ * Scrolls a region to what is its end now, with one press of a key: it scrolls smoothly, and the list may grow before it is
+ * there, so that a second press would lead to another end.
  */
 export async function scrollToEnd(region: Locator): Promise<void> {
-  await region.focus()
   const end = await region.evaluate((element) => element.scrollHeight - element.clientHeight)
-  for (let attempt = 0; attempt < 6; attempt++) {
-    await region.press('End')
-    if (await reaches(region, end)) return
-  }
-  throw new Error('The region does not scroll when End is pressed.')
+  await pressOnce(region, 'End')
+  const element = await region.elementHandle()
+  await region.page().waitForFunction(([element, end]) => element!.scrollTop > end - 2, [element, end] as const)
 }
 
-/** Whether the region is scrolled that far within 10 s. An event could be over before the page listens, a position cannot. */
-async function reaches(region: Locator, end: number): Promise<boolean> {
-  const deadline = AbortSignal.timeout(10_000)
-  while (!deadline.aborted) {
-    const isThere = await region.evaluate(
-      (element, end) =>
-        new Promise<boolean>((resolve) => requestAnimationFrame(() => resolve(element.scrollTop > end - 2))),
-      end,
-    )
-    if (isThere) return true
+/** Chromium drops the keys that come before the first frame of a page: one that did not arrive is pressed again. */
+async function pressOnce(region: Locator, key: string): Promise<void> {
+  const pressed = await region.evaluateHandle((element) => {
+    const pressed = { arrived: false }
+    element.addEventListener('keydown', () => (pressed.arrived = true), { once: true })
+    return pressed
+  })
+  for (let attempt = 0; attempt < 100; attempt++) {
+    await region.press(key)
+    if (await pressed.evaluate(({ arrived }) => arrived)) return
+    await region.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
   }
-  return false
+  throw new Error(`The key ${key} does not arrive in the region.`)
 }
