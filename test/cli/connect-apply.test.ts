@@ -91,7 +91,10 @@ test('a settings file that cannot be written is an error without the words of th
   expect(err).not.toMatch(/EISDIR|illegal operation/)
 })
 
-test.each([claudeCode, codex])('the settings of $name name what its model lacks', ({ settings }) => {
+test.each([
+  { ...claudeCode, least: '32,000' },
+  { ...codex, least: '16,000' },
+])('the settings of $name name what its model lacks', ({ settings, title, least }) => {
   const model = { slug: 'box/small', displayName: 'Small', tools: false, images: false, contextWindow: 4096 }
   const input = { origin: 'http://127.0.0.1:9347', model, models: [model] }
   const { notes } = settings(input)
@@ -99,7 +102,9 @@ test.each([claudeCode, codex])('the settings of $name name what its model lacks'
     expect.stringMatching(/^The model box\/small cannot call tools, which .* needs\.$/),
   )
   expect(notes).toContainEqual(
-    expect.stringMatching(/^The context window of box\/small has 4,096 tokens, which are too few for .*\.$/),
+    expect.stringContaining(
+      `box/small has 4,096 tokens, which are too few: ${title.replace(' CLI', '')} needs at least ${least}. Start llama-server with a larger --ctx-size`,
+    ),
   )
   const able = { ...model, tools: true, contextWindow: 200_000 }
   expect(settings({ ...input, model: able }).notes.join()).not.toMatch(/cannot call|too few/)

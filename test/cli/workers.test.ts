@@ -86,6 +86,7 @@ test.if(canRunWorkers)('there is one banner, and the first keys are shown once',
   expect(await first.exited).toBe(0)
   await using second = run()
   await second.until(/Create another API key/)
+  expect(second.text()).toMatch(/  page  .* open --admin --url http/)
   expect(second.text()).not.toMatch(/sk-weir-|admin key/)
   second.type('\u0003')
   expect(await second.exited).toBe(0)

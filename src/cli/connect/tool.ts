@@ -87,14 +87,20 @@ export function keyText({ key }: Pick<ConnectInput, 'key'>): string {
 /** What keeps an agent, whose instructions and tools take a part of the context window, from working with the model. */
 export function agentNotes(agent: string, model: ConnectModel, minContextWindow = 32_000): readonly string[] {
   const { slug, tools, contextWindow = minContextWindow } = model
-  const size = contextWindow.toLocaleString('en-US')
+  const [size, least] = [contextWindow, minContextWindow].map((tokens) => tokens.toLocaleString('en-US'))
   return [
     ...(tools ? [] : [`The model ${slug} cannot call tools, which ${agent} needs.`]),
     ...(contextWindow >= minContextWindow
       ? []
-      : [`The context window of ${slug} has ${size} tokens, which are too few for ${agent}.`]),
+      : [
+          `The context window of ${slug} has ${size} tokens, which are too few: ${agent} needs at least ${least}. ${enginesWindow}`,
+        ]),
   ]
 }
+
+/** How the engines that start with a small window get a larger one. */
+const enginesWindow =
+  'Start llama-server with a larger --ctx-size, which --parallel divides, vLLM with --max-model-len, or Ollama with OLLAMA_CONTEXT_LENGTH.'
 
 /** Tokens; suits most models whose context window is not known. */
 export const defaultContextWindow = 128_000

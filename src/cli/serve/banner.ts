@@ -24,11 +24,13 @@ export function startupText(
   const url = displayUrl(address)
   const location = locationFlags(loaded, flags, context)
   const prefix = commandPrefix(context)
+  const urlFlag = url === defaultUrl ? '' : ` --url ${url}`
   const commands = {
     models: `${prefix} models${location.config}`,
     createKey: `${prefix} keys create${location.data}`,
     createAdminKey: `${prefix} admin-keys create${location.data}`,
-    connect: `${prefix} connect${url === defaultUrl ? '' : ` --url ${url}`}`,
+    connect: `${prefix} connect${urlFlag}`,
+    openAsOperator: `${prefix} open --admin${urlFlag}${location.config}${location.data}`,
   }
   const isFile = loaded.settings.database === undefined
   const data = isFile ? loaded.dataFolder : locationLabel(databaseLocation(loaded))
@@ -51,6 +53,7 @@ type BannerCommands = {
   readonly createKey: string
   readonly createAdminKey: string
   readonly connect: string
+  readonly openAsOperator: string
 }
 
 /** The part of the configuration that the banner shows; plain data, which a worker sends to its supervisor. */
@@ -89,7 +92,7 @@ function banner({ facts, firstKeys, url, data, commands }: BannerInput): string 
       ? []
       : [`Create an admin key, for the operator’s part of the page, with “${commands.createAdminKey}”.`]
   if (apiKey === undefined) {
-    const page = facts.page ? [`  page       ${url}`] : []
+    const page = facts.page ? [`  page       ${url}; open it as the operator with “${commands.openAsOperator}”`] : []
     return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`, ...operator].join(
       '\n',
     )
