@@ -8,7 +8,7 @@ import { connectTools } from '../../src/cli/connect/tools.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
 import { callWeir, type Outcome } from '../cli/support/run-weir.ts'
 import { projectFolder, sourceFiles } from '../support/source.ts'
-import { codeSpans, documentationPages, type MarkdownPage } from './support/markdown-page.ts'
+import { codeSpans, documentationPages, linksOf, type MarkdownPage } from './support/markdown-page.ts'
 
 const pages = await documentationPages()
 const readme = pageAt('README.md')
@@ -28,6 +28,15 @@ test('every script that the documentation names exists', () => {
   // `bun test` runs the tests without a script.
   const known = [...Object.keys(manifest.scripts), 'test']
   expect(named.filter((script) => !known.includes(script))).toEqual([])
+})
+
+test('the README and the list of the documentation lead to every page', () => {
+  const names = pages.flatMap(({ path }) => (path.startsWith('docs/') ? [path.slice('docs/'.length)] : []))
+  const others = names.filter((name) => name !== 'README.md')
+  const linked = (path: string) => new Set(linksOf(pageAt(path)).map(({ target }) => target))
+  const [fromReadme, fromList] = [linked('README.md'), linked('docs/README.md')]
+  expect(others.filter((name) => !fromReadme.has(`docs/${name}`))).toEqual([])
+  expect(others.filter((name) => !fromList.has(name))).toEqual([])
 })
 
 const tools = connectTools.map(({ name }) => name)

@@ -73,7 +73,8 @@ const rateLimit =
   'A provider has no rate limit in Weir; this is at most a weight of the route. Organizations have limits.'
 
 const paramReasons = reasons({
-  [rateLimit]: 'rpm tpm max_parallel_requests',
+  [rateLimit]: 'rpm tpm',
+  'Set concurrency of the provider, which counts the requests to all of its models.': 'max_parallel_requests',
   'A model has no budget in Weir; organizations, projects and keys have (weir keys set --budget).':
     'max_budget budget_duration',
   'The number of retries is one for all models: retries.attempts.': 'max_retries num_retries',
@@ -135,6 +136,7 @@ const litellmReasons = reasons({
   [longPrompts]: 'context_window_fallbacks',
   [otherErrors]: 'content_policy_fallbacks',
   'Use log in weir.yaml.': 'set_verbose',
+  'Weir always has an audit log: weir audit.': 'store_audit_logs',
   'The log of weir serve is JSON where it is not a terminal.': 'json_logs',
   'Weir has no guardrails.': 'guardrails',
   'Weir adapts requests to each provider itself.': 'modify_params',
@@ -171,7 +173,7 @@ const generalReasons = reasons({
   'Use limits.concurrent_requests, which applies to each organization.':
     'max_parallel_requests global_max_parallel_requests',
   'Use max_body.': 'max_request_size_mb',
-  'Use alerts of your monitoring on /metrics.': 'alerting',
+  'Use webhooks in weir.yaml, or alerts of your monitoring on /metrics.': 'alerting',
   'Weir does not pass requests through to other addresses.': 'pass_through_endpoints',
   [noHealthChecks]: 'background_health_checks health_check_interval',
   'Weir accepts its own keys only.': 'enable_jwt_auth custom_auth litellm_jwtauth',
