@@ -68,11 +68,12 @@ const apiDescription =
   'works with the base URL of the gateway and one of its API keys. Every response has the ID of its request in the ' +
   'header `x-request-id`. Errors have a message for people and a code for programs.'
 
-/** The operation that the route describes; one of the admin API with the permission that its guard requires. */
+/** The operation that the route describes; one of the admin API with the permission that its guard requires, or its own. */
 function operationOf(route: DescribedRoute): JsonObject {
   // Through JSON, which drops the symbols and functions of the schemas.
   const operation: JsonObject = JSON.parse(JSON.stringify(fieldsOf(fieldsOf(route.hooks).detail)))
-  if (!listOf(operation.tags).includes('Admin' satisfies Tag)) return operation
+  const isAdmin = listOf(operation.tags).includes('Admin' satisfies Tag)
+  if (!isAdmin || String(operation.description).includes('with the permission')) return operation
   const permission: AdminPermission = isReading(route) ? 'read' : 'write'
   const description = `${operation.description} Requires an admin key with the permission \`${permission}\`.`
   return { ...operation, description }

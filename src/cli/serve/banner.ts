@@ -92,7 +92,9 @@ function banner({ facts, firstKeys, url, data, commands }: BannerInput): string 
       ? []
       : [`Create an admin key, for the operator’s part of the page, with “${commands.createAdminKey}”.`]
   if (apiKey === undefined) {
-    const page = facts.page ? [`  page       ${url}; open it as the operator with “${commands.openAsOperator}”`] : []
+    const page = facts.page
+      ? [`  page       ${url}; open it as the operator with “${commands.openAsOperator}”`]
+      : []
     return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`, ...operator].join(
       '\n',
     )

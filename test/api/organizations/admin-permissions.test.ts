@@ -30,29 +30,37 @@ async function adminOperations() {
     .flatMap(([path, operations]) =>
       Object.entries(fieldsOf(operations)).map(([method, operation]) => {
         const description = String(fieldsOf(operation).description)
-        return { method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'nothing'), description }
+        const permission: AdminPermission =
+          method !== 'get' ? 'write' : path.endsWith('/content') ? 'content' : 'read'
+        return {
+          method: method.toUpperCase(),
+          path: path.replace(/\{\w+\}/g, 'nothing'),
+          permission,
+          description,
+        }
       }),
     )
 }
 
 describe('an admin key with the permission read', () => {
-  test('gets 403 at every operation that changes something, and at no other', async () => {
+  test('gets 403 at every operation that changes something or shows content, and at no other', async () => {
     const key = await createKey(['read'])
     const operations = await adminOperations()
-    const changing = operations.filter(({ method }) => method !== 'GET')
+    const changing = operations.filter(({ permission }) => permission === 'write')
     expect(changing.length).toBeGreaterThan(15)
     expect(operations.length - changing.length).toBeGreaterThan(10)
-    for (const { method, path, description } of operations) {
+    expect(operations.filter(({ permission }) => permission === 'content')).toHaveLength(1)
+    for (const { method, path, permission, description } of operations) {
       const { status, code } = await ask(method, path, key)
-      const isChange = method !== 'GET'
+      const isAllowed = permission === 'read'
       expect([method, path, status === 403, code === 'admin_permission_required']).toEqual([
         method,
         path,
-        isChange,
-        isChange,
+        !isAllowed,
+        !isAllowed,
       ])
-      if (!isChange) expect([200, 400, 404]).toContain(status)
-      expect(description).toEndWith(`with the permission \`${isChange ? 'write' : 'read'}\`.`)
+      if (isAllowed) expect([200, 400, 404]).toContain(status)
+      expect(description).toEndWith(`with the permission \`${permission}\`.`)
     }
     expect(adminLines(paid.app)).toEqual([])
   })
@@ -64,11 +72,12 @@ describe('an admin key with the permission read', () => {
   })
 })
 
-test('an admin key with the permission write may change everything', async () => {
+test('an admin key with the permission write may change everything, and sees no content', async () => {
   const key = await createKey()
-  for (const { method, path } of await adminOperations()) {
+  for (const { method, path, permission } of await adminOperations()) {
     const { status } = await ask(method, path, key)
-    expect([method, path, [200, 400, 404].includes(status) || status]).toEqual([method, path, true])
+    const allowed = permission === 'content' ? [403] : [200, 400, 404]
+    expect([method, path, allowed.includes(status) || status]).toEqual([method, path, true])
   }
 })
 

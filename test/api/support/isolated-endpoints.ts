@@ -176,11 +176,13 @@ function adminEndpoints(): readonly Endpoint[] {
     ['/admin/webhook_deliveries/{delivery}/retry', '{delivery}'],
   ] as const
   return [
-    {
-      path: '/admin/organizations/{organization}/ledger',
-      owns: false,
-      ask: ({ app }, id, headers) => app.request(`/admin/organizations/${id}/ledger`, { headers }),
-    },
+    ...['/admin/organizations/{organization}/ledger', '/admin/requests/{request}/content'].map(
+      (path): Endpoint => ({
+        path,
+        owns: false,
+        ask: ({ app }, id, headers) => app.request(path.replace(/\{\w+\}/, id), { headers }),
+      }),
+    ),
     ...paths.map(([method, path, separator]): Endpoint => {
       const base = path.replace(/\/\{\w+\}/, '')
       return {

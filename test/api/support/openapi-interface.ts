@@ -54,6 +54,7 @@ export const interfaceNow = {
   'POST /admin/webhook_deliveries/{delivery}/retry': [200, 401, 403, 404, 500, 503],
   'GET /admin/requests': [200, 400, 401, 403, 404, 500, 503],
   'GET /admin/requests/{request}': [200, 401, 403, 404, 500, 503],
+  'GET /admin/requests/{request}/content': [200, 401, 403, 404, 500, 503],
   'GET /admin/audit_logs': [200, 400, 401, 403, 404, 500, 503],
   'GET /admin/audit_logs/{entry}': [200, 401, 403, 404, 500, 503],
   'GET /v1/organization': [200, 401, 403, 429, 500, 503],

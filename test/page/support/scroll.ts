@@ -8,7 +8,9 @@ export async function scrollToEnd(region: Locator): Promise<void> {
   const end = await region.evaluate((element) => element.scrollHeight - element.clientHeight)
   await pressOnce(region, 'End')
   const element = await region.elementHandle()
-  await region.page().waitForFunction(([element, end]) => element!.scrollTop > end - 2, [element, end] as const)
+  await region
+    .page()
+    .waitForFunction(([element, end]) => element!.scrollTop > end - 2, [element, end] as const)
 }
 
 /** Chromium drops the keys that come before the first frame of a page: one that did not arrive is pressed again. */
