@@ -18,6 +18,8 @@ export class ContentRecorder {
   readonly #memory: CallMemory
   #answer = new AnswerAccumulator()
   #left = maxLength
+  /** The numbers of embeddings are not kept. */
+  #embeds = false
 
   constructor(body: object, memory: CallMemory) {
     this.#body = body
@@ -44,7 +46,7 @@ export class ContentRecorder {
     }))
     return JSON.stringify({
       request: excerptOf(this.#body, maxLength),
-      response: choices.length === 0 ? null : choices,
+      response: choices.length === 0 || this.#embeds ? null : choices,
       error: error instanceof ApiError ? excerptOf(error.message, maxLength) : null,
     })
   }
@@ -60,6 +62,9 @@ export class ContentRecorder {
       }
       case 'finish':
         return [event]
+      case 'embedding':
+        this.#embeds = true
+        return []
       default:
         return []
     }

@@ -87,7 +87,7 @@ test('the log pieces of one run are deleted in steps, too, and so are large rows
   await organizations.beginDeletion('acme')
   const received: number[] = []
   for await (const rows of deletions.steps(acme.id)) received.push(rows)
-  const others = [1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1]
+  const others = [1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1]
   expect(received.filter((rows) => rows > 0)).toEqual([1, ...Array(5).fill(stepRows), ...others])
   expect(Math.max(...changes)).toBeLessThanOrEqual(maxChanges)
   expect(rowsOf(sqlite, acme.id)).toEqual(none)

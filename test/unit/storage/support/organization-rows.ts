@@ -12,6 +12,7 @@ export const ownedTables = [
   'ledger',
   'reservations',
   'webhook_events',
+  'content_log',
 ] as const
 
 /** Inserts this many rows of an organization in each table, alternating with those of another one. */
@@ -55,6 +56,7 @@ export function fillOrganization(sqlite: Sqlite, organization: string, other: st
       `${id('open_')}, 1, 1, 1, '{}'`,
     )
     fill('webhook_events', 'id, type, created_at, data', `${id('evt_')}, 'balance.low', 1, '{}'`)
+    fill('content_log', 'created_at, request_id, content', `i / 7, ${id('req_')}, '{}'`)
     for (const owner of [organization, other])
       sqlite.run('UPDATE organizations SET balance = ?1 * 2, reserved = ?1 WHERE id = ?2', [rows, owner])
   })()

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import type { Outcome } from '../../../src/domain/accounting/request-metadata.ts'
+import { stepBytes } from '../../../src/storage/common/store-limits.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { countOf, fundedStore, requestOf } from './support/ledger-fixture.ts'
+import { testStores } from './support/stores.ts'
+
+const content = JSON.stringify({ request: { input: 'nul \0 and half \ud800' }, response: null, error: null })
+const outcome: Outcome = { status: 200, content }
+
+testStores((open) => {
+  test('the content of a request is written with its usage, reserved or not, and only once', async () => {
+    const { store, ledger, acme, reservation } = await fundedStore(open, 1_000n)
+    const [plain, reserved] = [requestOf(acme.id), reservation(10n)]
+    await ledger.reserve(reserved)
+    await ledger.settle(reserved.request, { ...outcome, cost: 3n })
+    await ledger.settle(reserved.request, { ...outcome, content: '{"request":"another"}' })
+    await ledger.recordUsage(plain, outcome)
+    await ledger.settle(requestOf(acme.id), { status: 200 })
+    // A row without a reservation is written a moment later.
+    await waitUntil(async () => (await countOf(store, 'usage')) === 3, 'all usage is written')
+    const history = store.requestHistory()
+    for (const { id } of [plain, reserved.request]) expect(await history.findContent(id)).toBe(content)
+    expect(await countOf(store, 'content_log')).toBe(2)
+    expect(await history.findContent('req_none')).toBeUndefined()
+  })
+
+  test('a request of a deleted organization has no content', async () => {
+    const { store, ledger, organizations, acme } = await fundedStore(open, 0n)
+    const request = requestOf(acme.id)
+    await ledger.settle(request, outcome)
+    await organizations.beginDeletion('acme')
+    await ledger.settle(requestOf(acme.id), outcome)
+    expect(await store.requestHistory().findContent(request.id)).toBeUndefined()
+    expect(await countOf(store, 'content_log')).toBe(1)
+    await organizations.delete('acme')
+    expect(await countOf(store, 'content_log')).toBe(0)
+  })
+
+  test('content is deleted by its age in small steps, and before the usage of its request', async () => {
+    const { store, ledger, acme } = await fundedStore(open, 0n)
+    const large = { status: 200, content: JSON.stringify('x'.repeat(stepBytes / 3)) }
+    const request = (createdAt: number) => ({ ...requestOf(acme.id), createdAt })
+    for (const createdAt of [1, 2, 3, 4, 5]) await ledger.settle(request(createdAt), large)
+    expect(await store.usage.expireContent(5)).toBe(2)
+    expect(await store.usage.expireContent(5)).toBe(2)
+    expect(await store.usage.expireContent(5)).toBe(0)
+    expect([await countOf(store, 'content_log'), await countOf(store, 'usage')]).toEqual([1, 5])
+    expect(await store.usage.expire(6)).toBe(1)
+    expect([await countOf(store, 'content_log'), await countOf(store, 'usage')]).toEqual([0, 5])
+    expect(await store.usage.expire(6)).toBe(5)
+    expect(await countOf(store, 'usage')).toBe(0)
+  })
+
+  test('a key has no content log unless it is switched on, a rotation keeps it, and created keys follow', async () => {
+    const { store, organizations } = await fundedStore(open, 0n)
+    await organizations.change('acme', { name: 'acme' })
+    const keys = store.keys()
+    const isOn = async (id: string) => (await keys.find(id))?.contentLog
+    const input = { organization: 'acme', name: 'agents', expiresAt: null, budget: 100n }
+    const { record: parent } = await keys.create({ ...input, permissions: ['mint'] })
+    const mint = async () =>
+      (await keys.mint(parent.id, { name: 'run', expiresAt: Date.now() + 60_000, budget: 1n })).record.id
+    const first = await mint()
+    expect([parent.contentLog, await isOn(first)]).toEqual([false, false])
+    await keys.change(parent.id, { contentLog: true })
+    const second = await mint()
+    expect([await isOn(parent.id), await isOn(first), await isOn(second)]).toEqual([true, true, true])
+    expect((await store.keyDirectory().find(second))?.contentLog).toBe(true)
+    const { record: rotated } = await keys.rotate(parent.id, 60_000)
+    expect(rotated.contentLog).toBe(true)
+    await keys.change(parent.id, { note: 'unrelated' })
+    expect(await isOn(second)).toBe(true)
+    await keys.change(parent.id, { contentLog: false })
+    expect([await isOn(first), await isOn(second), await isOn(rotated.id)]).toEqual([false, false, true])
+  })
+})
