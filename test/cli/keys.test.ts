@@ -51,6 +51,7 @@ test('weir keys create --json prints all properties with the key', async () => {
     permissions: [],
     tags: [],
     note: null,
+    content_log: false,
     last4: plain.key.slice(-4),
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     expires_at: null,
@@ -71,6 +72,18 @@ test('a revoked key is listed as revoked', async () => {
   const revoked = (await list()).find((key: { id: string }) => key.id === id)
   expect(revoked.revoked_at).toStartWith('20')
   expect((await run(keys, 'list')).out).toMatch(new RegExp(`${id} .*revoked`))
+})
+
+test('weir keys switches the content log of a key on and off', async () => {
+  const { say: run } = await startedScenario()
+  const { id, content_log } = JSON.parse((await run(keys, 'create', '--content-log', 'on', '--json')).out)
+  expect(content_log).toBe(true)
+  expect((await run(keys, 'show', id)).out).toMatch(/^Content log +on: the content of requests is kept$/m)
+  expect((await run(keys, 'set', id, '--content-log', 'off')).out).toMatch(/^Content log +off$/m)
+  expect(await run(keys, 'set', id, '--content-log', 'yes')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--content-log must be on or off, not “yes”.'),
+  })
 })
 
 test('the commands of one key accept the whole key, and never print it', async () => {

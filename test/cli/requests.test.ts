@@ -20,6 +20,7 @@ const replied: Outcome = {
   status: 200,
   latency: 1500,
 }
+const asked = { request: { input: 'Hi \u009b31m' }, response: null, error: 'No \u001b[2J' }
 const attempt = { provider: 'openai', model: 'gpt', outcome: 'upstream_timeout', status: 502, ms: 900 }
 const message = 'The provider openai timed out.'
 const failed: Outcome = {
@@ -27,6 +28,7 @@ const failed: Outcome = {
   error: 'upstream_timeout',
   provider: 'openai',
   upstreamModel: 'gpt',
+  content: JSON.stringify(asked),
   details: {
     message,
     attempts: [{ ...attempt, message }, attempt],
@@ -109,6 +111,17 @@ test('weir requests show prints the attempts, the sentence of the error and the 
     cost_usd: '0.001234567',
     attempts: [{ provider: 'openai', outcome: 'ok' }],
   })
+})
+
+test('weir requests show prints the content only with --content, and nothing that a terminal would obey', async () => {
+  const { say, old, last } = await usedScenario()
+  expect((await say(requests, 'show', last)).out).not.toContain('Hi')
+  expect((await say(requests, 'show', last, '--content')).out).toEndWith(
+    '\n\nREQUEST\n{\n  "input": "Hi \ufffd31m"\n}\n\nERROR\n"No \\u001b[2J"',
+  )
+  expect((await say(requests, 'show', old, '--content')).out).toEndWith('No content of this request is kept.')
+  const { content } = JSON.parse((await say(requests, 'show', last, '--content', '--json')).out)
+  expect(content).toEqual({ kept: true, ...asked })
 })
 
 test('weir requests rejects what it does not understand, and an ID that does not exist', async () => {

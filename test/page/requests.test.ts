@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { startAdmin } from '../api/support/admin.ts'
+import { requestAdmin, startAdmin } from '../api/support/admin.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
@@ -81,6 +81,31 @@ describe.skipIf(!hasBrowser)(`the view of requests${browserNeeded}`, () => {
     await page.goto(`${paid.app.url}/#/requests/req_none`)
     await page.getByText("There is no request 'req_none'.").waitFor()
     expect(await page.content()).not.toContain('swordfish')
+  })
+
+  test('the content of a request is loaded when it is wanted, or it says why not', async () => {
+    await using paid = await startAdmin(jsonReply())
+    const { body } = await requestAdmin(paid.app, 'GET', 'keys')
+    const [key] = body.data as readonly { readonly id: string }[]
+    await requestAdmin(paid.app, 'PATCH', `keys/${key?.id}`, { body: { content_log: true } })
+    const content = '<img src=x onerror=alert(1)> swordfish'
+    const reply = await paid.app.chat({ ...chatRequest, messages: [{ role: 'user', content }] })
+    await reply.text()
+    await paid.billing.waitForUsage(1)
+    const view = `#/requests/${reply.headers.get('x-request-id')}`
+    await using opened = await openAdmin(await browser(), paid.app, view)
+    const { page } = opened
+    const button = page.getByRole('button', { name: 'Show the content' })
+    await button.waitFor()
+    expect(await page.content()).not.toContain('swordfish')
+    await button.press('Enter')
+    await page.getByRole('region', { name: 'request' }).getByText(content).waitFor()
+    await page.getByRole('region', { name: 'response' }).getByText('It is four metres.').waitFor()
+    expect(await page.locator('img').count()).toBe(0)
+    expect(await accessibilityProblems(page)).toEqual([])
+    await screenshots(page, 'request-content')
+    await page.goto(`${paid.app.url}/#/keys/${key?.id}`)
+    await page.getByText('on: the content of requests is kept').waitFor()
   })
 
   test('the numbers of the usage of all organizations lead to their requests', async () => {
