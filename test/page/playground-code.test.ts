@@ -115,7 +115,10 @@ describe.skipIf(!hasBrowser)(`the code of the playground${browserNeeded}`, () =>
     await page.getByLabel('Max. tokens').fill('50')
     const retried = await runCode(page, scenario.app.url, 'Retry to acme/river')
     await closeCode(page)
+    const asked = page.waitForRequest((request) => request.method() === 'POST')
     await page.getByRole('button', { name: 'Retry' }).click()
+    // Until then, the page shows the answer before, which is finished, too.
+    await asked
     await page.waitForFunction(() => document.querySelectorAll('article[aria-busy="false"]').length === 1)
     expect(retried).toEqual(times(sent[1], retried.length))
     expect(sent[1]?.body).toMatchObject({ max_completion_tokens: 50 })
