@@ -108,7 +108,6 @@ export type KeyRecord = {
   readonly permissions: readonly KeyPermission[]
   readonly tags: readonly string[]
   readonly note: string | null
-  /** Whether the content of its requests is kept in the content log. */
   readonly contentLog: boolean
   readonly last4: string
   readonly createdAt: number

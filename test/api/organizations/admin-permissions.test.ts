@@ -30,8 +30,8 @@ async function adminOperations() {
     .flatMap(([path, operations]) =>
       Object.entries(fieldsOf(operations)).map(([method, operation]) => {
         const description = String(fieldsOf(operation).description)
-        const permission: AdminPermission =
-          method !== 'get' ? 'write' : path.endsWith('/content') ? 'content' : 'read'
+        const readingPermission = path.endsWith('/content') ? 'content' : 'read'
+        const permission: AdminPermission = method === 'get' ? readingPermission : 'write'
         return {
           method: method.toUpperCase(),
           path: path.replace(/\{\w+\}/g, 'nothing'),

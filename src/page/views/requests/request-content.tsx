@@ -13,7 +13,7 @@ type Content = {
   readonly error: string | null
 }
 
-/** What a request asked and what was answered: loaded only when somebody wants to read it. */
+/** What a request asked and what was answered: loaded only on demand. */
 export function RequestContent({ id }: { readonly id: string }) {
   const [wanted, setWanted] = useState(false)
   return (
