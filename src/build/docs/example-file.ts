@@ -11,11 +11,11 @@ export function exampleFile(): string {
 }
 
 /**
- * Returns the file with the settings that are commented out: their `#` stands at the begin of the line, and is not
+ * Returns the file with the settings that are commented out: their `#` is the first character of the line, and is not
  * followed by a single space as in a sentence.
  */
 export function withAllSettings(file: string): string {
-  return file.replaceAll(/^#(?! \S)/gm, '')
+  return file.replaceAll(/^( *)#(?! \S)/gm, '$1')
 }
 
 function settingLines(name: string, schema: Fields, defaults: unknown): readonly string[] {
@@ -24,9 +24,12 @@ function settingLines(name: string, schema: Fields, defaults: unknown): readonly
   if (written !== undefined) return [...commentLines(sentence), ...disabled(written.split('\n'))]
   const { properties } = schema
   if (!isObject(properties)) return [...commentLines(sentence), ...valueLines(name, schema, defaults)]
+  const [commentIndent, indent] = defaults === undefined ? ['', '  '] : ['  ', '']
   const nested = Object.entries(properties).flatMap(([field, property]) => [
-    ...commentLines(textOf(fieldsOf(property).description) ?? '', defaults === undefined ? '' : '  '),
-    ...valueLines(field, fieldsOf(property), fieldsOf(defaults)[field], '  '),
+    ...commentLines(textOf(fieldsOf(property).description) ?? '', commentIndent),
+    ...valueLines(field, fieldsOf(property), fieldsOf(defaults)[field], indent).map(
+      (line) => commentIndent + line,
+    ),
   ])
   const heading = `${name}:`
   return [...commentLines(sentence), ...(defaults === undefined ? disabled([heading]) : [heading]), ...nested]

@@ -108,6 +108,7 @@ describe('a change of the operator takes effect at once', () => {
       permissions: [],
       tags: [],
       note: null,
+      content_log: false,
       last4: String(created.body.key).slice(-4),
       created_at: expect.stringMatching(/Z$/),
       expires_at: expect.stringMatching(/Z$/),

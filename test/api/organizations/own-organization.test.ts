@@ -32,6 +32,7 @@ test('the organization of a key has its exact balance, its limits and what is le
     project: null,
     models: null,
     permissions: [],
+    content_log: false,
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
   })
   expect(reply.headers.get('x-ratelimit-remaining-requests')).toBe('598')
