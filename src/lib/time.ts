@@ -57,6 +57,16 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
+let lastOwnTurn: Promise<void> = Promise.resolve()
+
+/**
+ * Resolves in a later turn of the event loop that no other caller of this function gets, in the order of the calls: pieces
+ * of long work in many places do not add up to a long one.
+ */
+export function ownTurn(): Promise<void> {
+  return (lastOwnTurn = lastOwnTurn.then(nextTurn))
+}
+
 /** Wraps a function so that it runs at most once per interval; other calls do nothing. */
 export function throttle(intervalMs: number, run: () => void): () => void {
   let lastRunAt = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-import type { GenerationEvent } from '../../domain/generation/events.ts'
+import type { Embedding, GenerationEvent } from '../../domain/generation/events.ts'
 import { joinWarnings } from '../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../gateway/billing/meter.ts'
 import type { Models } from '../../gateway/models/models.ts'
@@ -10,8 +10,7 @@ import {
 } from '../../gateway/models/prepare-generation.ts'
 import { toInputs } from '../../http/inputs.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { fieldsBeside, type Json } from '../../lib/json/json.ts'
-import { nextTurn } from '../../lib/time.ts'
+import { fieldsBeside } from '../../lib/json/json.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { type GenerationDependencies, startGeneration } from '../generate.ts'
 import { type EmbeddingRequest, knownProperties } from './schema.ts'
@@ -32,10 +31,10 @@ export function createEmbeddingService(service: GenerationDependencies): Embeddi
       const labels = { ...request, stream: false }
       const started = await startGeneration('embeddings', labels, context, prepare, service)
       const { stream, warnings, prepared } = started
-      const embeddings: Json[] = []
+      const embeddings: Embedding[] = []
       await stream.forEach((batch) => collect(batch, embeddings))
       const usage = stream.usage()
-      const parts = await renderEmbeddings({
+      const parts = renderEmbeddings({
         embeddings,
         model: prepared.slug,
         provider: stream.provider,
@@ -60,16 +59,16 @@ function prepareEmbedding(
   return prepareGeneration(requested, lower(request), { api, models, unsupported })
 }
 
-function collect(batch: readonly GenerationEvent[], embeddings: Json[]): void {
+function collect(batch: readonly GenerationEvent[], embeddings: Embedding[]): void {
   for (const event of batch) if (event.type === 'embedding') embeddings[event.index] = event.embedding
 }
 
 /** Some providers ignore the dimensions silently. */
 function dimensionWarnings(
   { dimensions, model }: EmbeddingRequest,
-  first: Json | undefined,
+  first: Embedding | undefined,
 ): readonly string[] {
-  const received = dimensionsOf(first)
+  const received = first?.dimensions ?? 0
   if (dimensions == null || received === dimensions) return []
   return [
     `The embeddings of ${model} have ${received} dimensions: \`dimensions\` was ignored by its provider.`,
@@ -98,7 +97,7 @@ function lower(request: EmbeddingRequest): LoweredRequest {
 /** The properties of a reply beside its embeddings. */
 type EmbeddingReply = {
   /** By the index of the input. */
-  readonly embeddings: readonly Json[]
+  readonly embeddings: readonly Embedding[]
   /** The slug of the requested model. */
   readonly model: string
   readonly provider: string
@@ -106,37 +105,18 @@ type EmbeddingReply = {
   readonly warnings: readonly string[]
 }
 
-/** In characters: the JSON that is rendered in one turn of the event loop. */
-const sliceLength = 512 * 1024
-
-/** Renders the reply as JSON, in one part for each embedding. Other work runs in between: a reply can be very long. */
-async function renderEmbeddings(reply: EmbeddingReply): Promise<readonly string[]> {
+/** The reply as JSON. Its embeddings are rendered already: a reply can be very long. */
+function renderEmbeddings(reply: EmbeddingReply): readonly string[] {
   const parts = ['{"object":"list","data":[']
-  let length = 0
-  for (const [index, embedding] of reply.embeddings.entries()) {
-    const part = renderEmbedding(index, embedding)
-    parts.push(part)
-    length += part.length
-    if (length < sliceLength) continue
-    length = 0
-    await nextTurn()
+  for (const [index, { json }] of reply.embeddings.entries()) {
+    parts.push(`${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":`, json, '}')
   }
   parts.push(`],${renderRest(reply).slice(1)}`)
   return parts
-}
-
-function renderEmbedding(index: number, embedding: Json): string {
-  return `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":${JSON.stringify(embedding)}}`
 }
 
 function renderRest({ model, provider, promptTokens, warnings }: EmbeddingReply): string {
   const optional = warnings.length > 0 ? { warnings } : {}
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens }
   return JSON.stringify({ model, usage, provider, ...optional })
-}
-
-/** The number of dimensions of an embedding; base64 text has four bytes for each. */
-function dimensionsOf(embedding: Json | undefined): number {
-  if (typeof embedding === 'string') return Buffer.byteLength(embedding, 'base64') / 4
-  return Array.isArray(embedding) ? embedding.length : 0
 }

@@ -1,5 +1,8 @@
 import type { Fields, Json } from '../../lib/json/json.ts'
 
+/** An embedding as JSON: a list of numbers, or base64 text where the request asks for it. */
+export type Embedding = { readonly json: string; readonly dimensions: number }
+
 /**
  * An event of a model's output, independent of the protocol. `choice` counts the choices of one request from
  * 0. A protocol emits `finish` once for each choice and as its last event, when the provider's response is
@@ -16,8 +19,8 @@ export type GenerationEvent =
   | ProviderBlock
   /** The log probabilities of the text since the last such event, in the form of OpenAI's `logprobs`. */
   | { readonly type: 'logprobs'; readonly choice: number; readonly logprobs: Json }
-  /** The embedding of the input at this index: numbers, or base64 text where the request asks for it. */
-  | { readonly type: 'embedding'; readonly index: number; readonly embedding: Json }
+  /** The embedding of the input at this index. */
+  | { readonly type: 'embedding'; readonly index: number; readonly embedding: Embedding }
   | ToolCallBegin
   | ToolCallDelta
   | ToolCallEvent

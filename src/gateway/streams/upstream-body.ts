@@ -8,17 +8,23 @@ import {
 } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { parseJson } from '../../lib/json/json.ts'
+import { LongJson, LongValueError, maxValueLength } from '../../lib/json/long-json.ts'
 import { readText } from '../../lib/read-text.ts'
 import { type SseEvent, SseParser } from '../../lib/sse.ts'
+import { ownTurn } from '../../lib/time.ts'
 import { isTooDeep } from '../../lib/validation/json-bounds.ts'
+import { formatOf, toEmbedding } from '../../providers/protocols/embeddings.ts'
 import { failure } from '../../providers/protocols/parsing.ts'
 import type { Protocol, StreamParser } from '../../providers/protocols/protocol.ts'
 import { readFailure } from './upstream-error.ts'
 
 /** No model's answer is longer. */
 const maxBodyBytes = 64 * 1024 * 1024
-/** 2,048 embeddings of 4,096 numbers take about as much. */
-const maxEmbeddingBytes = 192 * 1024 * 1024
+/** 2,048 embeddings of 4,096 numbers take about as much, and one of 65,536 numbers a hundredth. */
+const maxEmbeddingsBytes = 192 * 1024 * 1024
+
+/** Characters. Longer responses with embeddings are parsed in steps. */
+const minLongEmbeddings = 256 * 1024
 
 /**
  * Bounds the events that a parser remembers until a later one, mostly the fragments of tool calls. Each of
@@ -59,11 +65,13 @@ export function upstreamBody(response: Response, request: AnsweredRequest, proto
   return new JsonBody(response, request, protocol)
 }
 
+/** Complete JSON. A long one with embeddings is read in steps: further chunks without text are the turns for them. */
 class JsonBody implements UpstreamBody {
   readonly #response: Response
   readonly #request: AnsweredRequest
   readonly #protocol: Protocol
   #finished = false
+  #embeddings: LongJson | undefined
 
   constructor(response: Response, request: AnsweredRequest, protocol: Protocol) {
     this.#response = response
@@ -75,23 +83,61 @@ class JsonBody implements UpstreamBody {
     return this.#finished
   }
 
-  read(): Promise<string> {
+  read(): Promise<BodyChunk> {
+    if (this.#embeddings) return ownTurn().then(noChunk)
     const { generation, acquireMemory } = this.#request
-    // A short request can cause embeddings of any number; other answers are bounded by their tokens.
+    // A short request can cause long embeddings; other answers are bounded by their tokens.
     return generation.operation === 'embedding'
-      ? readText(this.#response, maxEmbeddingBytes, acquireMemory)
+      ? readText(this.#response, maxBytesOf(generation), acquireMemory)
       : readText(this.#response, maxBodyBytes)
   }
 
   parse(chunk: BodyChunk): Batch {
+    if (this.#embeddings) return this.#step(this.#embeddings)
+    const text = typeof chunk === 'string' ? chunk : ''
+    const { embeddingName } = this.#protocol
+    if (embeddingName !== undefined && text.length >= minLongEmbeddings) {
+      this.#embeddings = new LongJson(text, embeddingName, this.#readEmbedding)
+      return []
+    }
+    return nestsTooDeeply(text) ? this.#end(tooLargeEvent) : this.#parseBody(parseJson(text))
+  }
+
+  #step(embeddings: LongJson): Batch {
+    try {
+      return embeddings.step() ? [] : this.#parseBody(embeddings.parseRest(maxDepth))
+    } catch (error) {
+      if (error instanceof LongValueError) return this.#end(tooLargeEvent)
+      throw error
+    }
+  }
+
+  readonly #readEmbedding = (value: unknown, json: string): unknown => {
+    const { generation, acquireMemory } = this.#request
+    const embedding = toEmbedding(value, formatOf(generation), json)
+    // Otherwise it is a part of the text.
+    if (embedding && embedding.json !== json) acquireMemory?.(embedding.json.length)
+    return embedding
+  }
+
+  #parseBody(body: unknown): Batch {
+    if (body === undefined) return this.#end(invalidJsonEvent)
     this.#finished = true
-    if (typeof chunk !== 'string') return []
-    if (nestsTooDeeply(chunk)) return [tooLargeEvent]
-    const body = parseJson(chunk)
-    return body === undefined ? [invalidJsonEvent] : this.#protocol.parse(body, this.#request.generation)
+    return this.#protocol.parse(body, this.#request.generation)
+  }
+
+  #end(event: GenerationEvent): Batch {
+    this.#finished = true
+    return [event]
   }
 
   close(): void {}
+}
+
+function noChunk(): undefined {}
+
+function maxBytesOf({ inputs = [] }: Generation): number {
+  return Math.min((inputs.length + 1) * maxValueLength, maxEmbeddingsBytes)
 }
 
 const invalidJsonEvent = failure(detectedError('its response is not valid JSON'))

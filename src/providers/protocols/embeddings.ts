@@ -1,11 +1,11 @@
 import {
   detectedError,
+  type Embedding,
   type GenerationEvent,
   invalidData,
   type Usage,
 } from '../../domain/generation/events.ts'
 import type { EmbeddingOptions, Generation } from '../../domain/generation/request.ts'
-import type { Json } from '../../lib/json/json.ts'
 import { failure } from './parsing.ts'
 import type { StreamParser } from './protocol.ts'
 
@@ -37,12 +37,12 @@ export function readEmbeddings(
 function inOrder(
   received: readonly ReceivedEmbedding[],
   generation: Generation | undefined,
-): readonly Json[] | undefined {
+): readonly Embedding[] | undefined {
   const count = generation?.inputs?.length ?? received.length
   if (received.length !== count) return undefined
-  const vectors = new Map<number, Json>()
+  const vectors = new Map<number, Embedding>()
   for (const [position, { index = position, embedding }] of received.entries()) {
-    const vector = toVector(embedding, generation?.embedding?.format ?? 'float')
+    const vector = toEmbedding(embedding, formatOf(generation))
     if (vector === undefined || typeof index !== 'number') return undefined
     vectors.set(index, vector)
   }
@@ -59,11 +59,51 @@ export const noStream: StreamParser<null> = {
   end: () => [failure(invalidData)],
 }
 
+/** The format in which the request asks for its embeddings. */
+export function formatOf(generation: Generation | undefined): EmbeddingOptions['format'] {
+  return generation?.embedding?.format ?? 'float'
+}
+
+/** An embedding of a response that was read before the response was parsed. */
+class ReadEmbedding implements Embedding {
+  readonly json: string
+  readonly dimensions: number
+
+  constructor(json: string, dimensions: number) {
+    this.json = json
+    this.dimensions = dimensions
+  }
+}
+
+/**
+ * Reads the embedding of a provider in the requested format; undefined for anything that is not an embedding. `json` is its
+ * JSON, where it is at hand.
+ */
+export function toEmbedding(
+  value: unknown,
+  format: EmbeddingOptions['format'],
+  json?: string,
+): Embedding | undefined {
+  if (value instanceof ReadEmbedding) return value
+  const vector = toVector(value, format)
+  if (vector === undefined) return undefined
+  const rendered = vector === value ? json : undefined
+  return new ReadEmbedding(rendered ?? JSON.stringify(vector), dimensionsOf(vector))
+}
+
+/** Base64 text has four bytes for each dimension. */
+function dimensionsOf(vector: string | readonly number[]): number {
+  return typeof vector === 'string' ? Buffer.byteLength(vector, 'base64') / bytesPerFloat : vector.length
+}
+
 /**
  * The embedding of a provider, a list of numbers or base64 text, in the requested format; undefined for anything that is
  * not an embedding.
  */
-export function toVector(value: unknown, format: EmbeddingOptions['format']): Json | undefined {
+export function toVector(
+  value: unknown,
+  format: EmbeddingOptions['format'],
+): string | readonly number[] | undefined {
   if (typeof value === 'string') return format === 'base64' ? base64Of(value) : decode(value)
   if (!isVector(value)) return undefined
   return format === 'base64' ? encode(value) : value

@@ -33,6 +33,7 @@ export function openaiEmbeddings(dialect: EmbeddingsDialect): Protocol<null> {
     parameters: new Set(),
     render: collectWarnings((generation, target, warn) => renderRequest(dialect, generation, target, warn)),
     parse: parseResponse,
+    embeddingName: 'embedding',
     stream: noStream,
     parseError,
   }

@@ -26,6 +26,8 @@ export type Protocol<State = unknown> = {
    * some responses have to match.
    */
   parse(body: unknown, generation?: Generation): GenerationEvent[]
+  /** The name of the property with each embedding of a response: the values of a long one are parsed one at a time. */
+  readonly embeddingName?: string
   readonly stream: StreamParser<State>
   /** Parses an error body. */
   parseError(body: unknown): ProviderError

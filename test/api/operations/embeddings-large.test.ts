@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'bun:test'
 import { readError } from '../../support/chat-reply.ts'
+import type { Json } from '../../../src/lib/json/json.ts'
 import type { App } from '../../support/app.ts'
 import { heldBytes, waitForHeldBytes, waitForRelease } from '../../support/memory.ts'
 import { startScenario } from '../../support/scenario.ts'
@@ -40,6 +41,28 @@ describe('2,048 embeddings of 1,536 numbers', () => {
     await waitForRelease(scenario.app)
   })
 
+  test.each([
+    ['base64', text],
+    ['float', numbers],
+  ])('are returned complete as %s where the provider sends numbers', async (format, expected) => {
+    const reply = embeddingReply(Array.from({ length: count }, () => numbers))
+    await using scenario = await startScenario(reply, { model })
+    const { data } = await embeddingsOf(scenario.app, { ...many, encoding_format: format })
+    expect(data.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, index) => index))
+    expect(data.every(({ embedding }) => Bun.deepEquals(embedding, expected))).toBe(true)
+    await waitForRelease(scenario.app)
+  })
+
+  test.each<[string, readonly Json[]]>([
+    ['one too many', Array.from({ length: count + 1 }, () => numbers)],
+    ['one without a number', [...Array.from({ length: count - 1 }, () => numbers), [1, null]]],
+    ['a nested one', [...Array.from({ length: count - 1 }, () => numbers), [[1], [2]]]],
+  ])('are a 502 with %s', async (_, embeddings) => {
+    await using scenario = await startScenario(embeddingReply(embeddings), { model })
+    expect((await embed(scenario.app, many)).status).toBe(502)
+    await waitForRelease(scenario.app)
+  })
+
   test('hold memory until the client has read them', async () => {
     const reply = embeddingReply(Array.from({ length: count }, () => text))
     await using scenario = await startScenario(reply, { model })
@@ -74,10 +97,10 @@ test('embeddings that do not fit into the memory budget are a 503, and are not r
   await waitForRelease(app)
 })
 
-test('a reply beyond any embeddings is a 502, and is not read', async () => {
+test('a reply beyond any embedding of its input is a 502, and is not read', async () => {
   const endless: Script = {
     async play(socket) {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 300000000\r\n\r\n{')
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000000\r\n\r\n{')
       return false
     },
   }

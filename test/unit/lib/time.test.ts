@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Stopwatch } from '../../../src/lib/time.ts'
+import { nextTurn, ownTurn, Stopwatch } from '../../../src/lib/time.ts'
 
 test('a stopwatch adds up its intervals, and not the time between them', () => {
   const times = [10, 25, 100, 101]
@@ -36,4 +36,23 @@ test('the running interval is included only on request', () => {
   watch.stop()
   time = 20
   expect(watch.elapsedMs()).toBe(4)
+})
+
+test('pieces of work in several places get a turn of the event loop each, one after the other', async () => {
+  const done: string[] = []
+  const work = async (name: string) => {
+    for (let piece = 0; piece < 3; piece++) {
+      await ownTurn()
+      done.push(name)
+    }
+  }
+  const all = Promise.all([work('a'), work('b')])
+  const perTurn: number[] = []
+  for (let before = 0; done.length < 6; before = done.length) {
+    await nextTurn()
+    perTurn.push(done.length - before)
+  }
+  await all
+  expect(Math.max(...perTurn)).toBe(1)
+  expect(done).toEqual(['a', 'b', 'a', 'b', 'a', 'b'])
 })

@@ -33,6 +33,7 @@ export const geminiEmbeddings: Protocol<null> = {
   parameters: new Set(),
   render: collectWarnings(renderEmbeddings),
   parse: parseEmbeddings,
+  embeddingName: 'values',
   stream: noStream,
   parseError,
 }

@@ -32,7 +32,7 @@ function render(protocol: Protocol<null>, generation: Generation, model = 'river
 }
 
 function embeddingsIn(events: readonly GenerationEvent[]): unknown[] {
-  return events.flatMap((event) => (event.type === 'embedding' ? [event.embedding] : []))
+  return events.flatMap((event) => (event.type === 'embedding' ? [JSON.parse(event.embedding.json)] : []))
 }
 
 const options = { format: 'base64', dimensions: 256 } as const
