@@ -98,9 +98,9 @@ export function agentNotes(agent: string, model: ConnectModel, minContextWindow 
   ]
 }
 
-/** How the engines that start with a small window get a larger one. */
+/** How a model of a local engine gets a larger window. */
 const enginesWindow =
-  'Start llama-server with a larger --ctx-size, which --parallel divides, vLLM with --max-model-len, or Ollama with OLLAMA_CONTEXT_LENGTH.'
+  'Start llama-server with a larger --ctx-size, which --parallel divides, or vLLM with --max-model-len; in Ollama, raise num_ctx of the model. If context_window is in weir.yaml, raise it there too.'
 
 /** Tokens; suits most models whose context window is not known. */
 export const defaultContextWindow = 128_000
