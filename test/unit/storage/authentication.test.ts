@@ -46,6 +46,7 @@ test('a valid key identifies its organization and that one’s limits', async ()
     project: null,
     limits: { budgets: [], rateLimited: [] },
     permissions: [],
+    contentLog: false,
   })
 })
 
