@@ -4,7 +4,7 @@ import { shortText } from '../lib/text.ts'
 /** Returns the address of the connection of a request; null where it is not known. */
 export type AddressOf = (request: Request) => string | null
 
-/** The longest X-Forwarded-For that is recorded, in characters: some addresses. */
+/** The characters of an X-Forwarded-For that are recorded: some addresses. */
 const maxForwardedFor = 200
 
 /** Who makes a change with this key, and from where. A browser sends the origin of its page with every change. */
@@ -21,6 +21,12 @@ export function actorOf(
     name: key.name,
     source: headers.has('origin') ? 'page' : 'api',
     address: addressOf(request),
-    forwardedFor: forwardedFor && shortText(forwardedFor, maxForwardedFor),
+    forwardedFor: forwardedFor && endOf(forwardedFor),
   }
+}
+
+/** Each proxy adds an address at the end: a client that sends a long list must not hide that one. */
+function endOf(text: string): string {
+  const end = text.length <= maxForwardedFor ? text : `…${text.slice(-maxForwardedFor)}`
+  return shortText(end, maxForwardedFor + 1)
 }

@@ -134,7 +134,7 @@ function entryText(entry: AuditEntry): string {
     ['Project', entry.projectId ?? undefined],
     ['Actor', namedText(actor)],
     ['From', [actor.source, actor.address].filter((part) => part !== null).join(', ')],
-    ['Forwarded for', actor.forwardedFor ?? undefined],
+    ['Claims to be for', actor.forwardedFor === null ? undefined : `${actor.forwardedFor} (X-Forwarded-For)`],
   ]
   return `${detailText(rows)}\n\n${fieldTable(entry.before, entry.after)}`
 }

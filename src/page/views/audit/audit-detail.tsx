@@ -56,7 +56,7 @@ function factsOf(entry: AuditEntry): readonly LabelledFact[] {
     ['From', <Foreign text={[sourceText(entry.source), entry.address].filter(Boolean).join(', ')} />],
     ...(entry.forwarded_for === null
       ? []
-      : [['Forwarded for', <Foreign text={entry.forwarded_for} />] as const]),
+      : [['Claims to be for', <Foreign text={`${entry.forwarded_for} (X-Forwarded-For)`} />] as const]),
   ]
 }
 
