@@ -116,6 +116,7 @@ test.each([
   [['--since', 'x'], '--since'],
   [['--limit', '0'], '--limit'],
   [['--after', 'x'], '--after'],
+  [['--event', 'api_key.create'], '--event must be one of organization.created, '],
   [['show', 'x'], 'There is no entry with this ID.'],
 ])('weir audit %p is refused with what to do', async (args, says) => {
   const { say } = storageFixture()

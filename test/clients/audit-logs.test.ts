@@ -58,3 +58,27 @@ test('the client of OpenAI lists the changes of its organization, of no other, a
   expect(await list({ effective_at: { gt: effective_at + 60 } })).toEqual([])
   expect(await list({ effective_at: { gte: effective_at - 60, lte: effective_at + 60 } })).toEqual(all)
 })
+
+test('the deliveries of the webhooks of the operator are not listed for an organization', async () => {
+  await using gateway = await startTwo()
+  const { own, billing } = gateway
+  const organization = (await billing.organizations.find('default'))?.id ?? ''
+  await billing.rows(
+    `INSERT INTO webhook_events (id, type, created_at, data, routed, organization_id)
+      VALUES ('evt_1', 'balance.low', 1, '{}', true, '${organization}')`,
+  )
+  await billing.rows(
+    "INSERT INTO webhook_deliveries (event_id, endpoint, next_at) VALUES ('evt_1', 'pager', 9999999999999)",
+  )
+  await billing.rows("UPDATE webhook_deliveries SET status = 'dead', attempts = 9")
+  await billing.webhooks.retry({ event: 'evt_1', endpoint: 'pager' })
+  expect((await billing.audit.page({ order: 'desc', limit: 1 }))?.items).toMatchObject([
+    { event: 'webhook_delivery.retried', organizationId: organization },
+  ])
+  const list = async (query: OpenAI.Admin.Organization.AuditLogListParams) =>
+    Array.fromAsync(own.auditLogs.list(query))
+  expect(JSON.stringify(await list({}))).not.toContain('pager')
+  expect(await list({ resource_ids: ['pager', 'evt_1:pager'] })).toEqual([])
+  const type = 'webhook_delivery.retried' as 'project.created'
+  expect(await list({ event_types: [type] })).toEqual([])
+})

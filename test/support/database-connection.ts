@@ -5,9 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
-import type { Keys, Organizations, Projects } from '../../src/storage/ports/accounts.ts'
-import type { AdminKeys } from '../../src/storage/ports/admin-keys.ts'
-import type { Budgets } from '../../src/storage/ports/budgets.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import {
   type Database as PostgresDatabase,
@@ -34,26 +31,22 @@ import { testActor } from './actor.ts'
 export type Value = string | number | bigint | null
 
 /** A database of a gateway that may be running, on separate connections. */
-export type DatabaseConnection = AsyncDisposable & {
-  readonly organizations: Organizations
-  readonly projects: Projects
-  readonly keys: Keys
-  readonly adminKeys: AdminKeys
-  readonly budgets: Budgets
-  /** Runs SQL that every store understands, with a `?` for each parameter; resolves with the rows. */
-  rows<Row extends object = Readonly<Record<string, Value>>>(
-    sql: string,
-    ...parameters: readonly Value[]
-  ): Promise<Row[]>
-  /** The same with a list of values for each row. */
-  values(sql: string, ...parameters: readonly Value[]): Promise<Value[][]>
-  /** What `weir usage` reports. */
-  report(query: UsageQuery): Promise<UsageReport>
-  /** Adds some rows to the totals of usage, as a gateway does from time to time. */
-  rollUp(): Promise<number>
-  /** Keeps everybody else from writing, as another process could. */
-  lock(): Promise<DatabaseLock>
-}
+export type DatabaseConnection = AsyncDisposable &
+  ManagedStores & {
+    /** Runs SQL that every store understands, with a `?` for each parameter; resolves with the rows. */
+    rows<Row extends object = Readonly<Record<string, Value>>>(
+      sql: string,
+      ...parameters: readonly Value[]
+    ): Promise<Row[]>
+    /** The same with a list of values for each row. */
+    values(sql: string, ...parameters: readonly Value[]): Promise<Value[][]>
+    /** What `weir usage` reports. */
+    report(query: UsageQuery): Promise<UsageReport>
+    /** Adds some rows to the totals of usage, as a gateway does from time to time. */
+    rollUp(): Promise<number>
+    /** Keeps everybody else from writing, as another process could. */
+    lock(): Promise<DatabaseLock>
+  }
 
 export type DatabaseLock = AsyncDisposable & { release(): Promise<void> }
 

@@ -1,5 +1,5 @@
 import { auditIdPattern, renderAuditEntry } from '../../http/render-audit.ts'
-import type { AuditEntry, AuditFields } from '../../storage/ports/audit.ts'
+import { type AuditEntry, type AuditEvent, auditEvents, type AuditFields } from '../../storage/ports/audit.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -65,7 +65,7 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
     since: readPointInTime('audit', 'since', flags.since),
     until: readPointInTime('audit', 'until', flags.until),
     actors: actor === undefined ? undefined : [actor],
-    events: event === undefined ? undefined : [event],
+    events: event === undefined ? undefined : [readEvent(event)],
     resources: resource === undefined ? undefined : [resource],
     limit: readLimit('audit', flags.limit),
     order: 'desc',
@@ -81,6 +81,13 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
     else printList(items, hasMore, context)
     return 0
   })
+}
+
+/** Throws `UsageError` for another one: a list without entries would look as if nothing had been changed. */
+function readEvent(text: string): AuditEvent {
+  const event = auditEvents.find((known) => known === text)
+  if (event === undefined) throw invalidFlag('audit', 'event', `one of ${auditEvents.join(', ')}`, text)
+  return event
 }
 
 function printList(items: readonly AuditEntry[], hasMore: boolean, { out, err, terminal }: CliContext): void {

@@ -89,7 +89,7 @@ export type AuditQuery = PageQuery & {
   /** The ids or the names of actors; a list is any of them. */
   readonly actors?: readonly string[] | undefined
   readonly actorType?: ActorType | undefined
-  readonly events?: readonly string[] | undefined
+  readonly events?: readonly AuditEvent[] | undefined
   /** The ids or the names of resources. */
   readonly resources?: readonly string[] | undefined
   /** The ids of projects: their changes, and those of keys in them. */

@@ -145,7 +145,7 @@ function conditionsOf(query: AuditQuery): readonly (SQL | undefined)[] {
     until === undefined ? undefined : sql`${entries.id} < ${firstIdAt(until)}`,
     actorType && eq(entries.actor_type, actorType),
     actors && or(inArray(entries.actor_id, actors), inArray(entries.actor_name, actors)),
-    events && sql`${entries.event} in ${events}`,
+    events && inArray(entries.event, events),
     resources && or(inArray(entries.resource_id, resources), inArray(entries.resource_name, resources)),
     projects && inArray(entries.project_id, projects),
   ]

@@ -8,7 +8,7 @@ import { auditIdPattern } from '../../../http/render-audit.ts'
 import { FreeObject } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { isStorable, storableRule } from '../../../lib/text.ts'
-import type { AuditEntry } from '../../../storage/ports/audit.ts'
+import { type AuditEntry, auditEvents } from '../../../storage/ports/audit.ts'
 import type { Managed } from '../../../storage/ports/storage.ts'
 import { type PermissionGuard, secondsOf } from './permission.ts'
 
@@ -104,16 +104,19 @@ function readFilters(request: Request) {
       throw badRequest(`Invalid '${name}': must ${storableRule}.`, 'invalid_value', name)
     return values.length > 0 ? values : undefined
   }
-  const actors = read('actor_ids')
+  const [actors, types] = [read('actor_ids'), read('event_types')]
   return {
     actors,
     // Who operates the gateway is not for organizations to find out.
     actorType: actors && ('api_key' as const),
-    events: read('event_types'),
+    events: ownEvents.filter((event) => types === undefined || types.includes(event)),
     projects: read('project_ids'),
     resources: read('resource_ids'),
   }
 }
+
+/** Webhooks are settings of the operator, also where what they deliver is about an organization. */
+const ownEvents = auditEvents.filter((event) => !event.startsWith('webhook'))
 
 /** Of the operator, neither the name and the address nor the notes are for organizations. */
 function render(entry: AuditEntry) {
