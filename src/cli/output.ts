@@ -64,9 +64,10 @@ export function detailText(rows: readonly DetailRow[]): string {
   return shown.map(([label, value = '']) => `${label.padEnd(width)}  ${oneLine(value)}`.trimEnd()).join('\n')
 }
 
-/** Formats an object or a list as `--json` prints it. */
+/** Formats an object or a list as `--json` prints it: JSON escapes only some of the characters that a terminal obeys. */
 export function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2)
+  const escaped = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`
+  return JSON.stringify(value, null, 2).replace(/[\x7f-\x9f]/g, escaped)
 }
 
 /** Formats a time to the second, in UTC. */

@@ -10,6 +10,7 @@ test.each([
   ['\ttab', "'\ttab"],
   ['\rreturn', '"\'\rreturn"'],
   ['＝1+1', "'＝1+1"],
+  ['a\u001b[2J\u009b1mb\u007f', 'a\ufffd[2J\ufffd1mb\ufffd'],
   ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
   ['-1+1', "'-1+1"],
   ['-', "'-"],
