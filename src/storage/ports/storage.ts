@@ -83,32 +83,33 @@ export type StorageOptions = {
   readonly alerts?: CurrentAlerts | undefined
 }
 
+/** What is only read. */
+export type Records = {
+  readonly requests: RequestHistory
+  readonly audit: AuditLog
+  readonly ledgerEntries: LedgerEntries
+}
+
 /** What operators and organizations manage; each change has an actor. */
-export type Managed = {
+export type Managed = Records & {
   readonly organizations: OrganizationQueries
   readonly projects: ProjectQueries
   readonly keys: KeyQueries
   readonly adminKeys: AdminKeyQueries
   readonly budgets: BudgetQueries
   readonly webhooks: WebhookQueue
-  readonly requests: RequestHistory
-  readonly audit: AuditLog
-  readonly ledgerEntries: LedgerEntries
   /** The same, with the changes that this actor makes. */
   by(actor: Actor): ManagedStores
 }
 
 /** What operators and organizations manage, with the changes that one actor makes. */
-export type ManagedStores = {
+export type ManagedStores = Records & {
   readonly organizations: Organizations
   readonly projects: Projects
   readonly keys: Keys
   readonly adminKeys: AdminKeys
   readonly budgets: Budgets
   readonly webhooks: Webhooks
-  readonly requests: RequestHistory
-  readonly audit: AuditLog
-  readonly ledgerEntries: LedgerEntries
   /** Records a change of files, which is made already. */
   recordFileChange(change: FileChange): Promise<void>
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */

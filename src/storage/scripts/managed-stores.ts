@@ -1,6 +1,6 @@
 import type { Keys } from '../ports/accounts.ts'
 import type { Actor, FileChange } from '../ports/audit.ts'
-import type { Managed, ManagedStores } from '../ports/storage.ts'
+import type { Managed, ManagedStores, Records } from '../ports/storage.ts'
 import type { Script, ScriptRunner } from '../statement.ts'
 import { createAdminKeyQueries, createAdminKeys } from './admin-keys.ts'
 import { createAuditLog, recordChange } from './audit.ts'
@@ -20,15 +20,13 @@ import { createWebhookQueue } from './webhooks.ts'
 /** What operators and organizations manage in a database. `now` returns milliseconds since 1970. */
 export function createManaged(runner: ScriptRunner, now: () => number = Date.now): Managed {
   return {
+    ...createRecords(runner),
     organizations: createOrganizationQueries(runner),
     projects: createProjectQueries(runner),
     keys: { ...createKeyQueries(runner, now), ...createAllocationReturns(runner, now) },
     adminKeys: createAdminKeyQueries(runner),
     budgets: createBudgetQueries(runner),
     webhooks: createWebhookQueue(runner, now),
-    requests: createRequestHistory(runner),
-    audit: createAuditLog(runner),
-    ledgerEntries: createLedgerEntries(runner),
     by: (actor) => createManagedStores(runner, actor, now),
   }
 }
@@ -41,17 +39,23 @@ export function createManagedStores(
 ): ManagedStores {
   const by = () => ({ actor, now: now() })
   return {
+    ...createRecords(runner),
     organizations: createOrganizations(runner, actor, now),
     projects: createProjects(runner, actor, now),
     keys: createKeys(runner, actor, now),
     adminKeys: createAdminKeys(runner, actor, now),
     budgets: createBudgets(runner, actor),
     webhooks: { ...createWebhookQueue(runner, now), ...createDeliveryRetries(runner, actor, now) },
+    recordFileChange: (change) => runner.transact(() => recordFileChange(change, actor)),
+    importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, by())),
+  }
+}
+
+function createRecords(runner: ScriptRunner): Records {
+  return {
     requests: createRequestHistory(runner),
     audit: createAuditLog(runner),
     ledgerEntries: createLedgerEntries(runner),
-    recordFileChange: (change) => runner.transact(() => recordFileChange(change, actor)),
-    importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, by())),
   }
 }
 
