@@ -45,7 +45,7 @@ export const accessCodes = {
     403,
   ),
   metrics_forbidden: invalidRequest(
-    'The metrics were requested from another machine, without the admin key.',
+    'The metrics were requested from another machine, without an admin key.',
     'Send an admin key as the bearer token.',
     403,
   ),
@@ -66,7 +66,8 @@ export const accessCodes = {
   rate_limit_exceeded: {
     status: 429,
     type: ['requests', 'tokens'],
-    cause: 'The organization, the project or the key has exceeded a rate limit: of requests or of tokens.',
+    cause:
+      'The organization, the project or the key has reached a limit: of requests, tokens, large bodies or queued runs.',
     remedy: 'Wait for as long as `retry-after-ms` says.',
     retried: true,
   },

@@ -75,7 +75,7 @@ const requestCodes = {
     413,
   ),
   unsupported_media_type: invalidRequest(
-    'The request body is compressed or has a content type other than JSON.',
+    'The request body is compressed or multipart.',
     'Send plain JSON.',
     415,
   ),
