@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { sqliteResponses } from '../../../unit/storage/support/sqlite-responses.ts'
@@ -34,8 +35,9 @@ async function runOn(pieces: number): Promise<never> {
   }
 }
 
+/** Synchronously, so that a kill loses no line whose next step has begun. */
 function tell(word: string, id: string, position = 0): void {
-  process.stdout.write(`${word} ${id} ${position}\n`)
+  writeSync(1, `${word} ${id} ${position}\n`)
 }
 
 await Promise.all(Array.from({ length: 12 }, (_, index) => runOn(index + 5)))
