@@ -20,6 +20,7 @@ import { allowanceAssignments, type AllowanceRow, changedAllowance } from './all
 import { type Change, recordChange } from './audit.ts'
 import { keyValues } from './audit-fields.ts'
 import { keyWithId } from './key-records.ts'
+import { caughtUp, followContentLog } from './minted-content-log.ts'
 import { accountNamed } from './organizations.ts'
 import { existingProject } from './projects.ts'
 
@@ -168,11 +169,16 @@ function* changeKey(id: string, change: KeyChange, by: Change): Script<KeyRecord
   yield* lockKey({ id })
   const key = yield* keyWithId(id)
   if (changesBudget(change)) assertOwnBudget(key)
-  const properties = yield* changedProperties({ id: key.organizationId }, key, change)
-  yield* updateKey({ id, ...properties })
-  if (change.contentLog !== undefined) yield* updateMinted({ parent: id, contentLog: change.contentLog })
+  const current = yield* caughtUp(key, change, by.now)
+  yield* updateKey({ id, ...(yield* changedProperties({ id: key.organizationId }, key, current)) })
   const changed = yield* keyWithId(id)
   yield* recordKey('api_key.updated', changed, keyValues(key), by)
+  const { contentLog } = changed
+  if (contentLog === key.contentLog) return changed
+  for (const minted of yield* followContentLog(id, contentLog, by.now)) {
+    const before = keyValues({ ...minted, contentLog: !contentLog })
+    yield* recordKey('api_key.updated', minted, before, by)
+  }
   return changed
 }
 
@@ -182,11 +188,6 @@ function changesBudget({ budget, budgetPeriod }: KeyChange): boolean {
 
 const updateKey = statement((values: Parameters<PropertyRow & { id: string }>) =>
   update(api_keys, propertyAssignments(values), sql`where ${eq(api_keys.public_id, values.id)}`),
-)
-
-/** The requests of the keys that a key has created are its own. */
-const updateMinted = statement((values: Parameters<{ parent: string; contentLog: boolean }>) =>
-  update(api_keys, { content_log: values.contentLog }, sql`where ${eq(api_keys.parent_id, values.parent)}`),
 )
 
 /** Revokes a key and those that it has created; one that is revoked stays so since then. */

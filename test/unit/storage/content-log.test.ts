@@ -74,4 +74,36 @@ testStores((open) => {
     await keys.change(parent.id, { contentLog: false })
     expect([await isOn(first), await isOn(second), await isOn(rotated.id)]).toEqual([false, false, true])
   })
+
+  test('each key that follows has an entry of its own, and one that had expired follows when it is extended', async () => {
+    const { store } = await fundedStore(open, 0n)
+    let now = 1000
+    const keys = store.keys(() => now)
+    const input = { organization: 'acme', name: 'agents', expiresAt: null, budget: 100n }
+    const { record: parent } = await keys.create({ ...input, permissions: ['mint'] })
+    const mint = async (expiresAt: number) =>
+      (await keys.mint(parent.id, { name: 'run', expiresAt, budget: 1n })).record.id
+    const [open1, open2, ended, revoked] = [
+      await mint(9000),
+      await mint(9000),
+      await mint(1500),
+      await mint(9000),
+    ]
+    await keys.change(open2, { contentLog: true })
+    await keys.revoke(revoked)
+    now = 2000
+    const [last] = (await store.audit.page({ order: 'desc', limit: 1 }))?.items ?? []
+    await keys.change(parent.id, { contentLog: true })
+    const page = await store.audit.page({ order: 'asc', limit: 100, after: last?.id })
+    const change = { event: 'api_key.updated', before: { content_log: false }, after: { content_log: true } }
+    expect(page?.items).toMatchObject([parent.id, open1].map((id) => ({ ...change, resource: { id } })))
+    const isOn = async (id: string) => (await keys.find(id))?.contentLog
+    expect([await isOn(open2), await isOn(ended), await isOn(revoked)]).toEqual([true, false, false])
+    expect((await keys.change(ended, { expiresAt: 9000 })).contentLog).toBe(true)
+    await keys.change(open2, { contentLog: false })
+    await keys.change(parent.id, { contentLog: true })
+    expect(await isOn(open2)).toBe(false)
+    await keys.change(parent.id, { contentLog: false })
+    expect([await isOn(open1), await isOn(open2), await isOn(ended)]).toEqual([false, false, false])
+  })
 })
