@@ -7,6 +7,8 @@ export type FinishedRequest = { readonly request: RequestMetadata; readonly outc
 const gatherMs = 50
 /** So many rows delay other requests by half a millisecond; twenty times as many cost no less each. */
 const maxGathered = 32
+/** Characters of content that count as a row, so that one transaction inserts little more than a megabyte of it. */
+const charactersOfRow = 32 * 1024
 
 /**
  * Gathers the usage of requests that have reserved nothing: no caller is promised a row, and a transaction costs more than
@@ -16,6 +18,8 @@ export class UsageBatcher {
   readonly #write: (rows: readonly FinishedRequest[]) => Promise<unknown>
   readonly #onFailed: (row: FinishedRequest) => void
   #rows: FinishedRequest[] = []
+  /** In rows without content. */
+  #weight = 0
   #timer: Timer | undefined
   #written: Promise<unknown> = Promise.resolve()
 
@@ -29,7 +33,8 @@ export class UsageBatcher {
 
   add(row: FinishedRequest): void {
     this.#rows.push(row)
-    if (this.#rows.length >= maxGathered) void this.flush()
+    this.#weight += 1 + (row.outcome.content?.length ?? 0) / charactersOfRow
+    if (this.#weight >= maxGathered) void this.flush()
     else this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
   }
 
@@ -40,6 +45,7 @@ export class UsageBatcher {
     const rows = this.#rows
     if (rows.length === 0) return this.#written
     this.#rows = []
+    this.#weight = 0
     const written = this.#write(rows).catch(() => rows.forEach(this.#onFailed))
     this.#written = Promise.all([this.#written, written])
     return this.#written

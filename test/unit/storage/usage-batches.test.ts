@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
+import { UsageBatcher } from '../../../src/storage/sqlite/usage-batcher.ts'
 import { clientReports } from '../../../src/storage/usage/report-slots.ts'
 import { createUsageReports, rangesOf } from '../../../src/storage/usage/reports.ts'
 import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'
@@ -100,3 +101,22 @@ test('a report that takes too long says how far the totals are after an upgrade,
 function rejectAsLate(): Promise<never> {
   return Promise.reject(clientReports.timeoutError())
 }
+
+test('a megabyte of content is written at once, without further rows', async () => {
+  const written: number[] = []
+  const batcher = new UsageBatcher(
+    async (rows) => void written.push(rows.length),
+    () => {},
+  )
+  const add = (length: number) =>
+    batcher.add({ request: requestOf('org_1'), outcome: { status: 200, content: 'x'.repeat(length) } })
+  add(512 * 1024)
+  expect(written).toEqual([])
+  add(512 * 1024)
+  expect(written).toEqual([2])
+  add(1024 * 1024)
+  expect(written).toEqual([2, 1])
+  add(10)
+  await batcher.flush()
+  expect(written).toEqual([2, 1, 1])
+})
