@@ -1,6 +1,6 @@
 /**
  * Copies a JSON value with about `max` characters of it, where the copy says what it lacks: of lists the first items, of texts
- * the end. Files are replaced by their type and size, and credentials by an ellipsis.
+ * the end. Files are replaced by their type and size, and credentials and headers by an ellipsis.
  */
 export function excerptOf(value: unknown, max: number): unknown {
   return new Excerpt(max).of(value)
@@ -20,7 +20,7 @@ class Excerpt {
     this.#left -= valueLength
     if (typeof value === 'string') return this.#text(withoutFile(value, name))
     if (typeof value !== 'object' || value === null) return value
-    return Array.isArray(value) ? this.#list(value) : this.#object(value)
+    return Array.isArray(value) ? this.#list(value) : this.#object(value, name)
   }
 
   #text(text: string): string {
@@ -43,29 +43,37 @@ class Excerpt {
     return kept.toReversed()
   }
 
-  #object(fields: object): object {
+  #object(fields: object, of?: string): object {
     const kept: [string, unknown][] = []
     const entries = Object.entries(fields)
+    const areHeaders = of !== undefined && headersName.test(of) && !('type' in fields)
     for (const [name, value] of entries) {
       if (this.#left <= 0) {
         kept.push(['…', `(${entries.length - kept.length} more properties)`])
         break
       }
-      kept.push([this.#text(name), this.of(value, name)])
+      const isSecret = typeof value === 'string' && (areHeaders || secretName.test(name))
+      kept.push([this.#text(name), this.of(isSecret ? '…' : value, name)])
     }
     return Object.fromEntries(kept)
   }
 }
 
-const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)[;,]/
+const dataUrl = /^data:([\w.+-]{1,99}\/[\w.+-]{1,99})[;,]/
 const base64 = /^[\w+/-]{64}/
 /** The properties that contain files in the APIs of OpenAI and Anthropic. */
 const fileNames: ReadonlySet<string | undefined> = new Set(['data', 'file_data'])
-/** What a request contains to sign in at other services. */
-const secretNames: ReadonlySet<string | undefined> = new Set(['authorization', 'authorization_token'])
+/** What a request contains to sign in at other services, such as MCP servers, in the spelling of any client. */
+const secretName =
+  /^((proxy[-_]?)?authorization([-_]?token)?|(x[-_])?api[-_]?key|(x[-_])?(access|auth|bearer|refresh)[-_]?token|client[-_]?secret|password|cookie)$/i
+/** Any header can be a credential. A schema with a property of that name has a type. */
+const headersName = /^(http|extra|request)?[-_]?headers$/i
+/** Characters; a longer header reaches no server. */
+const maxToken = 16_384
+const bearerToken = /^(bearer|basic) +[^ ]+$/i
 
 function withoutFile(text: string, name: string | undefined): string {
-  if (secretNames.has(name)) return '…'
+  if (text.length < maxToken && bearerToken.test(text)) return '…'
   const [, type] = dataUrl.exec(text) ?? []
   if (type === undefined && !(fileNames.has(name) && base64.test(text))) return text
   const start = type === undefined ? 0 : text.indexOf(',') + 1

@@ -50,14 +50,33 @@ test.each([
     'a text in the property of files',
     { data: 'A sentence that is no file, however long it may be. '.repeat(9) },
   ],
-  ['a property of a schema', { authorization: { type: 'string' } }],
+  ['a property of a schema', { authorization: { type: 'string' }, required: ['api_key'] }],
+  ['a sentence about a bearer', { content: 'Bearer of bad news', name: 'the authorization of a person' }],
 ])('%s stays', (_, value) => {
   expect(excerptOf(value, 10_000)).toEqual(value)
 })
 
-test('credentials for other services are left out', () => {
-  const server = { type: 'url', url: 'https://mcp.example', authorization_token: 'secret' }
-  expect(excerptOf({ mcp_servers: [server] }, 1000)).toEqual({
-    mcp_servers: [{ ...server, authorization_token: '…' }],
+const server = { type: 'url', url: 'https://mcp.example', name: 'files' }
+
+test.each([
+  ['authorization_token', 'secret'],
+  ['authorization', 'secret'],
+  ['Authorization', 'secret'],
+  ['api_key', 'secret'],
+  ['X-API-Key', 'secret'],
+  ['accessToken', 'secret'],
+  ['anything', 'Bearer secret'],
+])('the credential %s for another service is left out', (name, value) => {
+  const excerpt = excerptOf({ mcp_servers: [{ ...server, [name]: value }] }, 1000)
+  expect(excerpt).toEqual({ mcp_servers: [{ ...server, [name]: '…' }] })
+})
+
+test('headers for another service are left out, and a schema of headers stays', () => {
+  const headers = { 'X-Anything': 'secret', accept: 'text/plain' }
+  const schema = { type: 'object', description: 'The headers to send.' }
+  const value = { tools: [{ ...server, headers }], input_schema: { properties: { headers: schema } } }
+  expect(excerptOf(value, 1000)).toEqual({
+    ...value,
+    tools: [{ ...server, headers: { 'X-Anything': '…', accept: '…' } }],
   })
 })
