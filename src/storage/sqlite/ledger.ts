@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
+import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../lib/errors/errors.ts'
 import { createRecovery, type InterruptedRequest, openReservationFields } from '../common/recovery.ts'
 import {
@@ -7,6 +7,7 @@ import {
   createSettlementRetries,
   type SettlementRetries,
 } from '../common/settlement-retries.ts'
+import { withBoundedContent } from '../common/waiting-content.ts'
 import { retryWhileUnavailable } from '../ports/health.ts'
 import { type Ledger, noWrites, type Settlement, type SettleOptions } from '../ports/ledger.ts'
 import { type CurrentAlerts, noAlerts } from '../ports/webhooks.ts'
@@ -43,12 +44,12 @@ export function createLedger(
   )
   const recording = createRecording(settleNow, writer, retries)
 
-  function settleWith(request: RequestMetadata, outcome: Outcome, options: SettleOptions) {
+  const settleWith = withBoundedContent((request, outcome, options) => {
     const { writes = noWrites, reserved = true } = options
     const settleAll = (amounts: Amounts) =>
       settleNow(amounts, request, outcome, reserved, () => execute(writes))
     return writer.writeAmounts(settleAll, isDurable(outcome, options))
-  }
+  })
 
   const settle = createSettle(settleWith, retries, closing.signal)
 
