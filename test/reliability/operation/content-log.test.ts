@@ -23,6 +23,14 @@ const call = { id: 'call_1', name: 'look_up', arguments: [`{"place":"${argument}
 const output = chatOutput({ text: [answer], reasoning: [reasoning] })
 const calling = chatOutput({ text: [answer], calls: [call], finish: 'tool_calls' })
 const rejected = json({ error: { message: rejection } }, { status: 400 })
+const failing = (status: number) =>
+  json({ error: { message: rejection, type: rejection, param: prompt } }, { status })
+const unprocessable = failing(422)
+const failures = [403, 404, 429, 500].map(failing)
+const failingInStream = chunks([
+  delta({ content: answer }),
+  { error: { message: rejection, code: 'server_error' } },
+])
 const broken = chunks([delta({ content: answer })], breakOff)
 
 const messages = [{ role: 'user', content: prompt }]
@@ -35,6 +43,8 @@ const requests: readonly (readonly [path: string, body: object, script: Script])
   ['chat/completions', { ...chat, stream: true }, streamReply(output)],
   ['chat/completions', { ...chat, stream: true }, broken],
   ['chat/completions', chat, rejected],
+  ...[unprocessable, ...failures].map((script) => ['chat/completions', chat, script] as const),
+  ['chat/completions', { ...chat, stream: true }, failingInStream],
   ['responses', response, jsonReply(output)],
   ['responses', { ...response, stream: true }, streamReply(calling)],
   ['responses', response, rejected],
@@ -44,6 +54,13 @@ const requests: readonly (readonly [path: string, body: object, script: Script])
   ['completions', { ...completionRequest, prompt }, completionReply([choice(answer)])],
   ['embeddings', { ...embeddingRequest, input: prompt }, embeddingReply(vectors.slice(0, 1))],
 ]
+
+/** What the client receives where its request fails. */
+const statuses = new Map<Script, number>([
+  [rejected, 400],
+  [unprocessable, 400],
+  ...failures.map((script) => [script, 502] as const),
+])
 
 /** Sends all of them; returns their statuses. */
 async function sendEverything({ app, acme }: Scenario): Promise<number[]> {
@@ -85,9 +102,7 @@ async function wordsAfter(contentLog: boolean) {
     body,
   })
   expect(await changed.json()).toMatchObject(body)
-  expect(await sendEverything(scenario)).toEqual(
-    requests.map(([, , script]) => (script === rejected ? 400 : 200)),
-  )
+  expect(await sendEverything(scenario)).toEqual(requests.map(([, , script]) => statuses.get(script) ?? 200))
   const metrics = await (await app.request('/metrics', { headers: { authorization } })).text()
   const before = await filesIn(folder)
   await app.stop()
