@@ -105,6 +105,14 @@ const findKey = statement((values: Parameters<{ id: string }>) =>
   selectKeys(sql`where ${eq(api_keys.public_id, values.id)}`),
 )
 
+/** Part of a transaction: keeps others from changing a key until its end. */
+export const lockKey = statement((values: Parameters<{ id: string }>, { forUpdate }) =>
+  select(
+    { id: api_keys.public_id },
+    sql`from ${api_keys} where ${eq(api_keys.public_id, values.id)} ${forUpdate}`,
+  ),
+)
+
 const keyFields = {
   id: api_keys.public_id,
   name: api_keys.name,

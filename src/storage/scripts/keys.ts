@@ -14,13 +14,13 @@ import type {
 } from '../ports/accounts.ts'
 import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { api_keys } from '../schema/organizations.ts'
-import { insertInto, returning, select, update } from '../sql.ts'
+import { insertInto, returning, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
 import { keyValues } from './audit-fields.ts'
-import { keyWithId } from './key-records.ts'
-import { caughtUp, followContentLog } from './minted-content-log.ts'
+import { keyWithId, lockKey } from './key-records.ts'
+import { caughtUp, followContentLog, lockWithParent } from './minted-content-log.ts'
 import { accountNamed } from './organizations.ts'
 import { existingProject } from './projects.ts'
 
@@ -166,8 +166,7 @@ function propertyAssignments(values: Parameters<PropertyRow>) {
 
 /** Changes the properties that the change names. */
 function* changeKey(id: string, change: KeyChange, by: Change): Script<KeyRecord> {
-  yield* lockKey({ id })
-  const key = yield* keyWithId(id)
+  const key = yield* lockWithParent(id)
   if (changesBudget(change)) assertOwnBudget(key)
   const current = yield* caughtUp(key, change, by.now)
   yield* updateKey({ id, ...(yield* changedProperties({ id: key.organizationId }, key, current)) })
@@ -192,6 +191,7 @@ const updateKey = statement((values: Parameters<PropertyRow & { id: string }>) =
 
 /** Revokes a key and those that it has created; one that is revoked stays so since then. */
 function* revokeKey(id: string, by: Change): Script<KeyRecord> {
+  yield* lockKey({ id })
   for (const revoked of yield* setRevoked({ id, now: by.now })) {
     const key = yield* keyWithId(revoked.id)
     yield* recordKey('api_key.deleted', key, keyValues({ ...key, revokedAt: null }), by)
@@ -230,14 +230,6 @@ export function* rotateKey(id: string, grace: number, by: Change): Script<NewKey
   yield* recordKey('api_key.rotated', yield* keyWithId(id), keyValues(old), by)
   return replacement
 }
-
-/** Part of a transaction: keeps others from changing a key until its end. */
-export const lockKey = statement((values: Parameters<{ id: string }>, { forUpdate }) =>
-  select(
-    { id: api_keys.public_id },
-    sql`from ${api_keys} where ${eq(api_keys.public_id, values.id)} ${forUpdate}`,
-  ),
-)
 
 const expireKey = statement((values: Parameters<{ id: string; until: number; replacedBy: string }>) =>
   update(

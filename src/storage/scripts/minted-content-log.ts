@@ -3,7 +3,18 @@ import type { KeyChange, KeyRecord } from '../ports/accounts.ts'
 import { api_keys } from '../schema/organizations.ts'
 import { returning, update } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
-import { keyWithId } from './key-records.ts'
+import { keyWithId, lockKey } from './key-records.ts'
+
+/**
+ * Part of a transaction: locks a key, after the one that has created it, whose content log must not change meanwhile. Every
+ * transaction locks them in this order.
+ */
+export function* lockWithParent(id: string): Script<KeyRecord> {
+  const { parent } = yield* keyWithId(id)
+  if (parent !== null) yield* lockKey({ id: parent })
+  yield* lockKey({ id })
+  return yield* keyWithId(id)
+}
 
 /** Part of a transaction: the open keys that a key has created follow its content log; returns those that had another. */
 export function* followContentLog(

@@ -15,8 +15,8 @@ import { bare, insertInto, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import type { Change } from './audit.ts'
 import { budgetUse, lockBudgets } from './budgets.ts'
-import { keyWithId } from './key-records.ts'
-import { createKey, lockKey } from './keys.ts'
+import { keyWithId, lockKey } from './key-records.ts'
+import { createKey } from './keys.ts'
 import { exists } from './organizations.ts'
 
 /** What keys that other keys have created leave. `now` returns milliseconds since 1970. */

@@ -4,6 +4,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/ledger.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
+import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
 import { isReserved } from '../../support/is-reserved.ts'
@@ -62,6 +63,29 @@ describe.skipIf(!hasPostgres)('the PostgreSQL store', () => {
     await prepaid
     const usage = () => execute(url, 'SELECT id FROM usage')
     await waitUntil(async () => (await usage()).length === 2, 'both usage rows')
+  })
+
+  test('extends a created key with the content log of its creator, although that changes meanwhile', async () => {
+    const url = await (await sharedPostgres()).createDatabase()
+    const { database, organizations } = await open(url)
+    await organizations.create('acme')
+    let now = 1000
+    const { keys } = createManagedStores(createScriptRunner(database), testActor, () => now)
+    const input = { organization: 'acme', name: 'agents', expiresAt: null, budget: 100n, contentLog: true }
+    const { record: creator } = await keys.create({ ...input, permissions: ['mint'] })
+    const { record: created } = await keys.mint(creator.id, { name: 'run', expiresAt: 1500, budget: 1n })
+    now = 2000
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query({ text: 'BEGIN' })
+    const text = 'UPDATE api_keys SET content_log = false WHERE public_id = $1'
+    await client.query({ text, values: [creator.id] })
+    const extending = keys.change(created.id, { expiresAt: 9000 })
+    const waits = async () => (await execute(url, 'SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0
+    await Promise.race([extending, waitUntil(waits, 'the change waits')])
+    await client.query({ text: 'COMMIT' })
+    await client.end()
+    expect((await extending).contentLog).toBe(false)
   })
 
   test('reserves nothing for a process that is removed while it waits for a lock', async () => {

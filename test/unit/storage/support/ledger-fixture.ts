@@ -1,7 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import type { RequestMetadata } from '../../../../src/domain/accounting/request-metadata.ts'
-import { timeSortedId } from '../../../../src/lib/id.ts'
+import { timeOf, timeSortedId } from '../../../../src/lib/id.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { createOrganizations } from '../../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
@@ -41,9 +41,10 @@ async function fund({ ledger, organizations }: Pick<TestStore, 'ledger' | 'organ
   return { organizations, ledger, acme, account, request, reservation }
 }
 
-/** The metadata of a chat request of the organization before its response. */
+/** The metadata of a chat request of the organization before its response; it was created at the time of its id, if that has one. */
 export function requestOf(organization: string, id = timeSortedId('req_')): RequestMetadata {
-  return { id, organization, key: 'abcdefghijkl', createdAt: Date.now(), api: 'chat', stream: false }
+  const createdAt = timeOf(id) || Date.now()
+  return { id, organization, key: 'abcdefghijkl', createdAt, api: 'chat', stream: false }
 }
 
 /** The ledger, oldest first: kind and amount. */
