@@ -6,7 +6,7 @@ import type { Nanos } from '../../lib/usd.ts'
 import { processRemoved } from '../common/process-identity.ts'
 import { createRecovery } from '../common/recovery.ts'
 import { createSettle, createSettlementRetries, type SettleNow } from '../common/settlement-retries.ts'
-import { withBoundedContent } from '../common/waiting-content.ts'
+import { WaitingContent, withBoundedContent } from '../common/waiting-content.ts'
 import { callerTimeoutMs, retryWhileUnavailable } from '../ports/health.ts'
 import {
   type Ledger,
@@ -27,8 +27,9 @@ import { contentRows, toWriteRows } from './writes.ts'
 
 /** The ledger in the PostgreSQL database; `alerts` are the events for webhooks. */
 export function createLedger(database: Database, alerts: CurrentAlerts = () => noAlerts): Ledger {
-  const settleNow = withBoundedContent(createSettleNow(database.writer, alerts))
-  const record = withBoundedContent(createSettleNow(database.usageWriter, alerts))
+  const waiting = new WaitingContent()
+  const settleNow = withBoundedContent(createSettleNow(database.writer, alerts), waiting)
+  const record = withBoundedContent(createSettleNow(database.usageWriter, alerts), waiting)
   const closing = new AbortController()
   const retries = createSettlementRetries((request, outcome) => settleNow(request, outcome, {}))
   const settle = createSettle(settleNow, retries, closing.signal)

@@ -7,7 +7,7 @@ import {
   createSettlementRetries,
   type SettlementRetries,
 } from '../common/settlement-retries.ts'
-import { withBoundedContent } from '../common/waiting-content.ts'
+import { WaitingContent, withBoundedContent } from '../common/waiting-content.ts'
 import { retryWhileUnavailable } from '../ports/health.ts'
 import { type Ledger, noWrites, type Settlement, type SettleOptions } from '../ports/ledger.ts'
 import { type CurrentAlerts, noAlerts } from '../ports/webhooks.ts'
@@ -34,6 +34,7 @@ export function createLedger(
   writer: Writer,
   alerts: CurrentAlerts = () => noAlerts,
   now: () => number = Date.now,
+  waiting = new WaitingContent(),
 ): SqliteLedger {
   const reservedMoney = prepareReservations(database)
   const settleNow = prepareSettle(database, reservedMoney, prepareAlerts(database, alerts, now), now)
@@ -42,14 +43,14 @@ export function createLedger(
   const retries = createSettlementRetries((request, outcome) =>
     writer.writeAmounts((amounts) => settleNow(amounts, request, outcome, true)),
   )
-  const recording = createRecording(settleNow, writer, retries)
+  const recording = createRecording(settleNow, writer, retries, waiting)
 
   const settleWith = withBoundedContent((request, outcome, options) => {
     const { writes = noWrites, reserved = true } = options
     const settleAll = (amounts: Amounts) =>
       settleNow(amounts, request, outcome, reserved, () => execute(writes))
     return writer.writeAmounts(settleAll, isDurable(outcome, options))
-  })
+  }, waiting)
 
   const settle = createSettle(settleWith, retries, closing.signal)
 
@@ -89,14 +90,21 @@ function createReserve(
 
 type Recording = Pick<SqliteLedger, 'recordUsage' | 'flush'>
 
-function createRecording(settleNow: Settle, writer: Writer, retries: SettlementRetries): Recording {
+function createRecording(
+  settleNow: Settle,
+  writer: Writer,
+  retries: SettlementRetries,
+  waiting: WaitingContent,
+): Recording {
   const batcher = new UsageBatcher(
     // What was written without a charge may be lost in a power cut.
     (rows) =>
-      writer.writeAmounts(
-        (amounts) => recordAll(amounts, rows),
-        () => false,
-      ),
+      writer
+        .writeAmounts(
+          (amounts) => recordAll(amounts, rows),
+          () => false,
+        )
+        .finally(() => rows.forEach(({ outcome }) => waiting.release(outcome))),
     ({ request, outcome }) => retries.add(request, outcome),
   )
 
@@ -107,7 +115,7 @@ function createRecording(settleNow: Settle, writer: Writer, retries: SettlementR
   return {
     recordUsage(request, outcome) {
       if (writer.unavailableError()) retries.add(request, outcome)
-      else batcher.add({ request, outcome })
+      else batcher.add({ request, outcome: waiting.admit(outcome) })
       return accepted
     },
     flush: () => batcher.flush(),
