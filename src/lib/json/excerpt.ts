@@ -70,7 +70,8 @@ const secretName =
 const headersName = /^(http|extra|request)?[-_]?headers$/i
 /** Characters; a longer header reaches no server. */
 const maxToken = 16_384
-const bearerToken = /^(bearer|basic) +[^ ]+$/i
+/** Shorter ones may be two words of a sentence. */
+const bearerToken = /^(bearer|basic) +[\w.~+/=-]{20,}$/i
 
 function withoutFile(text: string, name: string | undefined): string {
   if (text.length < maxToken && bearerToken.test(text)) return '…'

@@ -52,6 +52,7 @@ test.each([
   ],
   ['a property of a schema', { authorization: { type: 'string' }, required: ['api_key'] }],
   ['a sentence about a bearer', { content: 'Bearer of bad news', name: 'the authorization of a person' }],
+  ['a text of two words', { messages: [{ content: 'Basic questions' }, { content: 'Bearer tokens?' }] }],
 ])('%s stays', (_, value) => {
   expect(excerptOf(value, 10_000)).toEqual(value)
 })
@@ -65,7 +66,8 @@ test.each([
   ['api_key', 'secret'],
   ['X-API-Key', 'secret'],
   ['accessToken', 'secret'],
-  ['anything', 'Bearer secret'],
+  ['anything', 'Bearer 0123456789abcdef0123'],
+  ['anything', 'basic YWRhOmEgbG9uZyBwYXNzd29yZA=='],
 ])('the credential %s for another service is left out', (name, value) => {
   const excerpt = excerptOf({ mcp_servers: [{ ...server, [name]: value }] }, 1000)
   expect(excerpt).toEqual({ mcp_servers: [{ ...server, [name]: '…' }] })
