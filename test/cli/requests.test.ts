@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { command as audit } from '../../src/cli/commands/audit.ts'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
 import { command as requests } from '../../src/cli/commands/requests.ts'
 import type { Outcome, RequestMetadata } from '../../src/domain/accounting/request-metadata.ts'
@@ -116,12 +117,17 @@ test('weir requests show prints the attempts, the sentence of the error and the 
 test('weir requests show prints the content only with --content, and nothing that a terminal would obey', async () => {
   const { say, old, last } = await usedScenario()
   expect((await say(requests, 'show', last)).out).not.toContain('Hi')
+  const reads = async () =>
+    JSON.parse((await say(audit, '--event', 'content.read', '--json')).out).data as unknown[]
+  expect(await reads()).toEqual([])
   expect((await say(requests, 'show', last, '--content')).out).toEndWith(
     '\n\nREQUEST\n{\n  "input": "Hi \ufffd31m"\n}\n\nERROR\n"No \\u001b[2J"',
   )
   expect((await say(requests, 'show', old, '--content')).out).toEndWith('No content of this request is kept.')
   const { content } = JSON.parse((await say(requests, 'show', last, '--content', '--json')).out)
   expect(content).toEqual({ kept: true, ...asked })
+  const read = { resource: { type: 'request', id: last }, actor: { type: 'command_line' } }
+  expect(await reads()).toMatchObject([read, read])
 })
 
 test('weir requests rejects what it does not understand, and an ID that does not exist', async () => {

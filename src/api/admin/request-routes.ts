@@ -26,7 +26,7 @@ import { findOrganization } from './organizations.ts'
 
 /** The dependencies of the routes of requests. */
 export type RequestRouteDependencies = {
-  readonly managed: Pick<Managed, 'organizations' | 'requests'>
+  readonly managed: Pick<Managed, 'organizations' | 'requests' | 'by'>
   readonly liveRequests: Pick<LiveRequests, 'subscribe'>
   readonly requests: Pick<RequestTracker, 'calling'>
   readonly adminAccess: AdminAccess
@@ -100,8 +100,8 @@ const contentDetail = describe({
   id: 'getRequestContent',
   summary: 'Get the content of a finished request',
   description:
-    'Returns what a finished request asked and what was answered, if the content log of its API key was on. Requires an admin ' +
-    'key with the permission `content`.',
+    'Returns what a finished request asked and what was answered, if the content log of its API key was on. Each time, the ' +
+    'audit log has an entry of it. Requires an admin key with the permission `content`.',
   path: { request: 'The ID of a request.' },
   reply: RequestContent,
   errors: [404, ...adminErrors],
@@ -121,10 +121,10 @@ export function requestAdminRoutes(guard: AdminGuard, parts: RequestRouteDepende
     })
     .get(
       '/admin/requests/:request/content',
-      async ({ params, request }) => {
+      async ({ params, request, actor }) => {
         await parts.adminAccess.require(request.headers, 'content')
         const { id } = await findRequest(params.request, parts.managed)
-        const content = renderContent(await parts.managed.requests.findContent(id))
+        const content = renderContent(await parts.managed.by(actor).readContent(id))
         return { object: 'request.content' as const, id, ...content }
       },
       { detail: contentDetail },

@@ -19,7 +19,7 @@ import { readLimit, readOrganization } from '../list-flags.ts'
 import { fittingTable, jsonText, rightColumn, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
 import { contentText, durationText, requestText } from '../request-output.ts'
-import { withReadableStorage } from '../storage.ts'
+import { withExistingStorage, withReadableStorage } from '../storage.ts'
 
 const help = `Usage
   weir requests [--status 502] [--since yesterday] [FILTERS]    list finished requests, the newest first
@@ -52,7 +52,7 @@ Flags
 
 Flags of show
   --content        also show what the request asked and what was answered, if the content log of its
-                   API key was on
+                   API key was on; the audit log has an entry of it
 
 Examples
   weir requests --status 502 --since yesterday
@@ -150,11 +150,13 @@ async function show(args: readonly string[], context: CliContext): Promise<numbe
   const signature = { command: 'requests show', flags: { content: 'switch' }, operands: ['ID'] } as const
   const { flags, operands } = parseFlags(args, signature)
   const [id = ''] = operands
-  return withReadableStorage(flags, context, async ({ requests }) => {
+  // Reading content writes an entry of the audit log.
+  const withStorage = flags.content ? withExistingStorage : withReadableStorage
+  return withStorage(flags, context, async ({ requests, readContent }) => {
     const request = requestIdPattern.test(id) ? await requests.find(id) : undefined
     if (request === undefined)
       throw new UsageError('There is no request with this ID. To list requests, run: weir requests')
-    const content = flags.content ? renderContent(await requests.findContent(id)) : undefined
+    const content = flags.content ? renderContent(await readContent(id)) : undefined
     if (flags.json) context.out(jsonText({ ...renderRequest(request), ...(content && { content }) }))
     else context.out(requestText(request) + (content ? `\n\n${contentText(content)}` : ''))
     return 0

@@ -36,6 +36,7 @@ export const auditEvents = [
   'admin_key.created',
   'admin_key.deleted',
   'budget.released',
+  'content.read',
   'webhook_delivery.retried',
   'webhook.retried',
   'settings.reloaded',
@@ -44,13 +45,14 @@ export const auditEvents = [
 
 export type AuditEvent = (typeof auditEvents)[number]
 
-/** What was changed. Its name is copied as well. */
+/** What was changed, or read. Its name is copied as well. */
 export type AuditResource = {
   readonly type:
     | 'organization'
     | 'project'
     | 'api_key'
     | 'admin_key'
+    | 'request'
     | 'webhook'
     | 'webhook_delivery'
     | 'settings'

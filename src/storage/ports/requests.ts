@@ -81,6 +81,4 @@ export type RequestHistory = {
   page(query: RequestQuery): Promise<RequestPage>
   /** Returns the request with this id; undefined if there is none. */
   find(id: string): Promise<FinishedRequest | undefined>
-  /** Returns the content of the request with this id as JSON; undefined if none is kept. */
-  findContent(id: string): Promise<string | undefined>
 }

@@ -110,6 +110,11 @@ export type ManagedStores = Records & {
   readonly adminKeys: AdminKeys
   readonly budgets: Budgets
   readonly webhooks: Webhooks
+  /**
+   * Returns the content of the request with this id as JSON; undefined if none is kept. Rejects if it cannot write the entry of
+   * the audit log that says who has read it.
+   */
+  readContent(id: string): Promise<string | undefined>
   /** Records a change of files, which is made already. */
   recordFileChange(change: FileChange): Promise<void>
   /** Creates all projects and keys, or none; rejects with a message for the operator. The keys have the order of the import. */

@@ -4,6 +4,7 @@ import { clampedTime, oneStep, stepRows } from '../common/store-limits.ts'
 import { organizations } from '../schema/organizations.ts'
 import { content_log } from '../schema/usage.ts'
 import { insertInto, select } from '../sql.ts'
+import { type Change, recordChange } from './audit.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 
 /** Part of a transaction that has inserted the usage row: keeps the content of its request. */
@@ -17,15 +18,28 @@ export const insertContent = statement(
     }),
 )
 
-/** Returns the content of a request as JSON; undefined if none is kept. */
-export function* findContent(id: string): Script<string | undefined> {
+/** Returns the content of a request as JSON, once an entry says who reads it; undefined if none is kept. */
+export function* readContent(id: string, by: Pick<Change, 'actor'>): Script<string | undefined> {
   const [row] = yield* selectContent({ id, createdAt: clampedTime(timeOf(id)) })
-  return row?.content
+  if (row === undefined) return undefined
+  const { content, organizationId, organization } = row
+  yield* recordChange(by, {
+    event: 'content.read',
+    resource: { type: 'request', id, name: null },
+    organization: { id: organizationId, name: organization },
+    before: null,
+    after: null,
+  })
+  return content
 }
 
 const selectContent = statement((values: Parameters<{ id: string; createdAt: number }>) =>
   select(
-    { content: content_log.content },
+    {
+      content: content_log.content,
+      organizationId: content_log.organization_id,
+      organization: organizations.name,
+    },
     sql`from ${content_log} join ${organizations} on ${eq(organizations.id, content_log.organization_id)}
       where ${eq(content_log.created_at, values.createdAt)} and ${eq(content_log.request_id, values.id)}
         and ${isNull(organizations.deletion)}`,

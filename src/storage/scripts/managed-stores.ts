@@ -6,6 +6,7 @@ import { createAdminKeyQueries, createAdminKeys } from './admin-keys.ts'
 import { createAuditLog, recordChange } from './audit.ts'
 import { createBudgetQueries, createBudgets } from './budgets.ts'
 import { importAccounts } from './imported-accounts.ts'
+import { readContent } from './content-log.ts'
 import { createKeyQueries } from './key-records.ts'
 import { createKeyChanges } from './keys.ts'
 import { createLedgerEntries } from './ledger-entries.ts'
@@ -46,6 +47,7 @@ export function createManagedStores(
     adminKeys: createAdminKeys(runner, actor, now),
     budgets: createBudgets(runner, actor),
     webhooks: { ...createWebhookQueue(runner, now), ...createDeliveryRetries(runner, actor, now) },
+    readContent: (id) => runner.transact(() => readContent(id, { actor })),
     recordFileChange: (change) => runner.transact(() => recordFileChange(change, actor)),
     importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, by())),
   }

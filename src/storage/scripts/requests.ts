@@ -14,7 +14,6 @@ import { usage } from '../schema/usage.ts'
 import { nullable, type RowOf, select } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { errorSql, failedSql } from '../usage/slices.ts'
-import { findContent } from './content-log.ts'
 import { blockRows, endOfBlocks, findBlocks, propertyOf, type Range } from './usage-blocks.ts'
 
 /** Finds finished requests. `maxRows`: what a page reads at most, but for a block. */
@@ -26,7 +25,6 @@ export function createRequestHistory({ read }: ScriptRunner, maxRows = 50_000): 
         const [row] = yield* selectOne({ id, createdAt: clampedTime(timeOf(id)) })
         return row && toRequest(row)
       }),
-    findContent: (id) => read(() => findContent(id)),
   }
 }
 

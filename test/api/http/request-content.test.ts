@@ -171,6 +171,12 @@ test('only an admin key with the permission content reads it, and no list has it
   const refused = await read(`requests/${id}/content`, `Bearer ${key.reveal()}`)
   expect([refused.status, refused.body.error]).toMatchObject([403, { code: 'admin_permission_required' }])
   expect((await read(`requests/${id}/content`, `Bearer ${firstKey}`)).status).toBe(401)
+  const entries = await requestAdmin(paid.app, 'GET', 'audit_logs?event=content.read')
+  const resource = { type: 'request', id, name: null }
+  expect(entries.body.data).toMatchObject([
+    { resource, organization: 'default', actor: { type: 'admin_key' } },
+  ])
+  expect(JSON.stringify(entries.body.data)).not.toContain('Four')
   for (const path of ['requests', `requests/${id}`]) {
     const { status, body } = await read(path, `Bearer ${key.reveal()}`)
     expect([status, JSON.stringify(body).includes('Four')]).toEqual([200, false])

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Outcome } from '../../../src/domain/accounting/request-metadata.ts'
 import { stepBytes } from '../../../src/storage/common/store-limits.ts'
 import { waitUntil } from '../../support/billing-database.ts'
+import { testActor } from '../../support/actor.ts'
 import { countOf, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores } from './support/stores.ts'
 
@@ -19,10 +20,33 @@ testStores((open) => {
     await ledger.settle(requestOf(acme.id), { status: 200 })
     // A row without a reservation is written a moment later.
     await waitUntil(async () => (await countOf(store, 'usage')) === 3, 'all usage is written')
-    const history = store.requestHistory()
-    for (const { id } of [plain, reserved.request]) expect(await history.findContent(id)).toBe(content)
+    for (const { id } of [plain, reserved.request]) expect(await store.readContent(id)).toBe(content)
     expect(await countOf(store, 'content_log')).toBe(2)
-    expect(await history.findContent('req_none')).toBeUndefined()
+    expect(await store.readContent('req_none')).toBeUndefined()
+  })
+
+  test('who reads content has an entry each time, and nobody reads it without', async () => {
+    const { store, ledger, acme } = await fundedStore(open, 0n)
+    const request = requestOf(acme.id)
+    await ledger.settle(request, outcome)
+    await ledger.settle(requestOf(acme.id), { status: 200 })
+    const entries = async () =>
+      (await store.audit.page({ order: 'asc', limit: 9, events: ['content.read'] }))?.items ?? []
+    expect(await store.readContent('req_none')).toBeUndefined()
+    expect(await entries()).toEqual([])
+    await store.readContent(request.id)
+    await store.readContent(request.id)
+    const entry = {
+      actor: testActor,
+      resource: { type: 'request', id: request.id, name: null },
+      organizationId: acme.id,
+      organization: 'acme',
+      before: null,
+      after: null,
+    }
+    expect(await entries()).toMatchObject([entry, entry])
+    await store.rows('ALTER TABLE audit_entries RENAME TO gone')
+    await expect(store.readContent(request.id)).rejects.toThrow()
   })
 
   test('a request of a deleted organization has no content', async () => {
@@ -31,7 +55,7 @@ testStores((open) => {
     await ledger.settle(request, outcome)
     await organizations.beginDeletion('acme')
     await ledger.settle(requestOf(acme.id), outcome)
-    expect(await store.requestHistory().findContent(request.id)).toBeUndefined()
+    expect(await store.readContent(request.id)).toBeUndefined()
     expect(await countOf(store, 'content_log')).toBe(1)
     await organizations.delete('acme')
     expect(await countOf(store, 'content_log')).toBe(0)

@@ -41,6 +41,7 @@ export const events = [
   'admin_key.created',
   'admin_key.deleted',
   'budget.released',
+  'content.read',
   'webhook.retried',
   'webhook_delivery.retried',
   'settings.reloaded',

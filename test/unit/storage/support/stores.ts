@@ -66,6 +66,7 @@ export type TestStore = {
   readonly webhooks: Webhooks
   readonly audit: AuditLog
   readonly importAccounts: ManagedStores['importAccounts']
+  readonly readContent: ManagedStores['readContent']
   readonly ledger: Ledger
   readonly completions: Completions
   readonly responses: Responses
