@@ -30,6 +30,9 @@ async function totalsStorage(open: OpenStore) {
     await buckets.read({ ...all, groupBy: ['project', 'organization'] }),
     await buckets.read({ ...all, width: '1h', groupBy: ['project'] }),
     await buckets.read({ ...all, groupBy: ['model'], projects: ['proj_a', 'proj_0_1'] }),
+    // These read sums.
+    await buckets.read({ ...all, groupBy: ['organization'] }),
+    await buckets.read({ ...all, width: '1h', groupBy: ['api', 'model', 'provider'] }),
   ]
 
   /** Reports by hour and day, which read totals, are equal to those of a database in which nothing is added to them. */
