@@ -31,6 +31,11 @@ export const audit_entries = sqliteTable(
   },
   (table) => [
     index('audit_entries_of_organization').on(table.organization_id, table.id),
+    index('audit_entries_of_organization_event').on(table.organization_id, table.event, table.id),
+    index('audit_entries_of_event').on(table.event, table.id),
+    index('audit_entries_of_actor').on(table.actor_id, table.id),
+    index('audit_entries_of_actor_name').on(table.actor_name, table.id),
+    index('audit_entries_of_project').on(table.project_id, table.id),
     index('audit_entries_of_resource').on(table.resource_id, table.id),
     index('audit_entries_of_resource_name').on(table.resource_name, table.id),
   ],

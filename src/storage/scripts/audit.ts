@@ -1,4 +1,4 @@
-import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { timeOf, timeSortedId } from '../../lib/id.ts'
 import { fieldsOf, parseJson } from '../../lib/json/json.ts'
 import type {
@@ -15,6 +15,7 @@ import { audit_entries as entries } from '../schema/audit.ts'
 import { insertInto, type RowOf, select } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { boundedFields, changedFields } from './audit-fields.ts'
+import { ofOrganization, selectionOf } from './audit-selection.ts'
 
 /** Who changes something, and when: every script that changes what operators manage needs it. */
 export type Change = {
@@ -111,12 +112,8 @@ const selectEntry = statement(({ id }: Parameters<{ id: string }>) =>
 function* pageOf(query: AuditQuery): Script<ListedPage<AuditEntry> | undefined> {
   const { after, order, limit } = query
   if (after !== undefined && !(yield* isListed(after, query))) return undefined
-  const follows = order === 'asc' ? sql`>` : sql`<`
-  const rows = yield* execute(() => {
-    const where = and(
-      ...conditionsOf(query),
-      after === undefined ? undefined : sql`${entries.id} ${follows} ${after}`,
-    )
+  const rows = yield* execute((dialect) => {
+    const where = selectionOf(query, dialect)
     return select(
       fields,
       sql`from ${entries} ${where ? sql`where ${where}` : sql``}
@@ -130,30 +127,6 @@ function* pageOf(query: AuditQuery): Script<ListedPage<AuditEntry> | undefined> 
 function* isListed(id: string, { organizationId }: AuditQuery): Script<boolean> {
   const where = and(eq(entries.id, id), ofOrganization(organizationId))
   return (yield* execute(() => select({ id: entries.id }, sql`from ${entries} where ${where}`))).length > 0
-}
-
-function ofOrganization(id: string | undefined): SQL | undefined {
-  return id === undefined ? undefined : eq(entries.organization_id, id)
-}
-
-function conditionsOf(query: AuditQuery): readonly (SQL | undefined)[] {
-  const { organizationId, since, until, actors, actorType, events, resources, projects } = query
-  return [
-    ofOrganization(organizationId),
-    // By the id, which begins with the time, so that the order of the page finds the beginning.
-    since === undefined ? undefined : sql`${entries.id} >= ${firstIdAt(since)}`,
-    until === undefined ? undefined : sql`${entries.id} < ${firstIdAt(until)}`,
-    actorType && eq(entries.actor_type, actorType),
-    actors && or(inArray(entries.actor_id, actors), inArray(entries.actor_name, actors)),
-    events && inArray(entries.event, events),
-    resources && or(inArray(entries.resource_id, resources), inArray(entries.resource_name, resources)),
-    projects && inArray(entries.project_id, projects),
-  ]
-}
-
-/** The beginning of the ids of this time. */
-function firstIdAt(time: number): string {
-  return `audit_log-${Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0')}`
 }
 
 function toEntry(row: RowOf<typeof fields>): AuditEntry {

@@ -30,7 +30,16 @@ testStores((open) => {
     expect(await read({ events: ['organization.credited', 'api_key.updated'] })).toEqual(all.slice(3))
     expect(await read({ actors: ['tester'] })).toEqual(all)
     expect(await read({ actors: ['tester'], actorType: 'api_key' })).toEqual([])
+    expect(await read({ actorType: 'api_key' })).toEqual([])
     expect(await read({ actors: ['nobody'] })).toEqual([])
+    expect(await read({ events: [] })).toEqual([])
+    // An entry that is found by the id and by the name, or by all filters at once, is listed once.
+    const many = [...Array.from({ length: 98 }, (_, index) => `none ${index}`), 'laptop', record.id]
+    const every = { organizationId: acme, resources: many, actors: ['tester', ...many], since: before - 1000 }
+    expect(await read({ ...every, events: ['api_key.updated'] })).toEqual([all[3]!])
+    expect(await read({ ...every, limit: 1 })).toEqual([all[2]!])
+    expect(await read({ ...every, limit: 1, order: 'desc' })).toEqual([all[3]!])
+    expect(await read({ ...every, projects: many })).toEqual([])
     expect(await read({ since: before + 3_600_000 })).toEqual([])
     expect(await read({ since: before - 3_600_000, until: before + 3_600_000 })).toEqual(all)
     expect(await read({ until: before - 3_600_000 })).toEqual([])

@@ -16,6 +16,7 @@ import usageSums from '../../../../drizzle/postgres/0014_usage_sums.sql' with { 
 import audit from '../../../../drizzle/postgres/0015_audit.sql' with { type: 'text' }
 import ledgerByOrganization from '../../../../drizzle/postgres/0016_ledger_by_organization.sql' with { type: 'text' }
 import contentLog from '../../../../drizzle/postgres/0017_content_log.sql' with { type: 'text' }
+import auditFilters from '../../../../drizzle/postgres/0018_audit_filters.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -40,6 +41,7 @@ export const migrations: readonly string[] = [
   audit,
   ledgerByOrganization,
   contentLog,
+  auditFilters,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

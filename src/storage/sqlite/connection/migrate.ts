@@ -23,6 +23,7 @@ import usageSums from '../../../../drizzle/0018_usage_sums.sql' with { type: 'te
 import audit from '../../../../drizzle/0019_audit.sql' with { type: 'text' }
 import ledgerByOrganization from '../../../../drizzle/0020_ledger_by_organization.sql' with { type: 'text' }
 import contentLog from '../../../../drizzle/0021_content_log.sql' with { type: 'text' }
+import auditFilters from '../../../../drizzle/0022_audit_filters.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -50,6 +51,7 @@ export const migrations: readonly string[] = [
   audit,
   ledgerByOrganization,
   contentLog,
+  auditFilters,
 ]
 
 /**

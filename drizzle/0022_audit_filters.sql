@@ -1,0 +1,5 @@
+CREATE INDEX `audit_entries_of_organization_event` ON `audit_entries` (`organization_id`,`event`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_entries_of_event` ON `audit_entries` (`event`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_entries_of_actor` ON `audit_entries` (`actor_id`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_entries_of_actor_name` ON `audit_entries` (`actor_name`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_entries_of_project` ON `audit_entries` (`project_id`,`id`);
