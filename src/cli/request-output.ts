@@ -7,13 +7,14 @@ import { type DetailRow, detailText, rightColumn, table, timeText } from './outp
 /** Formats what happened to a request, and its attempts. */
 export function requestText(request: FinishedRequest): string {
   const { createdAt, cost, provider, upstreamModel } = request
-  const { message, param, attempts, warnings } = renderRequest(request)
+  const { message, provider_message, param, attempts, warnings } = renderRequest(request)
   const rows: readonly DetailRow[] = [
     ['ID', request.id],
     ['Time', timeText(createdAt)],
     ['Status', String(request.status)],
     ['Error', request.error ?? undefined],
     ['Message', textOrNone(message)],
+    ['Provider message', textOrNone(provider_message)],
     ['Parameter', textOrNone(param)],
     ['Organization', request.organization],
     ['Project', request.project === null ? undefined : (request.projectName ?? request.project)],
@@ -48,6 +49,7 @@ function attemptTable(attempts: ReturnType<typeof renderRequest>['attempts']): s
     { title: 'OUTCOME', value: ({ outcome }) => outcome },
     rightColumn('TOOK', ({ ms }) => durationText(ms)),
     { title: 'MESSAGE', value: ({ message }) => message ?? '' },
+    { title: 'PROVIDER MESSAGE', value: ({ provider_message }) => provider_message ?? '' },
   ])
 }
 

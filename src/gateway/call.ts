@@ -213,6 +213,7 @@ export class Call {
     this.#outcome = outcome
     this.#warnOfImplausibleUsage()
     this.#recordSpeed()
+    if (error !== undefined) this.observer?.attemptFailed(error)
     this.observer?.callEnded(outcome)
     // Once its last attempt has ended.
     const details = requestDetails(error, this.observer?.attempts, this.#allWarnings())

@@ -59,6 +59,8 @@ export type Attempt = {
   readonly queuedMs: number
   /** The error message, with quoted text removed. */
   message?: string
+  /** What the provider said, without anything of the request. */
+  providerMessage?: string | undefined
 }
 
 /** Observes one call: its attempts, and once its end. */
@@ -75,7 +77,7 @@ export type CallObserver = {
   queued(route: ModelRoute): void
   /** The wait has ended, with a slot or without. */
   dequeued(): void
-  /** The last attempt has failed with this error. */
+  /** The last attempt has failed with this error, unless it has ended before. */
   attemptFailed(error: unknown): void
   /** The caller is about to receive the first events. */
   firstEvents(): void

@@ -21,6 +21,7 @@ export function requestDetails(
   if (error === undefined && isPlain && warnings.length === 0) return undefined
   return {
     message: error === undefined ? undefined : sentenceOf(error),
+    provider_message: error instanceof ApiError ? error.providerMessage : undefined,
     param: error instanceof ApiError ? paramOf(error) : undefined,
     attempts: attempts.length === 0 ? undefined : attempts.slice(0, maxAttempts).map(attemptDetails),
     warnings:
@@ -30,9 +31,11 @@ export function requestDetails(
   }
 }
 
-function attemptDetails({ route, outcome = 'ok', status, durationMs, message }: Attempt): AttemptDetails {
+function attemptDetails({ route, outcome = 'ok', status, durationMs, ...rest }: Attempt): AttemptDetails {
   const { provider, model } = route
-  return { provider: provider.name, model, outcome, status, ms: Math.round(durationMs), message }
+  const { message, providerMessage } = rest
+  const ms = Math.round(durationMs)
+  return { provider: provider.name, model, outcome, status, ms, message, provider_message: providerMessage }
 }
 
 /**
@@ -48,10 +51,9 @@ export function sentenceOf(error: unknown): string {
 }
 
 const rejections = {
-  upstream_rejected: 'The provider rejected the request as invalid. Its message was sent only to the client.',
+  upstream_rejected: 'The provider rejected the request as invalid.',
   context_length_exceeded: 'The prompt is longer than the context window of the model.',
-  content_filter:
-    'The provider rejected the content of the request. Its message was sent only to the client.',
+  content_filter: 'The provider rejected the content of the request.',
 } as const
 
 /** From the first quotation mark to the last one, because what is quoted may have some itself. */

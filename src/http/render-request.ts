@@ -20,6 +20,7 @@ export function renderRequest(request: FinishedRequest) {
     status: request.status,
     error: request.error,
     message: details?.message ?? null,
+    provider_message: details?.provider_message ?? null,
     param: details?.param ?? null,
     organization,
     organization_id: request.organizationId,
@@ -94,6 +95,9 @@ const Attempt = Type.Object(
     ),
     ms: milliseconds('How long it took, in milliseconds.'),
     message: Type.Optional(Type.String({ description: 'The error message, with quoted text removed.' })),
+    provider_message: Type.Optional(
+      Type.String({ description: 'The message of the provider, without anything of the request.' }),
+    ),
   },
   { title: 'RequestAttempt' },
 )
@@ -145,8 +149,9 @@ export const RequestObject = Type.Object(
         'The status of the response; 499 if the client disconnected before it, 0 if the server died.',
     }),
     error: textOrNull('The code of the error, also of one in the middle of a stream.'),
-    message: textOrNull(
-      'The error message, with quoted text removed; not that of a provider, which may quote the prompt.',
+    message: textOrNull("The error message, in the gateway's words and with quoted text removed."),
+    provider_message: textOrNull(
+      'The message of the provider, without anything of the request: `…` where words are omitted.',
     ),
     param: textOrNull('The parameter that was wrong.'),
     organization: text('The name of the organization.'),

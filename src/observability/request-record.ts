@@ -124,10 +124,12 @@ export class RequestRecord implements CallObserver {
   }
 
   attemptFailed(error: unknown): void {
+    const last = this.attempts.at(-1)
+    if (last === undefined || last.outcome !== undefined) return
     if (error instanceof ApiError) this.endAttempt(error.code ?? error.type, error.status)
     else this.endAttempt('internal_error', 500)
-    const last = this.attempts.at(-1)
-    if (last !== undefined) last.message = sentenceOf(error)
+    last.message = sentenceOf(error)
+    if (error instanceof ApiError) last.providerMessage = error.providerMessage
   }
 
   firstEvents(): void {

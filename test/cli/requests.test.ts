@@ -32,7 +32,8 @@ const failed: Outcome = {
   content: JSON.stringify(asked),
   details: {
     message,
-    attempts: [{ ...attempt, message }, attempt],
+    provider_message: 'The engine is overloaded.',
+    attempts: [{ ...attempt, message, provider_message: 'The … is busy.' }, attempt],
     warnings: ['The parameter seed was ignored.'],
   },
 }
@@ -95,11 +96,12 @@ test('weir requests show prints the attempts, the sentence of the error and the 
     /^Status +502$/m,
     /^Error +upstream_timeout$/m,
     /^Message +The provider openai timed out\.$/m,
+    /^Provider message +The engine is overloaded\.$/m,
     /^Route +openai\/gpt$/m,
     /^API +chat, streamed$/m,
     /^Warning +The parameter seed was ignored\.$/m,
-    /^ATTEMPT +OUTCOME +TOOK  MESSAGE$/m,
-    /^openai\/gpt  upstream_timeout  900 ms  The provider openai timed out\.\nopenai\/gpt  upstream_timeout  900 ms$/m,
+    /^ATTEMPT +OUTCOME +TOOK  MESSAGE +PROVIDER MESSAGE$/m,
+    /^openai\/gpt  upstream_timeout  900 ms  The provider openai timed out\.  The … is busy\.\nopenai\/gpt  upstream_timeout  900 ms$/m,
   ])
     expect(out).toMatch(line)
   expect(JSON.parse((await say(requests, 'show', old, '--json')).out)).toMatchObject({

@@ -108,6 +108,8 @@ export type Outcome = {
 export type RequestDetails = {
   /** The error message. */
   readonly message?: string | undefined
+  /** What the provider said, without anything of the request. */
+  readonly provider_message?: string | undefined
   /** The parameter that was wrong. */
   readonly param?: string | undefined
   readonly attempts?: readonly AttemptDetails[] | undefined
@@ -124,4 +126,5 @@ export type AttemptDetails = {
   readonly status?: number | undefined
   readonly ms: number
   readonly message?: string | undefined
+  readonly provider_message?: string | undefined
 }

@@ -145,13 +145,10 @@ export function combinedFailure(errors: readonly unknown[]): unknown {
   const { status, type, code, param, cause } = last
   const { 'retry-after': pause, ...others } = last.headers
   const after = isShortest ? pause : String(shortest || '')
-  return new ApiError(status, message, {
-    type,
-    code,
-    param,
-    headers: after ? { ...others, 'retry-after': after } : others,
-    cause,
-  })
+  const headers = after ? { ...others, 'retry-after': after } : others
+  const combined = new ApiError(status, message, { type, code, param, headers, cause })
+  combined.providerMessage = last.providerMessage
+  return combined
 }
 
 /** Names each provider that failed, once. */

@@ -1,20 +1,20 @@
 import { AnswerLimits, ExcessiveAnswerError } from '../../domain/generation/answer.ts'
-import { type GenerationEvent, isOutput, type ProviderError } from '../../domain/generation/events.ts'
+import { type GenerationEvent, isOutput } from '../../domain/generation/events.ts'
 import type { Generation } from '../../domain/generation/request.ts'
 import { type AbortLike, abortReason } from '../../lib/abort.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
-import { parseJson } from '../../lib/json/json.ts'
 import type { OnItem, OpenableStream } from '../../lib/push-stream.ts'
-import { readText, TooLongError } from '../../lib/read-text.ts'
+import { TooLongError } from '../../lib/read-text.ts'
 import { nextTurn, type Stopwatch } from '../../lib/time.ts'
-import type { Protocol, Target } from '../../providers/protocols/protocol.ts'
+import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { minLargeBody } from '../rate-limits/large-bodies.ts'
 import { Deadlines, type FirstTokenTimeout } from './deadlines.ts'
+import { providerFailure, readErrorResponse } from './provider-failure.ts'
 import { type BodyChunk, upstreamBody, type UpstreamBody } from './upstream-body.ts'
-import { responseCut, toApiError } from './upstream-error.ts'
+import { responseCut } from './upstream-error.ts'
 import { withoutAttribution } from './attribution.ts'
-import { connectionError, parseRetryAfter, post, secretsOf, sourceHeaders } from './upstream-request.ts'
+import { connectionError, post, sourceHeaders } from './upstream-request.ts'
 
 type Batch = readonly GenerationEvent[]
 
@@ -48,7 +48,7 @@ export class UpstreamStream implements OpenableStream<Batch> {
       this.#stopwatch?.start()
       const response = await this.#post(payload)
       this.#deadlines.responseReceived()
-      if (!response.ok) throw await readErrorResponse(response, this.#kind.protocol, this.#request.provider)
+      if (!response.ok) throw await readErrorResponse(response, this.#kind.protocol, this.#request)
       this.#request.onAccepted?.()
       const body = (this.#body = upstreamBody(response, this.#request, this.#kind.protocol))
       if (this.#closed) body.close()
@@ -149,7 +149,9 @@ export class UpstreamStream implements OpenableStream<Batch> {
   }
 
   #splitAtFailure(failure: FailureEvent, batch: Batch): Batch {
-    this.#failure = failureReason(failure, this.#request.provider, this.#abort.signal)
+    const { aborted, reason } = this.#abort.signal
+    // If the gateway ended the response, that is why it failed.
+    this.#failure = aborted ? reason : providerFailure(failure.error, this.#request)
     const before = batch.slice(0, batch.indexOf(failure))
     if (before.length === 0) throw this.#failure
     return before
@@ -194,35 +196,6 @@ type FailureEvent = Extract<GenerationEvent, { readonly type: 'failure' }>
 
 function isFailure(event: GenerationEvent): event is FailureEvent {
   return event.type === 'failure'
-}
-
-/** The failure of the response, or the abort reason if the gateway ended it. */
-function failureReason({ error }: FailureEvent, provider: Provider, signal: AbortSignal): unknown {
-  return signal.aborted ? signal.reason : providerFailure(error, provider)
-}
-
-/** An error page can be any size; its beginning is enough. */
-const maxErrorBytes = 1024 * 1024
-
-async function readErrorResponse(
-  response: Response,
-  protocol: Protocol,
-  provider: Provider,
-): Promise<ApiError> {
-  const text = await readText(response, maxErrorBytes).catch(() => '')
-  const body = parseJson(text)
-  const error = body === undefined ? { message: text } : protocol.parseError(body)
-  const retryAfter = parseRetryAfter(response.headers) ?? error.retryAfter
-  // The status line is the provider's own; a status inside the body is often a copy of another provider's.
-  return providerFailure({ ...error, status: response.status, fromStatusLine: true, retryAfter }, provider)
-}
-
-function providerFailure(error: ProviderError, provider: Provider): ApiError {
-  return toApiError(error, provider.name, hostOf(provider), secretsOf(provider))
-}
-
-function hostOf(provider: Provider): string {
-  return URL.parse(provider.baseUrl)?.host ?? ''
 }
 
 /** One request to one provider. */

@@ -46,6 +46,8 @@ export class ApiError extends Error {
   readonly log: RejectionDetails
   /** Further details of the error in the Messages API, for programs. */
   readonly details: Readonly<Record<string, unknown>> | undefined
+  /** What the provider said, without anything of the request; only the operator sees it. */
+  providerMessage: string | undefined
 
   constructor(status: number, message: string, options: ApiErrorOptions = {}) {
     super(message, { cause: options.cause })

@@ -4,7 +4,7 @@ import { chatRequest, providerKey } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 import { adminKey, requestAdmin, startAdmin } from '../support/admin.ts'
 
-const down = json({ error: { message: 'The secret server is down.' } }, { status: 503 })
+const down = json({ error: { message: 'The engine is overloaded.' } }, { status: 503 })
 const quoting = `The value How high is it? of ${providerKey} is not supported.\nHow high is it?`
 
 async function startWithRequests() {
@@ -76,6 +76,7 @@ test('a request opens with its attempts, tokens, cost and times, and no sentence
     status: 502,
     ms: expect.any(Number),
     message: sentence,
+    provider_message: 'The engine is overloaded.',
   }
   expect(await open(plain)).toMatchObject({
     object: 'request',
@@ -100,13 +101,25 @@ test('a request opens with its attempts, tokens, cost and times, and no sentence
     attempts: [ok],
     warnings: [],
   })
-  expect(await open(retried)).toMatchObject({ status: 200, message: null, attempts: [lost, ok] })
-  expect(await open(failed)).toMatchObject({ status: 502, message: sentence, attempts: [lost, lost] })
+  expect(await open(retried)).toMatchObject({
+    status: 200,
+    message: null,
+    provider_message: null,
+    attempts: [lost, ok],
+  })
+  expect(await open(failed)).toMatchObject({
+    status: 502,
+    message: sentence,
+    provider_message: 'The engine is overloaded.',
+    attempts: [lost, lost],
+  })
   const shown = await open(rejected)
   expect(shown).toMatchObject({
     status: 400,
     error: 'upstream_rejected',
-    message: 'The provider rejected the request as invalid. Its message was sent only to the client.',
+    message: 'The provider rejected the request as invalid.',
+    provider_message: 'The value … of [key] is not supported. …',
+    attempts: [{ provider_message: 'The value … of [key] is not supported. …' }],
   })
   for (const text of ['How high', providerKey]) expect(JSON.stringify(shown)).not.toContain(text)
   expect((await open('req_none')).error).toMatchObject({ message: "There is no request 'req_none'." })

@@ -93,14 +93,17 @@ describe('the content of a request is kept', () => {
   })
 
   test('of one that the provider rejects, with the sentence of the provider', async () => {
-    const rejected = json({ error: { message: 'The word “high” is not allowed.' } }, { status: 400 })
+    const sentence = 'The word “purple” is not allowed here.'
+    const rejected = json({ error: { message: sentence } }, { status: 400 })
     await using paid = await startLogged(rejected)
-    const id = await send(paid, 'chat/completions', chatRequest)
+    const purple = { ...chatRequest, messages: [{ role: 'user', content: 'Is it purple?' }] }
+    const id = await send(paid, 'chat/completions', purple)
     const { request, response: answer, error } = await contentOf(paid, id)
-    expect({ request, answer }).toEqual({ request: chatRequest, answer: null })
-    expect(error).toContain('The word “high” is not allowed.')
+    expect({ request, answer }).toEqual({ request: purple, answer: null })
+    expect(error).toContain(sentence)
     const { body } = await requestAdmin(paid.app, 'GET', `requests/${id}`)
-    expect(JSON.stringify(body)).not.toContain('high')
+    expect(body.provider_message).toBe('The word … is not allowed here.')
+    expect(JSON.stringify(body)).not.toContain('purple')
   })
 
   test('of a stream that breaks off, as far as it was delivered', async () => {

@@ -17,19 +17,22 @@ const answer = 'canary of the answer'
 const reasoning = 'canary of the reasoning'
 const argument = 'canary of the argument'
 const rejection = 'canary of the rejection'
-const words = [prompt, answer, reasoning, argument, rejection]
+const words = [prompt, answer, reasoning, argument, rejection, 'canary']
 
 const call = { id: 'call_1', name: 'look_up', arguments: [`{"place":"${argument}"}`] }
 const output = chatOutput({ text: [answer], reasoning: [reasoning] })
 const calling = chatOutput({ text: [answer], calls: [call], finish: 'tool_calls' })
-const rejected = json({ error: { message: rejection } }, { status: 400 })
+/** Quotes the whole prompt, a part of it without quotation marks, and a word of it. */
+const sentence = `The input ${rejection}, “${prompt}” is not supported for canary of “canary” with this model.`
+const kept = ' is not supported for '
+const rejected = json({ error: { message: sentence } }, { status: 400 })
 const failing = (status: number) =>
-  json({ error: { message: rejection, type: rejection, param: prompt } }, { status })
+  json({ error: { message: sentence, type: rejection, param: prompt } }, { status })
 const unprocessable = failing(422)
 const failures = [403, 404, 429, 500].map(failing)
 const failingInStream = chunks([
   delta({ content: answer }),
-  { error: { message: rejection, code: 'server_error' } },
+  { error: { message: sentence, code: 'server_error' } },
 ])
 const broken = chunks([delta({ content: answer })], breakOff)
 
@@ -42,9 +45,9 @@ const requests: readonly (readonly [path: string, body: object, script: Script])
   ['chat/completions', chat, jsonReply(calling)],
   ['chat/completions', { ...chat, stream: true }, streamReply(output)],
   ['chat/completions', { ...chat, stream: true }, broken],
+  ['chat/completions', { ...chat, stream: true }, failingInStream],
   ['chat/completions', chat, rejected],
   ...[unprocessable, ...failures].map((script) => ['chat/completions', chat, script] as const),
-  ['chat/completions', { ...chat, stream: true }, failingInStream],
   ['responses', response, jsonReply(output)],
   ['responses', { ...response, stream: true }, streamReply(calling)],
   ['responses', response, rejected],
@@ -64,14 +67,14 @@ const statuses = new Map<Script, number>([
 
 /** Sends all of them; returns their statuses. */
 async function sendEverything({ app, acme }: Scenario): Promise<number[]> {
-  const statuses: number[] = []
+  const received: number[] = []
   for (const [path, body, script] of requests) {
     acme.respondWith(script)
     const reply = await app.request(`/v1/${path}`, { method: 'POST', body })
     await reply.text()
-    statuses.push(reply.status)
+    received.push(reply.status)
   }
-  return statuses
+  return received
 }
 
 /** All that lies in the folder, as text. */
@@ -108,6 +111,7 @@ async function wordsAfter(contentLog: boolean) {
   await app.stop()
   const files = before + (await filesIn(folder))
   expect(files).toContain('acme/river')
+  expect(files).toContain(kept)
   const found = (text: string) => words.filter((word) => text.includes(word))
   const told = [app.lines.join('\n'), app.requestLines.all.join('\n'), metrics, collector.text()].join('\n')
   expect(app.requestLines.all).toHaveLength(requests.length + 1)
