@@ -26,7 +26,8 @@ const help = `Usage
   weir requests show ID [--content]                             show one with its attempts and its error
 
 Lists what happened to each request to a model, also while a server is running; it changes nothing.
-Prompts and responses are not part of it, and quoted text is removed from error messages.
+Prompts and responses are not part of it. Error messages are without quoted text, and those of
+providers without words that could be of the request.
 All filters that are set must apply. A cost of “-” (null in JSON) is unknown. Columns that do not
 fit on the terminal are hidden.
 
