@@ -9,7 +9,10 @@ import { openAdmin } from './support/open-admin.ts'
 import { screenshots } from './support/screenshot.ts'
 
 const browser = sharedTab()
-const down = json({ error: { message: 'swordfish' } }, { status: 503 })
+const down = json(
+  { error: { message: 'The engine of swordfish is overloaded at the moment.' } },
+  { status: 503 },
+)
 
 /** A gateway with a request that succeeded, one that was retried, one that failed and one for a model that does not exist. */
 async function startWithRequests() {
@@ -70,6 +73,7 @@ describe.skipIf(!hasBrowser)(`the view of requests${browserNeeded}`, () => {
     await page.getByText('2 in all').waitFor()
     await page.locator('tbody tr').nth(1).getByRole('link').first().click()
     await page.getByText('The provider acme failed: it returned status 503.').first().waitFor()
+    await page.getByText('Message of the provider: The engine of … is overloaded').waitFor()
     expect(page.url()).toContain(ids.failed)
     expect(await page.locator('tbody tr').count()).toBe(2)
     await screenshots(page, 'request')

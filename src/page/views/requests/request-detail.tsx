@@ -66,13 +66,19 @@ function RequestView({ request }: { readonly request: FinishedRequest }) {
   )
 }
 
-function ErrorSentence({ request: { message, param } }: { readonly request: FinishedRequest }) {
+function ErrorSentence({ request }: { readonly request: FinishedRequest }) {
+  const { message, provider_message, param } = request
   if (message === null) return null
   return (
     <div class="failure">
       <p class="failure-message">
         <Foreign text={message} />
       </p>
+      {provider_message !== null && (
+        <p>
+          Message of the provider: <Foreign text={provider_message} />
+        </p>
+      )}
       {param !== null && (
         <p>
           Parameter <code>{visibleText(param)}</code>
@@ -191,16 +197,18 @@ const attemptColumns: readonly Column<Attempt>[] = [
     render: ({ outcome }) => <Badge tone={outcome === 'ok' ? 'good' : 'bad'}>{visibleText(outcome)}</Badge>,
   },
   { id: 'took', header: 'Took', align: 'right', render: ({ ms }) => durationText(ms) },
+  { id: 'message', header: 'Message', render: ({ message }) => <Sentence text={message} /> },
   {
-    id: 'message',
-    header: 'Message',
-    render: ({ message }) =>
-      message === undefined ? (
-        ''
-      ) : (
-        <span class="wraps">
-          <Foreign text={message} />
-        </span>
-      ),
+    id: 'provider_message',
+    header: 'Message of the provider',
+    render: ({ provider_message }) => <Sentence text={provider_message} />,
   },
 ]
+
+function Sentence({ text = '' }: { readonly text?: string | undefined }) {
+  return (
+    <span class="wraps">
+      <Foreign text={text} />
+    </span>
+  )
+}

@@ -7,6 +7,7 @@ export type Attempt = {
   readonly outcome: string
   readonly ms: number | null
   readonly message?: string
+  readonly provider_message?: string
 }
 
 /** A finished request, as the admin API returns it. */
@@ -16,6 +17,7 @@ export type FinishedRequest = {
   readonly status: number
   readonly error: string | null
   readonly message: string | null
+  readonly provider_message: string | null
   readonly param: string | null
   readonly organization: string
   readonly organization_id: string
