@@ -92,7 +92,7 @@ function sharedWords(run: readonly Word[], texts: RequestTexts): readonly Word[]
   const partsAt = (index: number) => parts.slice(index, index + minRun)
   const isShared = (index: number) =>
     index >= 0 && index <= last && texts.have(partsAt(index).map(({ part }) => part))
-  // Each search takes time: every second one finds all but the ends of what is shared.
+  // Each search takes time: every second one finds all runs of five parts, except for their ends.
   const found = [...parts.keys()].filter((index) => (index % 2 === 0 || index === last) && isShared(index))
   const ends = found.flatMap((index) => [index - 1, index + 1].filter(isShared))
   return [...found, ...ends].flatMap((index) => partsAt(index).map(({ word }) => word))

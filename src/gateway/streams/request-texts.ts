@@ -1,6 +1,6 @@
 import type { Generation } from '../../domain/generation/request.ts'
 
-/** Characters that are searched in all: that takes some 10 ms. */
+/** Characters that are searched in all: that takes 10 to 20 ms. */
 const maxSearched = 16 * 1024 * 1024
 
 /** Characters that could be searched in the time that each further value takes. */

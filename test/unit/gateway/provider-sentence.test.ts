@@ -146,7 +146,7 @@ describe('nothing of the request is kept', () => {
       const kept = providerSentence(message, model, promptOf(words.join(' '))) ?? ''
       const lower = kept.toLowerCase()
       expect([message, foreign.filter((word) => lower.includes(word.toLowerCase()))]).toEqual([message, []])
-      const runs = words.slice(5).map((_, index) => words.slice(index, index + 6).join(' '))
+      const runs = words.slice(4).map((_, index) => words.slice(index, index + 5).join(' '))
       const spoken = lower.replaceAll(/[^a-z0-9…]+/g, ' ')
       expect([message, kept, runs.filter((run) => spoken.includes(run))]).toEqual([message, kept, []])
     }
