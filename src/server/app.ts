@@ -97,8 +97,9 @@ export function createApp(dependencies: AppDependencies) {
   const chat = createChatService({ gateway, models, unsupported, toolCallFragments, logprobs })
   const responses = createResponsesApi(dependencies)
   let routes: readonly Route[] = []
+  // `aot` would otherwise depend on the variable ELYSIA_AOT, and bodies are read only by compiled handlers.
   // `standardHostname: false` would find no route of an https URL; `listen` replaces host names that are too short.
-  const app = new Elysia({ name: 'weir', normalize: false, handler: { standardHostname: true } })
+  const app = new Elysia({ name: 'weir', aot: true, normalize: false, handler: { standardHostname: true } })
     .use(standardHeaders())
     .use(cors(settings.cors))
     .use(reachability())

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'bun:test'
 import { type App, startApp } from '../../support/app.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { openConnection } from '../../support/connection.ts'
@@ -210,4 +210,11 @@ describe('a request without a key is a 401', () => {
     expect(await connection.until('\r\n\r\n')).toStartWith('HTTP/1.1 401')
     connection.reset()
   })
+})
+
+test('a variable for Elysia does not change how bodies are read', async () => {
+  process.env.ELYSIA_AOT = 'false'
+  onTestFinished(() => void delete process.env.ELYSIA_AOT)
+  await using other = await startApp()
+  expect((await other.chat(plain)).status).toBe(200)
 })
