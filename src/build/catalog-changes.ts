@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import type { ModelDetails, Pricing } from '../config/model-details.ts'
 
 const prices = Type.Partial(
@@ -25,7 +25,7 @@ const changesFile = Compile(Type.Object({ changes: Type.Array(ModelChange) }))
 /** Parses a file of changes. */
 export function parseChanges(file: unknown): readonly ModelChange[] {
   if (changesFile.Check(file)) return file.changes
-  const [first] = changesFile.Errors(file)
+  const [, [first]] = changesFile.Errors(file)
   throw new Error(`changes${first?.instancePath ?? ''}: ${first?.message ?? 'not as expected'}`)
 }
 

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json/json.ts'
 import { nearMatch } from '../lib/near-match.ts'
 import { problemPath, type SettingsProblem } from './problem.ts'
@@ -22,7 +22,7 @@ export function checkSchema<Schema extends TSchema>(
   // A setting that already has a problem needs no second one.
   const reported = new Set(problems.map(({ path }) => path))
   problems.push(...mismatches.filter(({ path }) => !reported.has(path)))
-  if (mismatches.length > 0 || Value.Check(schema, value)) return mismatches.length === 0
+  if (mismatches.length > 0 || Check(schema, value)) return mismatches.length === 0
   problems.push({ path: '', message: 'The settings are invalid.' })
   return false
 }
@@ -36,7 +36,7 @@ function* problemsOf(schema: Fields, value: unknown, path: string): Problems {
   else if (isObject(schema.properties)) yield* problemsOfObject(schema, schema.properties, value, path)
   else if (isObject(schema.patternProperties)) yield* problemsOfRecord(schema, value, path)
   else if (schema.type === 'array') yield* problemsOfList(schema, value, path)
-  else if (!isValid(schema, value)) yield* problemsOfChoice(schema, value, path)
+  else if (!Check(schema, value)) yield* problemsOfChoice(schema, value, path)
 }
 
 function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, path: string): Problems {
@@ -97,11 +97,6 @@ function hasTagOf(choice: Fields, value: Fields): boolean {
     const tag = fieldsOf(schema).const
     return tag !== undefined && tag === value[name]
   })
-}
-
-function isValid(schema: Fields, value: unknown): boolean {
-  // A TypeBox schema is plain JSON Schema; only the static type was lost in the recursion.
-  return Value.Check(schema as TSchema, value)
 }
 
 /** Returns which values the schema allows: the text after “must be” in a message. */

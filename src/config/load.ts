@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import { fieldsOf, isObject } from '../lib/json/json.ts'
 import { Secret } from '../lib/secret.ts'
 import { readCatalogUpdate } from './catalog-update.ts'
@@ -76,7 +76,7 @@ function withoutLines(
 
 function validSettings(values: unknown): SettingsFile {
   const part = validPart(fieldsOf(SettingsFile), values)
-  return Value.Check(SettingsFile, part) ? part : {}
+  return Check(SettingsFile, part) ? part : {}
 }
 
 /** The settings that flags and variables override. */

@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../lib/json/json.ts'
 
 /**
@@ -10,7 +9,7 @@ export function validPart(schema: Fields, value: unknown): unknown {
   if (isObject(schema.properties))
     return isObject(value) ? validFields(schema, schema.properties, value) : undefined
   if (isObject(schema.patternProperties)) return isObject(value) ? validEntries(schema, value) : undefined
-  if (schema.type !== 'array') return isValid(schema, value) ? value : undefined
+  if (schema.type !== 'array') return Check(schema, value) ? value : undefined
   if (!Array.isArray(value) || value.length < (numberOf(schema.minItems) ?? 0)) return undefined
   const items = fieldsOf(schema.items)
   return value.map((item) => validPart(items, item) ?? exampleOf(items))
@@ -38,9 +37,4 @@ function validEntries(schema: Fields, value: Fields): Fields {
 function exampleOf(schema: Fields): unknown {
   const [example] = [...listOf(schema.examples), ...listOf(schema.enum)]
   return example ?? validPart(schema, {})
-}
-
-function isValid(schema: Fields, value: unknown): boolean {
-  // A TypeBox schema is plain JSON Schema.
-  return Value.Check(schema as TSchema, value)
 }

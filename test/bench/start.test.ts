@@ -21,11 +21,11 @@ test('the modules that a server loads stay within their budget', async () => {
   const server = await modulesOf('src/cli/commands/serve.ts')
   const ours = server.all.filter((path) => path.startsWith('src/'))
   expect(ours.length).toBeGreaterThan(50)
-  // Nine APIs, two stores, the audit log and the supervisor; the bytes below are what costs time.
+  // Eight APIs, two stores and the supervisor; the bytes below are what costs time.
   expect(ours.length).toBeLessThanOrEqual(640)
   expect(server.all.length - ours.length).toBeLessThanOrEqual(1500)
   // Also what only some servers load: PostgreSQL, workers, webhooks, the parser of settings.
-  expect(server.bytes).toBeLessThanOrEqual(3.55e6)
+  expect(server.bytes).toBeLessThanOrEqual(3.5e6)
 })
 
 test('a server on SQLite loads neither the PostgreSQL store nor its client', async () => {

@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import {
   type FastMode,
   ModelDetails,
@@ -83,7 +83,7 @@ function validated(entry: { readonly slug: string }): ModelDetails {
 /** What is wrong with a catalog entry; undefined if it is valid. */
 export function detailsProblem(entry: unknown): string | undefined {
   if (validator.Check(entry)) return undefined
-  const [first] = validator.Errors(entry)
+  const [, [first]] = validator.Errors(entry)
   return `${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}.`.trim()
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { fieldsOf } from '../../lib/json/json.ts'
 import type { DirectProvider } from './direct-providers.ts'
 
@@ -79,7 +79,7 @@ export function sourceModels(
   if (models.length === 0) onInvalid(provider, 'the file has no models of it')
   return models.flatMap(([id, model]) => {
     if (validator.Check(model)) return [model]
-    const [first] = validator.Errors(model)
+    const [, [first]] = validator.Errors(model)
     const path = `${provider}.models.${id}${first?.instancePath ?? ''}`
     onInvalid(path, first?.message ?? 'not as expected')
     return []

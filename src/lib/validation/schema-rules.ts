@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import type { ErrorCode } from '../errors/error-codes.ts'
 import { isObject } from '../json/json.ts'
 import { isStorable, looksSecret, storableRule } from '../text.ts'
@@ -39,7 +38,7 @@ export function accepts(rules: Rules, value: unknown): boolean {
 }
 
 function compile(rules: Rules): Check {
-  const validator = Compile(rules as TSchema)
+  const validator = Compile(rules)
   const check: Check = (value) => validator.Check(value)
   checks.set(rules, check)
   return check

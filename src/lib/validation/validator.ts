@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { type ApiError, badRequest, invalidJson } from '../errors/errors.ts'
 import { type Fields, fieldsOf, isObject } from '../json/json.ts'
 import { lazy } from '../lazy.ts'
