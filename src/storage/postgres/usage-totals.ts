@@ -5,6 +5,7 @@ import {
   failedSql,
   hasTokensSql,
   inProjectSql,
+  ownerExistsSql,
   projectSql,
   roundedTimeSql,
   sumColumns,
@@ -32,10 +33,6 @@ export function* subtractFromTotals(condition: SQL, tables = allTables): Script<
 }
 
 const allTables: readonly TotalsTable[] = ['usage_totals', 'usage_sums']
-
-/** SQL that is true for rows of `usage` whose organization exists. */
-export const ownerExistsSql =
-  'EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion IS NULL)'
 
 /** SQL for the tags of a row of `usage`, one a row. See `unstorableEscape`. */
 export const tagsSql = String.raw`json_array_elements_text((CASE WHEN strpos(usage.tags, '\u') = 0 THEN usage.tags

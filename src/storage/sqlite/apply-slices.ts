@@ -8,6 +8,7 @@ import {
   type UsageSlice,
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
+import type { TotalsCursor } from './usage-slices.ts'
 
 /** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
 export const stepRows = 500
@@ -20,17 +21,25 @@ export type ApplySlices = (
 ) => void
 
 export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): ApplySlices {
-  const times = sqlite.prepare<Times, Key>(
+  const times = sqlite.prepare<Times, (string | number)[]>(
     `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${keyCondition}`,
   )
   const upsert = sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table))
-  const removeEmpty = sqlite.prepare<unknown, Key>(
+  const removeEmpty = sqlite.prepare<unknown, (string | number)[]>(
     `DELETE FROM ${table} WHERE ${keyCondition} AND requests <= 0`,
   )
 
   function apply(width: TotalsWidth, slice: UsageSlice, sign: 1 | -1): void {
     const { organization, key: keyId, api, model, provider, project = null, inProject = 0 } = slice
-    const key: Key = [organization, width, startOfPeriod(slice.start, width), keyId, api, model, provider]
+    const key: TotalsCursor = [
+      organization,
+      width,
+      startOfPeriod(slice.start, width),
+      keyId,
+      api,
+      model,
+      provider,
+    ]
     const stored = times.get(...key)
     const sums = sumColumns.map(([, field]) => sign * slice[field])
     const cost = sign < 0 ? `-${slice.cost}` : slice.cost
@@ -49,20 +58,10 @@ type Times = Pick<UsageSlice, 'latencies' | 'firstTokens'>
 
 function changedTimes(stored: string | undefined, change: string, sign: 1 | -1): string {
   const histogram: Histogram = new Map()
-  if (stored !== undefined) addTimes(histogram, stored)
+  addTimes(histogram, stored ?? '')
   addTimes(histogram, change, sign)
-  return timesJson(histogram)
+  return JSON.stringify([...histogram].toSorted(([one], [other]) => one - other).flat())
 }
-
-type Key = [
-  organization: string,
-  width: string,
-  start: number,
-  key: string,
-  api: string,
-  model: string,
-  provider: string,
-]
 
 const keyColumns = ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider']
 const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
@@ -107,9 +106,4 @@ function addTime(histogram: Histogram, time: number, change: number): void {
   const count = (histogram.get(time) ?? 0) + change
   if (count > 0) histogram.set(time, count)
   else histogram.delete(time)
-}
-
-/** Returns an array that `addTimes` reads. */
-export function timesJson(histogram: Histogram): string {
-  return JSON.stringify([...histogram].toSorted(([one], [other]) => one - other).flat())
 }

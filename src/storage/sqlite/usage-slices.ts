@@ -20,10 +20,6 @@ import type { ReportSums } from '../ports/usage.ts'
 import { endOfTime, type UsageReading } from '../usage/reports.ts'
 import type { Database } from './connection/database.ts'
 
-/** SQL that is true for rows whose organization is not deleted; a deletion that has begun counts. */
-export const ownerExistsSql =
-  'EXISTS (SELECT 1 FROM organizations WHERE id = organization_id AND organizations.deletion IS NULL)'
-
 /** The place of a row among the totals of an organization. */
 export type TotalsCursor = readonly [
   organization: string,

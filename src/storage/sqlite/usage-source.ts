@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors/errors.ts'
 import { isNotEmpty, type TimeRange, type UsageReading, type UsageSource } from '../usage/reports.ts'
 import {
+  ownerExistsSql,
   type ReportSlice,
   rowPropertiesSql,
   totalsKeySql,
@@ -12,7 +13,6 @@ import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
 import {
   type MixedTotals,
-  ownerExistsSql,
   prepareReadTotals,
   prepareSlices,
   type SliceShape,
@@ -159,9 +159,9 @@ function prepareReaders(database: Database) {
   }
 }
 
-/** The elements of an array, in the order of `totalsKeySql`. */
-const keyValues = Object.keys(totalsKeySql)
-  .map((_, index) => `value ->> ${index}`)
+/** The fields of `MixedTotals`, in the order of `totalsKeySql`. */
+const keyValues = ['organization', 'key', 'api', 'model', 'provider']
+  .map((name) => `value ->> '${name}'`)
   .join()
 
 /** The conditions of a report on rows, and the lists that they name from `?4` on. */
@@ -173,17 +173,8 @@ function filtersOf(
   const parameter = (list: unknown) => `json_each(?${lists.push(JSON.stringify(list)) + 3})`
   const isIn = (column: string, list: readonly string[] | undefined): readonly string[] =>
     list ? [`${column} IN (SELECT value FROM ${parameter(list)})`] : []
-  const keys = of?.map(({ organization, key, api, model, provider }) => [
-    organization,
-    key,
-    api,
-    model,
-    provider,
-  ])
   const conditions = [
-    ...(keys
-      ? [`(${Object.values(totalsKeySql).join()}) IN (SELECT ${keyValues} FROM ${parameter(keys)})`]
-      : []),
+    ...(of ? [`(${Object.values(totalsKeySql).join()}) IN (SELECT ${keyValues} FROM ${parameter(of)})`] : []),
     ...(organizations ? isIn('usage.organization_id', organizations) : [ownerExistsSql]),
     ...isIn(rowPropertiesSql.project, projects),
     ...isIn(rowPropertiesSql.user, users),

@@ -1,11 +1,11 @@
 import type { RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
 import { addLateRow } from '../scripts/usage-blocks.ts'
-import { totalsLagMs, widthsMs } from '../usage/slices.ts'
+import { ownerExistsSql, totalsLagMs, widthsMs } from '../usage/slices.ts'
 import { prepareApplySlices, stepRows } from './apply-slices.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
-import { ownerExistsSql, prepareSlices } from './usage-slices.ts'
+import { prepareSlices } from './usage-slices.ts'
 import { type ChangedRows, createOlderSums, prepareChangeSums, selectUntil } from './usage-sums.ts'
 import type { Writer } from './writer.ts'
 
@@ -73,15 +73,10 @@ export function createRollup(database: Database, writer: Writer, now: () => numb
   return async function rollUp(): Promise<number> {
     const limit = now() - totalsLagMs
     const older = await addOlderToSums()
-    if ((await read(() => due.get(untilOf(), limit, 0))) === null) return older
+    const isDue = (await read(() => due.get(untilOf(), limit, 0))) !== null
+    const add = () => addNow(limit)
     // After a power cut, the totals and the time that they cover are both those of before.
-    return (
-      older +
-      (await writer.write(
-        () => addNow(limit),
-        () => false,
-      ))
-    )
+    return older + (isDue ? await writer.write(add, () => false) : 0)
   }
 }
 

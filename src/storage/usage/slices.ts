@@ -32,6 +32,10 @@ export function isDeletedSql(state: OrganizationDeletion): string {
   return `EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion = '${state}')`
 }
 
+/** SQL that is true for a row of `usage` whose organization is not deleted; a deletion that has begun counts. */
+export const ownerExistsSql =
+  'EXISTS (SELECT 1 FROM organizations o WHERE o.id = usage.organization_id AND o.deletion IS NULL)'
+
 /** SQL for the properties that only rows of `usage` have, and totals do not, but for the project; `tag` joins its tags. */
 export const rowPropertiesSql = {
   project: 'usage.project_id',
@@ -132,24 +136,8 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
   readonly firstTokens: string
 }
 
-type Optional =
-  | 'start'
-  | CountField
-  | 'organization'
-  | 'key'
-  | 'api'
-  | 'model'
-  | 'provider'
-  | 'project'
-  | 'inProject'
-  | 'cost'
-  | 'latencies'
-  | 'firstTokens'
-
 /**
  * A slice of a report, which needs the properties that it is grouped or filtered by, and the sums of `sumColumnsOf`; others
  * may be absent or empty.
  */
-export type ReportSlice = Omit<UsageSlice, Optional> &
-  Partial<Pick<UsageSlice, Optional>> &
-  Partial<Record<keyof typeof rowPropertiesSql, string | null>>
+export type ReportSlice = Partial<UsageSlice> & Partial<Record<keyof typeof rowPropertiesSql, string | null>>
