@@ -22,11 +22,19 @@ export function renderEntry({ id, createdAt, kind, amount, balance, request, not
 
 const columns = ['id', 'created_at', 'kind', 'amount_usd', 'balance_usd', 'request_id', 'note'] as const
 
-/** The first line of a ledger as CSV. */
-export const ledgerCsvHeader = csvLine(columns)
+/** The lines of these entries as CSV. The header is part of the first piece, which fails if they cannot be read. */
+export async function* ledgerCsv(
+  pieces: AsyncGenerator<readonly LedgerEntry[], void>,
+): AsyncGenerator<readonly string[], void> {
+  let header: readonly string[] = [csvLine(columns)]
+  for await (const entries of pieces) {
+    yield [...header, ...entries.map(csvLineOf)]
+    header = []
+  }
+  if (header.length > 0) yield header
+}
 
-/** An entry as a line of CSV. */
-export function entryCsvLine(entry: LedgerEntry): string {
+function csvLineOf(entry: LedgerEntry): string {
   const rendered = renderEntry(entry)
   return csvLine(columns.map((name) => rendered[name]))
 }

@@ -41,6 +41,15 @@ export function createTimeSortedId(now: () => number = Date.now): TimeSortedId {
 /** The generator of this process, so that all of its ids sort. */
 export const timeSortedId: TimeSortedId = createTimeSortedId()
 
+/** Returns the beginning of the time-sorted ids of this time: it sorts before them, and after those of earlier times. */
+export function startOfIds(prefix: string, time: number): string {
+  const clamped = Math.min(Math.max(0, Math.floor(time)), latestTime)
+  return prefix + clamped.toString(16).padStart(12, '0')
+}
+
+/** The time of an id has 48 bits. */
+const latestTime = 2 ** 48 - 1
+
 /** Returns the creation time of a time-sorted id, in milliseconds since 1970. */
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(-32, -20), 16)

@@ -4,13 +4,7 @@ import { csvReply } from '../../http/csv-reply.ts'
 import { describe } from '../../http/describe.ts'
 import { invalidCursor, listSchema } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
-import {
-  entryCsvLine,
-  entryIdPattern,
-  ledgerCsvHeader,
-  LedgerEntryObject,
-  renderEntry,
-} from '../../http/render-ledger.ts'
+import { entryIdPattern, ledgerCsv, LedgerEntryObject, renderEntry } from '../../http/render-ledger.ts'
 import { stringEnum } from '../../http/schema.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import { entryKinds, type LedgerEntries, type LedgerQuery } from '../../storage/ports/ledger-entries.ts'
@@ -109,7 +103,7 @@ async function listEntries(
     limit: limit ?? (isCsv ? maxCsvLimit : defaultLimit),
   }
   return isCsv
-    ? csvReply(`weir-ledger-${id}.csv`, linesOf(ledgerEntries, selected), request.method)
+    ? csvReply(`weir-ledger-${id}.csv`, ledgerCsv(ledgerEntries.pieces(selected)), request.method)
     : readPage(ledgerEntries, selected)
 }
 
@@ -127,16 +121,4 @@ async function readPage(ledgerEntries: LedgerEntries, selected: LedgerQuery) {
     has_more: hasMore,
     balance_usd: formatUsd(balance),
   }
-}
-
-async function* linesOf(
-  ledgerEntries: LedgerEntries,
-  selected: LedgerQuery,
-): AsyncGenerator<readonly string[], void> {
-  let header: readonly string[] = [ledgerCsvHeader]
-  for await (const entries of ledgerEntries.pieces(selected)) {
-    yield [...header, ...entries.map(entryCsvLine)]
-    header = []
-  }
-  if (header.length > 0) yield header
 }

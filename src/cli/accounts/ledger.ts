@@ -1,4 +1,4 @@
-import { entryCsvLine, entryIdPattern, ledgerCsvHeader, renderEntry } from '../../http/render-ledger.ts'
+import { entryIdPattern, ledgerCsv, renderEntry } from '../../http/render-ledger.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import type { AdminStorage } from '../../storage/open-database.ts'
 import {
@@ -77,10 +77,9 @@ function readQuery(flags: LedgerFlags): Omit<LedgerQuery, 'organization'> {
 }
 
 async function printCsv(storage: AdminStorage, query: LedgerQuery, { out, outputClosed }: CliContext) {
-  out(ledgerCsvHeader)
-  for await (const entries of storage.ledgerEntries.pieces(query)) {
+  for await (const lines of ledgerCsv(storage.ledgerEntries.pieces(query))) {
     if (outputClosed?.aborted) return
-    out(entries.map(entryCsvLine).join('\n'))
+    out(lines.join('\n'))
   }
 }
 

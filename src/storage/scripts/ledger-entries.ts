@@ -1,5 +1,5 @@
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import { timeOf } from '../../lib/id.ts'
+import { startOfIds, timeOf } from '../../lib/id.ts'
 import { nextTurn } from '../../lib/time.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { clampedTime } from '../common/store-limits.ts'
@@ -101,8 +101,8 @@ function conditionOf({ organization, kind, since, until, after }: LedgerQuery): 
   return and(
     eq(ledger.organization_id, organization),
     after === undefined ? undefined : lt(ledger.id, after),
-    since === undefined ? undefined : gte(ledger.id, idAt(since)),
-    until === undefined ? undefined : lt(ledger.id, idAt(until)),
+    since === undefined ? undefined : gte(ledger.id, startOfIds('led_', since)),
+    until === undefined ? undefined : lt(ledger.id, startOfIds('led_', until)),
     // Written out, because the index of the credits serves no parameter. SQLite uses it only to find the ids.
     kind === undefined
       ? undefined
@@ -112,15 +112,6 @@ function conditionOf({ organization, kind, since, until, after }: LedgerQuery): 
 
 /** Sorts after the ids of all entries. */
 const afterAllIds = 'lee'
-
-/** Sorts before the ids of this time and after those of earlier ones. */
-function idAt(time: number): string {
-  const clamped = Math.min(Math.max(0, Math.floor(time)), latestTime)
-  return `led_${clamped.toString(16).padStart(12, '0')}`
-}
-
-/** The time of an id has 48 bits. */
-const latestTime = 2 ** 48 - 1
 
 function toEntry({ id, kind, amount, request, note }: EntryRow): readonly Omit<LedgerEntry, 'balance'>[] {
   if (id === null || kind === null || amount === null) return []

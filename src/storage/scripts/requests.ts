@@ -1,5 +1,5 @@
 import { and, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import { timeOf } from '../../lib/id.ts'
+import { startOfIds, timeOf } from '../../lib/id.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { clampedTime } from '../common/store-limits.ts'
 import type {
@@ -60,7 +60,7 @@ async function readPage(
 
 /** An id that sorts before those of the requests that were created from this time on, as a cursor. */
 function idBefore(time: number): string {
-  return `req_${time.toString(16).padStart(12, '0')}${'0'.repeat(20)}`
+  return startOfIds('req_', time) + '0'.repeat(20)
 }
 
 /** About how many rows are read at once. */

@@ -1,5 +1,6 @@
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { startOfIds } from '../../lib/id.ts'
 import { createEraser } from '../common/eraser.ts'
 import { createPins, type Pins } from '../common/pins.ts'
 import { isExhausted, newStep, spend, type Step, stepRows } from '../common/store-limits.ts'
@@ -59,7 +60,7 @@ export function createRemovals(runner: ScriptRunner, { written, delay }: Removal
       return removal
     },
     async expire(before) {
-      const removed = await transact(() => expireResponses(firstIdOf(before), pins, delay))
+      const removed = await transact(() => expireResponses(startOfIds('resp_', before), pins, delay))
       if (removed > 0) startErasing()
       return removed
     },
@@ -83,11 +84,6 @@ function createPinning(
       setImmediate(() => void written().then(unpin, unpin))
     }
   }
-}
-
-/** Lower than every id of that millisecond, higher than those before it. */
-function firstIdOf(time: number): string {
-  return `resp_${Math.max(0, Math.floor(time)).toString(16).padStart(12, '0')}`
 }
 
 function* removeResponse(key: ResponseKey, pins: Pins, delay?: ErasureDelay): Script<RemovalResult> {

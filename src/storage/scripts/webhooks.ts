@@ -1,4 +1,5 @@
 import { eq, lt, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
+import { startOfIds } from '../../lib/id.ts'
 import { stepRows } from '../common/store-limits.ts'
 import type {
   ClaimedDelivery,
@@ -208,15 +209,10 @@ const dayMs = 86_400_000
 const [deliveredMs, keptMs] = [3 * dayMs, 30 * dayMs]
 
 function* expire(now: number): Script<number> {
-  const delivered = yield* deleteDelivered({ before: firstIdAt(now - deliveredMs) })
+  const delivered = yield* deleteDelivered({ before: startOfIds('evt_', now - deliveredMs) })
   if (delivered.length > 0) yield* deleteFinished({ ids: [...new Set(delivered.map(({ id }) => id))] })
-  const old = yield* deleteOld({ before: firstIdAt(now - keptMs) })
+  const old = yield* deleteOld({ before: startOfIds('evt_', now - keptMs) })
   return delivered.length + old.length
-}
-
-/** The ids of events begin with the digits of their time. */
-function firstIdAt(time: number): string {
-  return `evt_${time.toString(16).padStart(12, '0')}`
 }
 
 const limit = sql.raw(String(stepRows))

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createTimeSortedId, randomText, timeOf, timeSortedId } from '../../../src/lib/id.ts'
+import { createTimeSortedId, randomText, startOfIds, timeOf, timeSortedId } from '../../../src/lib/id.ts'
 
 test('an id is its prefix and 32 digits, and successive ids sort in their order', () => {
   const ids = Array.from({ length: 5000 }, () => timeSortedId('org_'))
@@ -55,6 +55,14 @@ test('after a clock that ran ahead is corrected, ids have the true time again, a
   const expected = [...before, ...after, ...ahead]
   expect(expected.toSorted()).toEqual(expected)
   expect(new Set(expected).size).toBe(expected.length)
+})
+
+test('the start of the ids of a time sorts between them and those before, whatever the time', () => {
+  const ids = [moment - 1, moment].flatMap((time) => createTimeSortedId(() => time)('req_'))
+  expect([...ids, startOfIds('req_', moment)].toSorted()[1]).toBe(startOfIds('req_', moment))
+  expect(startOfIds('req_', moment + 0.9)).toBe(startOfIds('req_', moment))
+  expect(startOfIds('req_', -1)).toBe('req_000000000000')
+  for (const time of [2 ** 48, Infinity]) expect(startOfIds('req_', time)).toBe('req_ffffffffffff')
 })
 
 test('random text has the requested length and a uniform distribution', () => {
