@@ -1,4 +1,5 @@
 import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { interpretStart } from '../serve/jit-policy.ts'
 import { raiseRequestLimit } from '../serve/request-limit.ts'
 import { parseDrain } from '../serve/shutdown.ts'
 
@@ -38,6 +39,7 @@ export const command: Command = {
     const drainMs = parseDrain(flags.drain)
     const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
+    interpretStart()
     // Loaded only now, because the process that was just replaced would have loaded it for nothing.
     const { serveGateway } = await import('../serve/serve-gateway.ts')
     await serveGateway(flags, drainMs, context)

@@ -5,6 +5,7 @@ import type { LogOutput } from '../../observability/request-log/request-log.ts'
 import { createRuntime, type Runtime, type RuntimeInput } from '../../server/runtime.ts'
 import { databaseLocation } from '../../storage/database-location.ts'
 import type { CliContext } from '../context.ts'
+import { compileFromNowOn } from './jit-policy.ts'
 import type { ServeOutput } from './output.ts'
 
 /** The output of the request log, which asks the runtime what to log. */
@@ -21,7 +22,7 @@ export function createRequestLines({ context, requests }: ServeOutput, json: boo
   return { sink: requests, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
 }
 
-/** Creates the runtime of these settings. */
+/** Creates the runtime of these settings, which ends the start of the process. */
 export async function startRuntime(
   loaded: LoadedSettings,
   { environment }: CliContext,
@@ -41,6 +42,7 @@ export async function startRuntime(
     ...options,
   })
   requestLines.setRuntime(runtime)
+  compileFromNowOn()
   return runtime
 }
 

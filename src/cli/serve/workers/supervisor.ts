@@ -5,6 +5,7 @@ import { openStorage } from '../../../storage/open-storage.ts'
 import { createFirstKeys, type FirstKeys } from '../../../server/first-keys.ts'
 import type { CliContext } from '../../context.ts'
 import { logTo, logWarnings } from '../../log.ts'
+import { compileFromNowOn } from '../jit-policy.ts'
 import type { ServeInput } from '../output.ts'
 import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
 import { databaseLocation } from '../../../storage/database-location.ts'
@@ -33,6 +34,7 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   const port = await claimPort(loaded.settings, log)
   try {
     const firstKeys = await prepareDatabase(loaded, context.environment, log)
+    compileFromNowOn()
     await supervise({ ...input, count, port, log, stopSignals, firstKeys })
   } finally {
     port.release()
