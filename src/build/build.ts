@@ -1,6 +1,9 @@
 import manifest from '../../package.json'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { recordBytecodeOrder } from './bytecode-order.ts'
 import { compile } from './compile.ts'
 import { checksums, formatChecksums, renderFormula, type Target, targets } from './release.ts'
 import { install, projectFolder } from './install.ts'
@@ -16,12 +19,19 @@ const sbomFile = 'weir.cdx.json'
 const localFile = process.platform === 'win32' ? 'weir.exe' : 'weir'
 
 if (!(await install())) process.exit(1)
-await (flags.all ? buildAll() : build({ file: localFile }))
+const program = join(projectFolder, 'src/main.ts')
+const orderFolder = await mkdtemp(join(tmpdir(), 'weir-order-'))
+try {
+  const bytecodeOrder = await recordBytecodeOrder(program, orderFolder)
+  await (flags.all ? buildAll(bytecodeOrder) : build({ file: localFile }, bytecodeOrder))
+} finally {
+  await rm(orderFolder, { recursive: true, force: true })
+}
 
 /** Builds what a release consists of. */
-async function buildAll(): Promise<void> {
+async function buildAll(bytecodeOrder: string | undefined): Promise<void> {
   const files: string[] = []
-  for (const target of targets) files.push(await build(target))
+  for (const target of targets) files.push(await build(target, bytecodeOrder))
   const sums = await checksums([...files, join(folder, sbomFile)])
   await write('SHA256SUMS', formatChecksums(sums))
   const { version, homepage, license } = manifest
@@ -29,10 +39,13 @@ async function buildAll(): Promise<void> {
   await write('weir.rb', renderFormula(template, { version, homepage, license, checksums: sums }))
 }
 
-async function build(target: Partial<Target> & Pick<Target, 'file'>): Promise<string> {
-  const file = join(folder, target.file)
+async function build(
+  { file: name, runtime }: Partial<Target> & Pick<Target, 'file'>,
+  bytecodeOrder: string | undefined,
+): Promise<string> {
+  const file = join(folder, name)
   const started = performance.now()
-  const metafile = await compile(join(projectFolder, 'src/main.ts'), file, target.runtime)
+  const metafile = await compile(program, file, { runtime, bytecodeOrder })
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   console.log(`${displayPath(file)}  ${(Bun.file(file).size / 1024 / 1024).toFixed(1)} MiB  ${seconds} s`)
   await writeSbom(metafile)

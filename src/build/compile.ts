@@ -15,6 +15,12 @@ export const minify = { whitespace: true, syntax: true, identifiers: false }
 /** What Elysia loads only to check the type of an uploaded file, which no endpoint has. */
 export const external = ['file-type']
 
+/** See `Target` and `recordBytecodeOrder`. */
+type CompileOptions = {
+  readonly runtime?: Bun.Build.CompileTarget | undefined
+  readonly bytecodeOrder?: string | undefined
+}
+
 /**
  * Compiles a program and its imports to one executable, by default for this machine, and returns what is in it. Bun
  * downloads the runtime of another platform once, from the package registry.
@@ -22,7 +28,7 @@ export const external = ['file-type']
 export async function compile(
   entry: string,
   file: string,
-  runtime?: Bun.Build.CompileTarget,
+  { runtime, bytecodeOrder }: CompileOptions = {},
 ): Promise<Bun.BuildMetafile> {
   await mkdir(dirname(file), { recursive: true })
   return build(entry, {
@@ -37,6 +43,7 @@ export async function compile(
       autoloadTsconfig: false,
       autoloadPackageJson: false,
       ...(runtime && { target: runtime }),
+      ...(bytecodeOrder && { bytecodeOrder }),
     },
   })
 }
