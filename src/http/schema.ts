@@ -77,6 +77,19 @@ export const labelFields = {
   }),
 }
 
+/** How the tokens of a chat completion or a response are chosen. */
+export const samplingFields = {
+  temperature: nullish(Type.Number({ minimum: 0, maximum: 2 }), {
+    description:
+      'The sampling temperature, from 0 to 2. Higher values make the output more random. Defaults to that of the model.',
+  }),
+  top_p: nullish(Type.Number({ minimum: 0, maximum: 1 }), {
+    description:
+      'Nucleus sampling, from 0 to 1: only the tokens with this total probability are considered. ' +
+      'Defaults to that of the model.',
+  }),
+}
+
 /** The model of a request, for the APIs that accept its name without the author. */
 export const modelField = Type.String({
   description: 'The model: its slug, an alias, or its name without the author where that is unambiguous.',

@@ -7,6 +7,7 @@ import {
   Metadata,
   metadataLimits,
   nullish,
+  samplingFields,
   storableText,
   stringEnum,
 } from '../../http/schema.ts'
@@ -86,15 +87,7 @@ const LogitBias = Type.Unsafe<Readonly<Record<string, number>>>({
 
 /** The parameters that choose the output: its length, its format and how it is sampled. */
 const outputProperties = {
-  temperature: nullish(Type.Number({ minimum: 0, maximum: 2 }), {
-    description:
-      'The sampling temperature, from 0 to 2. Higher values make the output more random. Defaults to that of the model.',
-  }),
-  top_p: nullish(Type.Number({ minimum: 0, maximum: 1 }), {
-    description:
-      'Nucleus sampling, from 0 to 1: only the tokens with this total probability are considered. ' +
-      'Defaults to that of the model.',
-  }),
+  ...samplingFields,
   max_tokens: nullish(PositiveInteger, {
     description: 'The maximum number of output tokens. `max_completion_tokens` takes precedence.',
   }),

@@ -6,6 +6,7 @@ import {
   Metadata,
   metadataLimits,
   nullish,
+  samplingFields,
   storableText,
   stringEnum,
 } from '../../../http/schema.ts'
@@ -105,15 +106,7 @@ const outputProperties = {
   max_output_tokens: nullish(Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger }), {
     description: 'The maximum number of output tokens, including reasoning. Defaults to that of the model.',
   }),
-  temperature: nullish(Type.Number({ minimum: 0, maximum: 2 }), {
-    description:
-      'The sampling temperature, from 0 to 2. Higher values make the output more random. Defaults to that of the model.',
-  }),
-  top_p: nullish(Type.Number({ minimum: 0, maximum: 1 }), {
-    description:
-      'Nucleus sampling, from 0 to 1: only the tokens with this total probability are considered. ' +
-      'Defaults to that of the model.',
-  }),
+  ...samplingFields,
   reasoning: nullish(Reasoning, { description: 'Options for models that reason.' }),
   text: nullish(TextOptions, {
     description: 'The format of the output: text, any JSON object, or JSON that follows a schema.',
