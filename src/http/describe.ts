@@ -74,6 +74,18 @@ const errorDescriptions = {
   503: 'The gateway is shutting down, or something that it requires is unavailable. Try again later.',
 } as const
 
+/** A description whose errors follow from what the route reads; `errors` has further ones. */
+export type GuardedDescription = Omit<Description, 'tag' | 'errors'> & {
+  readonly errors?: readonly ErrorStatus[]
+}
+
+/** The errors of a route behind the guard: an invalid query or body is a 400, and a path may name nothing. */
+export function errorsOf({ query, path, body, errors = [] }: GuardedDescription): readonly ErrorStatus[] {
+  const ofQuery = query === undefined ? [] : ([400] as const)
+  const ofPath = path === undefined ? [] : ([404] as const)
+  return [...new Set([...errors, ...ofQuery, ...ofPath, ...(body === undefined ? guardErrors : bodyErrors)])]
+}
+
 /** The description as the `detail` of an Elysia route; an operation only when the document is requested. */
 export function describe(description: Description): DocumentDecoration {
   // Elysia passes details on as they are, and the document is JSON.

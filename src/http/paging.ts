@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { badRequest } from '../lib/errors/errors.ts'
 import { maxPageBytes } from '../lib/page-bytes.ts'
+import { jsonText } from './reply.ts'
 
 /** The direction of a list in time. */
 type Order = 'asc' | 'desc'
@@ -107,6 +108,16 @@ export function renderSlice({ items, hasMore }: PageSlice<ListedItem>): readonly
     texts.map((text) => [text]),
     hasMore || texts.length < items.length,
   )
+}
+
+/** Replies with one page of a list, rendered; throws the 400 of `invalidCursor` for none: `item` says what the cursor must be. */
+export async function pageReply<Item>(
+  page: PageSlice<Item> | undefined,
+  item: string,
+  render: (items: readonly Item[]) => readonly ListedItem[] | Promise<readonly ListedItem[]>,
+): Promise<Response> {
+  if (page === undefined) throw invalidCursor(item)
+  return jsonText(renderSlice({ ...page, items: await render(page.items) }))
 }
 
 type ListedItem = { readonly id: string }

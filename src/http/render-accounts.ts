@@ -71,6 +71,27 @@ export async function withBudgets<Kind extends Account>(
   return accounts.map((account, index) => ({ account, state: states[index] }))
 }
 
+/** Returns a function that renders organizations, projects or keys as objects of this type, with what is left of their budgets. */
+export function createAccountRenderer<Kind extends Account, Rendered extends object>(
+  budgets: Pick<Budgets, 'read'>,
+  object: string,
+  render: (account: Kind, state: BudgetState | undefined) => Rendered,
+) {
+  return async (accounts: readonly Kind[]) => {
+    const states = await withBudgets(budgets, accounts, Date.now())
+    return states.map(({ account, state }) => ({ object, ...render(account, state) }))
+  }
+}
+
+/** Renders the only one that was found or changed. */
+export async function renderOne<Kind extends Account, Rendered>(
+  { render }: { render(accounts: readonly Kind[]): Promise<readonly Rendered[]> },
+  account: Promise<Kind>,
+): Promise<Rendered | undefined> {
+  const [rendered] = await render([await account])
+  return rendered
+}
+
 /** Returns the owner of the budget of an organization, a project or a key. */
 export function limitsOwner(account: Account): LimitsOwner {
   const { id, limits } = account

@@ -19,6 +19,26 @@ export function stringEnum<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: values, ...options })
 }
 
+/** A text with a description, in a reply. */
+export function text(description: string) {
+  return Type.String({ description })
+}
+
+/** A text that may be null, with a description. */
+export function textOrNull(description: string) {
+  return Type.Union([Type.String(), Type.Null()], { description })
+}
+
+/** A whole number of at least 0, with a description. */
+export function count(description: string) {
+  return Type.Integer({ minimum: 0, description })
+}
+
+/** The field that names the type of an object. */
+export function objectType<const Name extends string>(name: Name) {
+  return Type.Literal(name, { description: 'The type of the object.' })
+}
+
 /** A text by which rows are found or grouped, such as a label or a name. */
 export function storableText(options: TStringOptions = {}) {
   return Type.String({ ...options, pattern: storablePattern })

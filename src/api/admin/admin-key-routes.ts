@@ -1,17 +1,14 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { adminPermissions } from '../../domain/accounting/organization.ts'
-import { describe } from '../../http/describe.ts'
-import { stringEnum } from '../../http/schema.ts'
-import { adminErrors, type AdminGuard } from './admin-guard.ts'
+import { objectType, stringEnum, text, textOrNull } from '../../http/schema.ts'
+import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 
 const AdminKeyObject = Type.Object(
   {
-    object: Type.Literal('admin_key', { description: 'The type of the object.' }),
-    id: Type.Union([Type.String(), Type.Null()], {
-      description: 'The ID of the admin key; null for that of the variable WEIR_ADMIN_KEY.',
-    }),
-    name: Type.String({ description: 'Its name.' }),
+    object: objectType('admin_key'),
+    id: textOrNull('The ID of the admin key; null for that of the variable WEIR_ADMIN_KEY.'),
+    name: text('Its name.'),
     permissions: Type.Array(stringEnum(adminPermissions), {
       description:
         'What it may do: read, change the gateway (`write`), and read what clients have sent and received (`content`).',
@@ -20,13 +17,11 @@ const AdminKeyObject = Type.Object(
   { title: 'AdminKey' },
 )
 
-const detail = describe({
-  tag: 'Admin',
+const detail = describeAdmin({
   id: 'getAdminKey',
   summary: 'Get the admin key of the request',
   description: 'Returns the admin key that the request has as its bearer token, and what that may do.',
   reply: AdminKeyObject,
-  errors: adminErrors,
 })
 
 /** The admin key of the request. Only the command line creates and lists them. */

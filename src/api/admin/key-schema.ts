@@ -3,7 +3,7 @@ import { keyPermissions } from '../../domain/accounting/organization.ts'
 import { expiryFields } from '../../http/expiry.ts'
 import { checkLimits, limitFields, limitProperties, noOwnLimit } from '../../http/limits.ts'
 import { listSchema } from '../../http/paging.ts'
-import { nullish, stringEnum, storableText, Tags } from '../../http/schema.ts'
+import { nullish, objectType, stringEnum, storableText, Tags, text, textOrNull } from '../../http/schema.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
 const properties = {
@@ -40,7 +40,7 @@ const properties = {
 export const newKey = createValidator(
   Type.Object(
     {
-      organization: Type.String({ description: 'The organization of the API key. Its ID or its name.' }),
+      organization: text('The organization of the API key. Its ID or its name.'),
       ...properties,
     },
     { title: 'NewApiKey', additionalProperties: false },
@@ -67,30 +67,27 @@ export const keyRotation = createValidator(
   ),
 )
 
-const text = (description: string) => Type.String({ description })
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
-
 const keyProperties = {
-  object: Type.Literal('api_key', { description: 'The type of the object.' }),
+  object: objectType('api_key'),
   id: text('The ID: the part of the API key between `sk-weir-` and the next dash.'),
   name: text('What it is used for.'),
-  organization: orNull('The name of its organization; null if that is deleted.'),
+  organization: textOrNull('The name of its organization; null if that is deleted.'),
   project: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()], {
     description: 'Its project; null for none.',
   }),
-  parent: orNull('The ID of the API key that created it out of its own budget.'),
+  parent: textOrNull('The ID of the API key that created it out of its own budget.'),
   ...limitProperties(noOwnLimit),
   permissions: Type.Array(stringEnum(keyPermissions), {
     description: 'What it may do beside sending requests.',
   }),
   tags: Type.Array(Type.String(), { description: 'Its labels.' }),
-  note: orNull('A note.'),
+  note: textOrNull('A note.'),
   content_log: Type.Boolean({ description: 'Whether the content of its requests is kept.' }),
   last4: text('The last four characters of the API key.'),
   created_at: text('When it was created, in ISO 8601.'),
-  expires_at: orNull('When it expires; null for never.'),
-  revoked_at: orNull('When it was revoked; null if it is not.'),
-  replaced_by: orNull('The ID of the API key that a rotation created.'),
+  expires_at: textOrNull('When it expires; null for never.'),
+  revoked_at: textOrNull('When it was revoked; null if it is not.'),
+  replaced_by: textOrNull('The ID of the API key that a rotation created.'),
 }
 
 /** A key without its secret. */

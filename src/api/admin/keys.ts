@@ -3,13 +3,12 @@ import { parseLifetime } from '../../http/expiry.ts'
 import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
-import { renderKey, withBudgets } from '../../http/render-accounts.ts'
+import { createAccountRenderer, renderKey } from '../../http/render-accounts.ts'
 import type { KeyChange, KeyPageQuery, KeyQueries, KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../storage/ports/listed-pages.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
-import type { BudgetQueries } from '../../storage/ports/budgets.ts'
-import { releaseHeld } from './held-budgets.ts'
-import { adminChange, findOrganization } from './organizations.ts'
+import { adminChange, releaseHeld } from './accounts.ts'
+import { findOrganization } from './organizations.ts'
 
 /** The properties of a new key; `organization` is an id or a name. */
 export type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
@@ -33,7 +32,7 @@ export function createKeyService(parts: ChangeDependencies) {
       const organizationId = owner ? owner.id : undefined
       return keys.page({ ...query, organizationId, projectId: project, search, usableAt, nearEndAt })
     },
-    render: (records: readonly KeyRecord[]) => renderKeys(budgets, records),
+    render: createAccountRenderer(budgets, 'api_key', renderKey),
     find: (id: string) => findKey(keys, id),
     create: (by: Actor, input: NewKeyInput) =>
       change(
@@ -99,11 +98,6 @@ function loggedKey({ id, organization }: KeyRecord, change: KeyChange) {
     content_log: contentLog,
     ...loggedLimits(limits),
   }
-}
-
-async function renderKeys(budgets: BudgetQueries, records: readonly KeyRecord[]) {
-  const states = await withBudgets(budgets, records, Date.now())
-  return states.map(({ account, state }) => ({ object: 'api_key', ...renderKey(account, state) }))
 }
 
 /** Returns a new key with its secret, which is shown only once. */

@@ -1,14 +1,13 @@
 import { Elysia } from 'elysia'
-import { invalidCursor, pageParameters, renderSlice, searchParameter, toPage } from '../../http/paging.ts'
-import { jsonText } from '../../http/reply.ts'
-import { describe } from '../../http/describe.ts'
 import { toAllowanceChange } from '../../http/limits.ts'
+import { pageParameters, pageReply, searchParameter, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
-import type { OrganizationAccount, OrganizationChange } from '../../storage/ports/accounts.ts'
+import { renderOne } from '../../http/render-accounts.ts'
+import type { Validator } from '../../lib/validation/validator.ts'
+import type { OrganizationChange } from '../../storage/ports/accounts.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
-import { adminErrors, type AdminGuard, changeErrors, type ChangeReader } from './admin-guard.ts'
-import { heldDescription } from './held-budgets.ts'
-import { nearEndParameter, nearEndTime } from './near-end.ts'
+import { heldDescription, nearEndParameter, nearEndTime } from './accounts.ts'
+import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import type { OrganizationService } from './organizations.ts'
 import {
   DeletedOrganization,
@@ -21,7 +20,6 @@ import {
 
 const path = '/admin/organizations'
 const itemPath = `${path}/:organization` as const
-const pathParameters = { organization: 'The ID or the name of an organization.' }
 const listQuery = defineQuery({
   ...pageParameters('organization', 'asc'),
   near_end: nearEndParameter(
@@ -29,19 +27,17 @@ const listQuery = defineQuery({
   ),
   search: searchParameter('organizations'),
 })
-const described = { tag: 'Admin', reply: OrganizationObject } as const
+const reply = OrganizationObject
+const described = { reply, path: { organization: 'The ID or the name of an organization.' } } as const
 
-const listDetail = describe({
-  ...described,
+const listDetail = describeAdmin({
   id: 'listOrganizations',
   summary: 'List organizations',
   description: 'Lists all organizations, or those that a search finds, with their balances and limits.',
   query: listQuery.parameters,
   reply: OrganizationList,
-  errors: [400, ...adminErrors],
 })
-const createDetail = describe({
-  ...described,
+const createDetail = describeAdmin({
   id: 'createOrganization',
   summary: 'Create an organization',
   description: 'Creates an organization, with unmetered billing and the limits of the settings by default.',
@@ -52,75 +48,61 @@ const createDetail = describe({
       value: { name: 'acme', billing: 'prepaid', requests_per_minute: 600 },
     },
   },
-  errors: changeErrors,
+  reply,
 })
-const findDetail = describe({
+const findDetail = describeAdmin({
   ...described,
   id: 'getOrganization',
   summary: 'Get an organization',
   description: 'Returns an organization with its balance and limits.',
-  path: pathParameters,
-  errors: [404, ...adminErrors],
 })
 const change = {
   ...described,
   description: 'Changes the billing and the limits of an organization. Absent fields stay as they are.',
-  path: pathParameters,
   body: organizationUpdate,
   examples: {
     limits: { summary: 'Other limits', value: { requests_per_minute: 600, tokens_per_minute: null } },
     budget: { summary: 'A monthly ceiling', value: { budget_usd: '500', budget_period: 'month' } },
   },
-  errors: [404, ...changeErrors],
-} as const
-const updateDetail = describe({ ...change, id: 'updateOrganization', summary: 'Change an organization' })
-const postDetail = describe({
+}
+const updateDetail = describeAdmin({ ...change, id: 'updateOrganization', summary: 'Change an organization' })
+const postDetail = describeAdmin({
   ...change,
   id: 'postOrganization',
   summary: 'Change an organization with POST',
 })
-const removeDetail = describe({
+const removeDetail = describeAdmin({
   ...described,
   id: 'deleteOrganization',
   summary: 'Delete an organization',
   description:
     'Deletes an organization. Requests with its API keys are rejected at once; its data is deleted in the background.',
-  path: pathParameters,
   reply: DeletedOrganization,
-  errors: [404, ...adminErrors],
 })
-const creditDetail = describe({
+const creditDetail = describeAdmin({
   ...described,
   id: 'creditOrganization',
   summary: 'Credit an organization',
   description: 'Adds to the balance of an organization, or subtracts from what is available of it.',
-  path: pathParameters,
   body: newCredit,
   examples: { credit: { summary: 'A credit', value: { amount: '12.50', note: 'Invoice 7' } } },
-  errors: [404, ...changeErrors],
 })
-
-const releaseDetail = describe({
+const releaseDetail = describeAdmin({
   ...described,
+  ...heldDescription('an organization'),
   id: 'releaseOrganizationBudget',
-  summary: 'Release what is held of the budget of an organization',
-  description: heldDescription,
-  path: pathParameters,
-  errors: [400, 404, ...adminErrors],
 })
 
 /** The routes of organizations. */
 export function organizationAdminRoutes(guard: AdminGuard, service: OrganizationService) {
   return new Elysia({ name: 'admin-organizations' })
     .use(guard)
-    .get(path, ({ request }) => listPage(service, request), {
-      detail: listDetail,
-    })
+    .get(path, ({ request }) => listPage(service, request), { detail: listDetail })
     .post(
       path,
-      async ({ readChange, request, actor }) => {
-        const { name, ...settings } = await readChange(request, newOrganization)
-        return toObject(service, service.create(actor, name, toChange(settings)))
+      async ({ readChange, actor }) => {
+        const { name, ...settings } = await readChange(newOrganization)
+        return renderOne(service, service.create(actor, name, toChange(settings)))
       },
       { detail: createDetail },
     )
@@ -131,7 +113,7 @@ export function organizationAdminRoutes(guard: AdminGuard, service: Organization
 function itemRoutes(guard: AdminGuard, service: OrganizationService) {
   return new Elysia({ name: 'admin-organization' })
     .use(guard)
-    .get(itemPath, ({ params }) => toObject(service, service.find(params.organization)), {
+    .get(itemPath, ({ params }) => renderOne(service, service.find(params.organization)), {
       detail: findDetail,
     })
     .delete(
@@ -145,9 +127,9 @@ function itemRoutes(guard: AdminGuard, service: OrganizationService) {
 }
 
 function changeRoutes(guard: AdminGuard, service: OrganizationService) {
-  const update = async ({ readChange, request, params, actor }: ChangeContext) => {
-    const settings = toChange(await readChange(request, organizationUpdate))
-    return toObject(service, service.change(actor, params.organization, settings))
+  const update = async ({ readChange, params, actor }: ChangeContext) => {
+    const settings = toChange(await readChange(organizationUpdate))
+    return renderOne(service, service.change(actor, params.organization, settings))
   }
   return new Elysia({ name: 'admin-organization-changes' })
     .use(guard)
@@ -155,40 +137,32 @@ function changeRoutes(guard: AdminGuard, service: OrganizationService) {
     .post(itemPath, update, { detail: postDetail })
     .post(
       `${itemPath}/credit`,
-      async ({ readChange, request, params, actor }) => {
-        const { amount, note } = await readChange(request, newCredit)
-        return toObject(service, service.credit(actor, params.organization, amount, note ?? undefined))
+      async ({ readChange, params, actor }) => {
+        const { amount, note } = await readChange(newCredit)
+        const credited = service.credit(actor, params.organization, amount, note ?? undefined)
+        return renderOne(service, credited)
       },
       { detail: creditDetail },
     )
     .post(
       `${itemPath}/release_held`,
-      ({ params, actor }) => toObject(service, service.releaseHeld(actor, params.organization)),
+      ({ params, actor }) => renderOne(service, service.releaseHeld(actor, params.organization)),
       { detail: releaseDetail },
     )
 }
 
 type ChangeContext = {
-  readonly readChange: ChangeReader
-  readonly request: Request
+  readonly readChange: <Body>(body: Validator<Body>) => Promise<Body>
   readonly actor: Actor
   readonly params: { readonly organization: string }
-}
-
-async function toObject(service: OrganizationService, account: Promise<OrganizationAccount>) {
-  const [rendered] = await service.render([await account])
-  return rendered
 }
 
 async function listPage(service: OrganizationService, request: Request): Promise<Response> {
   const { search, near_end, ...query } = listQuery.read(request)
   const page = await service.page({ ...toPage(query), search, nearEndAt: nearEndTime(near_end) })
-  if (page === undefined) throw invalidCursor('an organization')
-  return jsonText(renderSlice({ ...page, items: await service.render(page.items) }))
+  return pageReply(page, 'an organization', service.render)
 }
 
-type Settings = ReturnType<typeof organizationUpdate.read>
-
-function toChange({ billing, ...limits }: Settings): OrganizationChange {
+function toChange({ billing, ...limits }: ReturnType<typeof organizationUpdate.read>): OrganizationChange {
   return { billing, ...toAllowanceChange(limits) }
 }

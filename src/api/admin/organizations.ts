@@ -4,7 +4,7 @@ import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { parseUsd } from '../../lib/usd.ts'
-import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
+import { createAccountRenderer, renderOrganization } from '../../http/render-accounts.ts'
 import type {
   OrganizationAccount,
   OrganizationChange,
@@ -12,11 +12,7 @@ import type {
 } from '../../storage/ports/accounts.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
 import type { PendingDeletions } from '../../storage/ports/storage.ts'
-import type { BudgetQueries } from '../../storage/ports/budgets.ts'
-import { releaseHeld } from './held-budgets.ts'
-
-/** The message of the log for every change of the operator. */
-export const adminChange = 'The admin API changed the gateway.'
+import { adminChange, releaseHeld } from './accounts.ts'
 
 /** The dependencies of the management of organizations. */
 export type OrganizationServiceDependencies = ChangeDependencies & {
@@ -33,7 +29,7 @@ export function createOrganizationService(parts: OrganizationServiceDependencies
   return {
     page: organizations.page,
     ...createBalanceChanges(parts),
-    render: (accounts: readonly OrganizationAccount[]) => renderAll(budgets, accounts),
+    render: createAccountRenderer(budgets, 'organization', renderOrganization),
     find,
     create: (by: Actor, name: string, settings: OrganizationChange) =>
       change(
@@ -77,14 +73,6 @@ function createBalanceChanges(parts: ChangeDependencies) {
     releaseHeld: (by: Actor, reference: string) =>
       releaseHeld(change, by, 'organization', () => find(reference)),
   }
-}
-
-async function renderAll(budgets: BudgetQueries, accounts: readonly OrganizationAccount[]) {
-  const states = await withBudgets(budgets, accounts, Date.now())
-  return states.map(({ account, state }) => ({
-    object: 'organization',
-    ...renderOrganization(account, state),
-  }))
 }
 
 /** Finds an organization by its id or its name; throws 404. */

@@ -1,47 +1,84 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { describe } from '../../http/describe.ts'
-import { toAllowanceChange } from '../../http/limits.ts'
-import { invalidCursor, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
+import {
+  checkLimits,
+  limitFields,
+  limitProperties,
+  noOwnLimit,
+  toAllowanceChange,
+} from '../../http/limits.ts'
+import { listSchema, pageParameters, pageReply, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
-import { jsonText } from '../../http/reply.ts'
-import { stringEnum } from '../../http/schema.ts'
-import type { ProjectRecord } from '../../storage/ports/accounts.ts'
-import { adminErrors, type AdminGuard, changeErrors } from './admin-guard.ts'
-import { heldDescription } from './held-budgets.ts'
-import { nearEndParameter, nearEndTime } from './near-end.ts'
-import { DeletedProject, newProject, ProjectList, ProjectObject, projectUpdate } from './project-schema.ts'
+import { renderOne } from '../../http/render-accounts.ts'
+import { objectType, storableText, stringEnum, text, textOrNull } from '../../http/schema.ts'
+import { createValidator } from '../../lib/validation/validator.ts'
+import { heldDescription, nearEndParameter, nearEndTime } from './accounts.ts'
+import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import type { ProjectService } from './projects.ts'
 
 const path = '/admin/projects'
 const itemPath = `${path}/:project` as const
 const listQuery = defineQuery({
   ...pageParameters('project', 'asc'),
-  organization: Type.Optional(
-    Type.String({ description: 'Only projects of this organization. Its ID or its name.' }),
-  ),
+  organization: Type.Optional(text('Only projects of this organization. Its ID or its name.')),
   include_deleted: Type.Optional(
     stringEnum(['true', 'false'], { description: 'Whether deleted projects are listed, too.' }),
   ),
   near_end: nearEndParameter('projects that exist and have used 80 % of their budget'),
 })
-const described = {
-  tag: 'Admin',
-  reply: ProjectObject,
-  path: { project: 'The ID of a project.' },
-} as const
 
-const listDetail = describe({
-  tag: 'Admin',
+const name = storableText({
+  minLength: 1,
+  maxLength: 128,
+  description: 'A name that is unique within the organization. At most 128 characters.',
+})
+const organization = text('The organization of the project. Its ID or its name.')
+const newProject = createValidator(
+  Type.Object(
+    { organization, name, ...limitFields(noOwnLimit) },
+    { title: 'NewProject', additionalProperties: false },
+  ),
+  checkLimits,
+)
+
+/** Absent fields stay. */
+const projectUpdate = createValidator(
+  Type.Object(
+    { name: Type.Optional(name), ...limitFields(noOwnLimit) },
+    { title: 'ProjectUpdate', additionalProperties: false, minProperties: 1 },
+  ),
+  checkLimits,
+)
+
+const ProjectObject = Type.Object(
+  {
+    object: objectType('project'),
+    id: text('The ID.'),
+    name: text('The name.'),
+    organization: text('The name of its organization.'),
+    ...limitProperties(noOwnLimit),
+    created_at: text('When it was created, in ISO 8601.'),
+    deleted_at: textOrNull('When it was deleted; null while it exists.'),
+  },
+  { title: 'Project' },
+)
+
+const DeletedProject = Type.Object(
+  { id: Type.String(), object: Type.Literal('project.deleted'), deleted: Type.Literal(true) },
+  { title: 'DeletedProject' },
+)
+
+const described = { reply: ProjectObject, path: { project: 'The ID of a project.' } } as const
+
+const listDetail = describeAdmin({
   id: 'listProjects',
   summary: 'List projects',
   description: 'Lists the projects of all organizations, or of one, with their limits.',
   query: listQuery.parameters,
-  reply: ProjectList,
-  errors: [400, 404, ...adminErrors],
+  reply: listSchema(ProjectObject, 'ProjectList'),
+  errors: [404],
 })
-const createDetail = describe({
-  tag: 'Admin',
+const createDetail = describeAdmin({
   id: 'createProject',
   summary: 'Create a project',
   description:
@@ -54,38 +91,33 @@ const createDetail = describe({
     },
   },
   reply: ProjectObject,
-  errors: [404, ...changeErrors],
+  errors: [404],
 })
-const findDetail = describe({
+const findDetail = describeAdmin({
   ...described,
   id: 'getProject',
   summary: 'Get a project',
   description: 'Returns a project with its limits and what is left of its budget.',
-  errors: [404, ...adminErrors],
 })
-const updateDetail = describe({
+const updateDetail = describeAdmin({
   ...described,
   id: 'updateProject',
   summary: 'Change a project',
   description: 'Changes the name and the limits of a project. Absent fields stay as they are.',
   body: projectUpdate,
   examples: { models: { summary: 'A few models', value: { models: ['anthropic/*', 'openai/gpt-5-mini'] } } },
-  errors: [404, ...changeErrors],
 })
-const removeDetail = describe({
+const removeDetail = describeAdmin({
   ...described,
   id: 'deleteProject',
   summary: 'Delete a project',
   description: 'Deletes a project. Requests with its API keys are rejected at once; its usage stays.',
   reply: DeletedProject,
-  errors: [404, ...adminErrors],
 })
-const releaseDetail = describe({
+const releaseDetail = describeAdmin({
   ...described,
+  ...heldDescription('a project'),
   id: 'releaseProjectBudget',
-  summary: 'Release what is held of the budget of a project',
-  description: heldDescription,
-  errors: [400, 404, ...adminErrors],
 })
 
 /** The routes of projects. */
@@ -95,9 +127,10 @@ export function projectAdminRoutes(guard: AdminGuard, service: ProjectService) {
     .get(path, ({ request }) => listPage(service, request), { detail: listDetail })
     .post(
       path,
-      async ({ readChange, request, actor }) => {
-        const { organization, name, ...limits } = await readChange(request, newProject)
-        return toObject(service, service.create(actor, { ...toAllowanceChange(limits), organization, name }))
+      async ({ readChange, actor }) => {
+        const { organization, name, ...limits } = await readChange(newProject)
+        const input = { ...toAllowanceChange(limits), organization, name }
+        return renderOne(service, service.create(actor, input))
       },
       { detail: createDetail },
     )
@@ -107,15 +140,13 @@ export function projectAdminRoutes(guard: AdminGuard, service: ProjectService) {
 function itemRoutes(guard: AdminGuard, service: ProjectService) {
   return new Elysia({ name: 'admin-project' })
     .use(guard)
-    .get(itemPath, ({ params }) => toObject(service, service.find(params.project)), { detail: findDetail })
+    .get(itemPath, ({ params }) => renderOne(service, service.find(params.project)), { detail: findDetail })
     .patch(
       itemPath,
-      async ({ readChange, request, params, actor }) => {
-        const { name, ...limits } = await readChange(request, projectUpdate)
-        return toObject(
-          service,
-          service.change(actor, params.project, { ...toAllowanceChange(limits), name }),
-        )
+      async ({ readChange, params, actor }) => {
+        const { name, ...limits } = await readChange(projectUpdate)
+        const change = { ...toAllowanceChange(limits), name }
+        return renderOne(service, service.change(actor, params.project, change))
       },
       { detail: updateDetail },
     )
@@ -129,20 +160,14 @@ function itemRoutes(guard: AdminGuard, service: ProjectService) {
     )
     .post(
       `${itemPath}/release_held`,
-      ({ params, actor }) => toObject(service, service.releaseHeld(actor, params.project)),
+      ({ params, actor }) => renderOne(service, service.releaseHeld(actor, params.project)),
       { detail: releaseDetail },
     )
 }
 
-async function toObject(service: ProjectService, project: Promise<ProjectRecord>) {
-  const [rendered] = await service.render([await project])
-  return rendered
-}
-
 async function listPage(service: ProjectService, request: Request): Promise<Response> {
-  const { organization, include_deleted, near_end, ...page } = listQuery.read(request)
+  const { organization, include_deleted, near_end, ...query } = listQuery.read(request)
   const filter = { organization, deleted: include_deleted === 'true', nearEndAt: nearEndTime(near_end) }
-  const found = await service.page(filter, toPage(page))
-  if (found === undefined) throw invalidCursor('a project of this list')
-  return jsonText(renderSlice({ ...found, items: await service.render(found.items) }))
+  const page = await service.page(filter, toPage(query))
+  return pageReply(page, 'a project of this list', service.render)
 }

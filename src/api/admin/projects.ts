@@ -2,7 +2,7 @@ import { type ChangeDependencies, createChanges } from '../../http/changes.ts'
 import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
-import { renderProject, withBudgets } from '../../http/render-accounts.ts'
+import { createAccountRenderer, renderProject } from '../../http/render-accounts.ts'
 import type {
   ProjectChange,
   ProjectInput,
@@ -12,9 +12,8 @@ import type {
 } from '../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../storage/ports/listed-pages.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
-import type { BudgetQueries } from '../../storage/ports/budgets.ts'
-import { releaseHeld } from './held-budgets.ts'
-import { adminChange, findOrganization } from './organizations.ts'
+import { adminChange, releaseHeld } from './accounts.ts'
+import { findOrganization } from './organizations.ts'
 
 /** The projects of a list; `organization` is an id or a name. */
 type ProjectFilter = Pick<ProjectPageQuery, 'deleted' | 'nearEndAt'> & {
@@ -32,7 +31,7 @@ export function createProjectService(parts: ChangeDependencies) {
       const owner = organization && (await findOrganization(organizations, organization))
       return projects.page({ ...query, ...filter, organizationId: owner ? owner.id : undefined })
     },
-    render: (records: readonly ProjectRecord[]) => renderProjects(budgets, records),
+    render: createAccountRenderer(budgets, 'project', renderProject),
     find: (id: string) => findProject(projects, id),
   }
 }
@@ -83,9 +82,4 @@ async function findProject(projects: Pick<ProjectQueries, 'find'>, id: string): 
 
 function requireExisting({ name, deletedAt }: ProjectRecord): void {
   if (deletedAt !== null) throw badRequest(`The project ${name} was deleted.`, 'invalid_value', null)
-}
-
-async function renderProjects(budgets: BudgetQueries, records: readonly ProjectRecord[]) {
-  const states = await withBudgets(budgets, records, Date.now())
-  return states.map(({ account, state }) => ({ object: 'project', ...renderProject(account, state) }))
 }

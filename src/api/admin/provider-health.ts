@@ -1,9 +1,12 @@
 import type { ProviderCheck } from '../../gateway/models/provider-check.ts'
+import type { ModelRegistry } from '../../gateway/models/model-registry.ts'
 import { errorCodeGroups } from '../../lib/errors/error-codes.ts'
+import { monotonicNow } from '../../lib/time.ts'
 import type { RouteHealth } from '../../observability/route-health.ts'
+import type { Provider } from '../../providers/provider.ts'
 
 /** Why a provider counts as failing. */
-export type ProviderProblem = {
+type ProviderProblem = {
   readonly source: 'request' | 'check'
   /** ISO 8601. */
   readonly at: string
@@ -72,6 +75,30 @@ const remedies: Readonly<Record<string, string>> = {
   provider_key_rejected: 'Replace the API key of the provider in the environment or in weir.yaml.',
   provider_quota_exhausted: 'Add credit at the provider.',
   upstream_model_not_found: 'Correct the name of the model in the route.',
+}
+
+/** A second request within this time would show nothing new. */
+const minIntervalMs = 2000
+
+/** Returns a function that tests a provider: one request at a time for each, and one every two seconds at most. */
+export function createProviderTests(
+  test: ModelRegistry['test'],
+  clock: () => number = monotonicNow,
+): (provider: Provider) => Promise<void> {
+  const tests = new Map<
+    string,
+    { readonly startedAt: number; readonly done: Promise<void>; ended: boolean }
+  >()
+  return (provider) => {
+    const last = tests.get(provider.name)
+    if (last && (!last.ended || clock() - last.startedAt < minIntervalMs)) return last.done
+    const started = { startedAt: clock(), ended: false, done: Promise.resolve() }
+    started.done = test(provider).finally(() => {
+      started.ended = true
+    })
+    tests.set(provider.name, started)
+    return started.done
+  }
 }
 
 function toIso(time: number): string {

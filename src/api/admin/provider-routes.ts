@@ -4,20 +4,15 @@ import type { Configuration } from '../../gateway/configuration.ts'
 import type { ModelRoute } from '../../gateway/models/model.ts'
 import { isListed } from '../../gateway/models/model-listing.ts'
 import type { CircuitBreaker } from '../../gateway/routing/circuit-breaker.ts'
-import { describe } from '../../http/describe.ts'
-import { stringEnum } from '../../http/schema.ts'
+import { count, objectType, stringEnum, text, textOrNull } from '../../http/schema.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { RouteHealth, RouteHealthRecorder } from '../../observability/route-health.ts'
 import type { ProviderQueue, ProviderQueues } from '../../gateway/routing/provider-queue.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { adminErrors, type AdminGuard } from './admin-guard.ts'
-import { explainCode, healthOf } from './provider-health.ts'
-import { createProviderTests } from './provider-tests.ts'
+import { type AdminGuard, describeAdmin } from './admin-guard.ts'
+import { createProviderTests, explainCode, healthOf } from './provider-health.ts'
 
-const text = (description: string) => Type.String({ description })
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
-const count = (description: string) => Type.Integer({ minimum: 0, description })
 const flag = (description: string) => Type.Boolean({ description })
 
 const RouteObject = Type.Object({
@@ -29,7 +24,7 @@ const RouteObject = Type.Object({
   }),
   requests: count('The requests to the route since the start of the gateway.'),
   failures: count('Those that failed.'),
-  last_success_at: orNull('When the last request succeeded, in ISO 8601.'),
+  last_success_at: textOrNull('When the last request succeeded, in ISO 8601.'),
   last_error: Type.Union(
     [
       Type.Object({
@@ -53,7 +48,7 @@ const Problem = Type.Object({
   at: text('When it failed, in ISO 8601.'),
   message: text('What is wrong.'),
   remedy: text('The remedy for the operator.'),
-  request: orNull('The ID of the request; null for a check.'),
+  request: textOrNull('The ID of the request; null for a check.'),
 })
 
 const Slots = Type.Object({
@@ -64,10 +59,10 @@ const Slots = Type.Object({
 
 const ProviderObject = Type.Object(
   {
-    object: Type.Literal('provider', { description: 'The type of the object.' }),
+    object: objectType('provider'),
     id: text('The name of the provider in the settings.'),
     kind: text('The kind of the provider.'),
-    base_url: orNull('The base URL; null for the built-in provider.'),
+    base_url: textOrNull('The base URL; null for the built-in provider.'),
     has_key: flag('Whether it has a key or credentials, which are never shown.'),
     discovers_models: flag('Whether the gateway lists its models, at the start and every minute.'),
     testable: flag('Whether it has a list of models, by which it can be tested without a cost.'),
@@ -79,7 +74,9 @@ const ProviderObject = Type.Object(
       description: 'Its slots in this process; null if any number of requests may be in progress.',
     }),
     problem: Type.Union([Problem, Type.Null()], { description: 'Why it is failing; null if it is not.' }),
-    last_check_at: orNull('When its list of models was requested last, in ISO 8601; null if it never was.'),
+    last_check_at: textOrNull(
+      'When its list of models was requested last, in ISO 8601; null if it never was.',
+    ),
     discovered_models: Type.Array(Type.String(), { description: 'The models that only its list has.' }),
     routes: Type.Array(RouteObject, { description: 'The routes of models to the provider.' }),
   },
@@ -88,31 +85,28 @@ const ProviderObject = Type.Object(
 
 const ProviderList = Type.Object(
   {
-    object: Type.Literal('list', { description: 'The type of the object.' }),
+    object: objectType('list'),
     data: Type.Array(ProviderObject, { description: 'The providers.' }),
   },
   { title: 'ProviderList' },
 )
 
-const listDetail = describe({
-  tag: 'Admin',
+const listDetail = describeAdmin({
   id: 'listProviders',
   summary: 'List providers',
   description:
     'Lists the configured providers with their models, their health, the state of their circuits and their last errors.',
   reply: ProviderList,
-  errors: adminErrors,
 })
 
-const testDetail = describe({
-  tag: 'Admin',
+const testDetail = describeAdmin({
   id: 'testProvider',
   summary: 'Test a provider',
   description:
     'Requests the list of models of a provider, which costs nothing, and returns the provider with the result. Within two seconds, further tests return the same result.',
   path: { provider: 'The name of the provider.' },
   reply: ProviderObject,
-  errors: [400, 404, ...adminErrors],
+  errors: [400],
 })
 
 /** The list of providers, and the test of one. */

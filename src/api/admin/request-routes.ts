@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import type { AdminAccess } from '../../http/admin-access.ts'
-import { describe } from '../../http/describe.ts'
 import { eventStream } from '../../http/event-stream.ts'
 import { invalidCursor, listSchema } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
@@ -13,7 +12,7 @@ import {
   RequestObject,
   statusFilterPattern,
 } from '../../http/render-request.ts'
-import { storableText } from '../../http/schema.ts'
+import { storableText, text } from '../../http/schema.ts'
 import { isUserHash } from '../../gateway/access/user-hash.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
@@ -21,7 +20,7 @@ import type { LiveEvent } from '../../observability/live-event.ts'
 import type { LiveRequests } from '../../observability/live-requests.ts'
 import type { RequestTracker } from '../../observability/request-tracker.ts'
 import type { Managed } from '../../storage/ports/storage.ts'
-import { adminErrors, type AdminGuard } from './admin-guard.ts'
+import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import { findOrganization } from './organizations.ts'
 
 /** The dependencies of the routes of requests. */
@@ -56,9 +55,7 @@ const listQuery = defineQuery({
   session: filter('Only requests of this session.'),
   start_time: time('Only requests that arrived at this time or later.'),
   end_time: time('Only requests that arrived before this time.'),
-  after: Type.Optional(
-    Type.String({ description: 'The `last_id` of the previous page. The page has older requests.' }),
-  ),
+  after: Type.Optional(text('The `last_id` of the previous page. The page has older requests.')),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -69,8 +66,7 @@ const listQuery = defineQuery({
   ),
 })
 
-const listDetail = describe({
-  tag: 'Admin',
+const listDetail = describeAdmin({
   id: 'listRequests',
   summary: 'List finished requests, or stream the live ones',
   description:
@@ -82,29 +78,25 @@ const listDetail = describe({
   query: listQuery.parameters,
   reply: listSchema(RequestObject, 'RequestList'),
   frames: { schema: Type.String(), end: 'the connection' },
-  errors: [400, 404, ...adminErrors],
+  errors: [404],
 })
-const findDetail = describe({
-  tag: 'Admin',
+const path = { request: 'The ID of a request.' }
+const findDetail = describeAdmin({
   id: 'getRequest',
   summary: 'Get a finished request',
   description:
     'Returns a finished request with its attempts, times, tokens, cost, warnings and error message.',
-  path: { request: 'The ID of a request.' },
+  path,
   reply: RequestObject,
-  errors: [404, ...adminErrors],
 })
-
-const contentDetail = describe({
-  tag: 'Admin',
+const contentDetail = describeAdmin({
   id: 'getRequestContent',
   summary: 'Get the content of a finished request',
   description:
     'Returns what a finished request asked and what was answered, if the content log of its API key was on. Each time, the ' +
     'audit log has an entry of it. Requires an admin key with the permission `content`.',
-  path: { request: 'The ID of a request.' },
+  path,
   reply: RequestContent,
-  errors: [404, ...adminErrors],
 })
 
 /** The routes of requests, finished and live. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { billingModes } from '../../domain/accounting/organization.ts'
 import { checkLimits, limitFields, limitProperties } from '../../http/limits.ts'
 import { listSchema } from '../../http/paging.ts'
-import { nullish, stringEnum, storableText } from '../../http/schema.ts'
+import { nullish, objectType, stringEnum, storableText, text } from '../../http/schema.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
 const defaultLimit = 'Null for the limit of the settings.'
@@ -21,9 +21,7 @@ const billingAndLimits = {
 export const newOrganization = createValidator(
   Type.Object(
     {
-      name: Type.String({
-        description: 'A unique name: 1 to 64 letters, digits, spaces, dots, dashes or underscores.',
-      }),
+      name: text('A unique name: 1 to 64 letters, digits, spaces, dots, dashes or underscores.'),
       ...billingAndLimits,
     },
     { title: 'NewOrganization', additionalProperties: false },
@@ -45,10 +43,9 @@ export const organizationUpdate = createValidator(
 export const newCredit = createValidator(
   Type.Object(
     {
-      amount: Type.String({
-        description:
-          'The USD to add to the balance, such as `12.50`, with at most nine decimals. A negative amount subtracts.',
-      }),
+      amount: text(
+        'The USD to add to the balance, such as `12.50`, with at most nine decimals. A negative amount subtracts.',
+      ),
       note: nullish(storableText({ maxLength: 1000 }), {
         description: 'A note about the credit, such as an invoice number. At most 1000 characters.',
       }),
@@ -57,12 +54,10 @@ export const newCredit = createValidator(
   ),
 )
 
-const text = (description: string) => Type.String({ description })
-
 /** An organization with its balance. */
 export const OrganizationObject = Type.Object(
   {
-    object: Type.Literal('organization', { description: 'The type of the object.' }),
+    object: objectType('organization'),
     id: text('The ID.'),
     name: text('The name.'),
     billing: stringEnum(billingModes, { description: 'How requests are paid.' }),

@@ -9,24 +9,21 @@ import { invalidCursor, listSchema, pageParameters, renderSlice, toPage } from '
 import { defineQuery } from '../../http/query.ts'
 import { renderDelivery, renderEndpoint } from '../../http/render-webhooks.ts'
 import { jsonText } from '../../http/reply.ts'
-import { FreeObject, stringEnum } from '../../http/schema.ts'
+import { count, FreeObject, objectType, stringEnum, text, textOrNull } from '../../http/schema.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { Managed } from '../../storage/ports/storage.ts'
 import { parseDeliveryId } from '../../storage/ports/webhooks.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
 
-const text = (description: string) => Type.String({ description })
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
-const count = (description: string) => Type.Integer({ minimum: 0, description })
 const statuses = ['pending', 'delivered', 'dead'] as const
 
 const Endpoint = Type.Object(
   {
-    object: Type.Literal('webhook_endpoint', { description: 'The type of the object.' }),
+    object: objectType('webhook_endpoint'),
     id: text('The name of the endpoint in the settings.'),
     origin: text('The beginning of its URL; the rest may be secret.'),
     events: Type.Array(stringEnum(webhookEventTypes), { description: 'The events that it receives.' }),
-    organization: orNull('The only organization whose events it receives; null for all.'),
+    organization: textOrNull('The only organization whose events it receives; null for all.'),
     allow_private: Type.Boolean({ description: 'Whether its address may be one that is not public.' }),
     pending: count('The deliveries that wait for their first or next attempt.'),
     dead: count('The deliveries that are no longer attempted.'),
@@ -36,7 +33,7 @@ const Endpoint = Type.Object(
 
 const EndpointList = Type.Object(
   {
-    object: Type.Literal('list', { description: 'The type of the object.' }),
+    object: objectType('list'),
     data: Type.Array(Endpoint, { description: 'The endpoints.' }),
   },
   { title: 'WebhookEndpointList' },
@@ -44,18 +41,18 @@ const EndpointList = Type.Object(
 
 const Test = Type.Object(
   {
-    object: Type.Literal('webhook_test', { description: 'The type of the object.' }),
+    object: objectType('webhook_test'),
     status: Type.Union([Type.Integer(), Type.Null()], {
       description: 'The status with which the endpoint replied; null if it did not.',
     }),
-    error: orNull('Why the event was not delivered; null if it was.'),
+    error: textOrNull('Why the event was not delivered; null if it was.'),
   },
   { title: 'WebhookTest' },
 )
 
 const Retry = Type.Object(
   {
-    object: Type.Literal('webhook_retry', { description: 'The type of the object.' }),
+    object: objectType('webhook_retry'),
     deliveries: count('The deliveries that are attempted once more.'),
   },
   { title: 'WebhookRetry' },
@@ -63,7 +60,7 @@ const Retry = Type.Object(
 
 const Delivery = Type.Object(
   {
-    object: Type.Literal('webhook_delivery', { description: 'The type of the object.' }),
+    object: objectType('webhook_delivery'),
     id: text('The ID of the delivery: that of its event, and the name of its endpoint.'),
     event: text('The ID of the event, which is the `webhook-id` of every attempt.'),
     endpoint: text('The name of the endpoint.'),
@@ -74,12 +71,12 @@ const Delivery = Type.Object(
         'Whether it waits for an attempt, was accepted by the endpoint, or is no longer attempted.',
     }),
     attempts: count('The number of attempts.'),
-    attempted_at: orNull('When it was attempted last, in ISO 8601.'),
-    next_attempt_at: orNull('When it is attempted next, in ISO 8601; null unless it is pending.'),
+    attempted_at: textOrNull('When it was attempted last, in ISO 8601.'),
+    next_attempt_at: textOrNull('When it is attempted next, in ISO 8601; null unless it is pending.'),
     response_status: Type.Union([Type.Integer(), Type.Null()], {
       description: 'The status with which the endpoint replied last; null if it did not.',
     }),
-    error: orNull('Why the last attempt failed.'),
+    error: textOrNull('Why the last attempt failed.'),
     data: Type.Unsafe({ ...FreeObject, description: 'The data of the event.' }),
   },
   { title: 'WebhookDelivery' },
@@ -88,7 +85,7 @@ const Delivery = Type.Object(
 const deliveriesQuery = defineQuery({
   ...pageParameters('delivery', 'desc'),
   status: Type.Optional(stringEnum(statuses, { description: 'Only deliveries in this state.' })),
-  endpoint: Type.Optional(Type.String({ description: 'Only deliveries to the endpoint with this name.' })),
+  endpoint: Type.Optional(text('Only deliveries to the endpoint with this name.')),
 })
 
 const endpointPath = { endpoint: 'The name of an endpoint of the settings.' }
