@@ -12,13 +12,10 @@ import { renderBudget } from '../../http/render-limits.ts'
 import type { Budgets } from '../../storage/ports/budgets.ts'
 import type { Guard } from '../../http/guard.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
-import { stringEnum } from '../../http/schema.ts'
+import { count, objectType, stringEnum, text } from '../../http/schema.ts'
 import { noOrganization } from '../../lib/errors/http-errors.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import type { OrganizationAccount, Organizations } from '../../storage/ports/accounts.ts'
-
-const text = (description: string) => Type.String({ description })
-const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 /** A budget that applies to the key. */
 const SpendableBudget = Type.Object(
@@ -35,7 +32,7 @@ const SpendableBudget = Type.Object(
 /** The organization of the key that asks for it. */
 const OwnOrganization = Type.Object(
   {
-    object: Type.Literal('organization', { description: 'The type of the object.' }),
+    object: objectType('organization'),
     id: text('The ID of the organization.'),
     name: text('The name of the organization.'),
     api_key_id: text('The ID of the API key of the request.'),

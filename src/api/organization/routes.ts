@@ -3,7 +3,7 @@ import type { UserHash } from '../../gateway/access/user-hash.ts'
 import type { RateLimits } from '../../gateway/rate-limits/rate-limits.ts'
 import type { AdminAccess } from '../../http/admin-access.ts'
 import { authenticateHeaders } from '../../http/authentication.ts'
-import { describe, guardErrors } from '../../http/describe.ts'
+import { describe, errorsOf, type GuardedDescription } from '../../http/describe.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
 import { jsonText } from '../../http/reply.ts'
 import type { KeyDirectory, Keys, Projects } from '../../storage/ports/accounts.ts'
@@ -14,8 +14,7 @@ import {
   valuesIn,
 } from '../../storage/ports/usage.ts'
 import { defineReportQuery, type ReportPage } from './query.ts'
-import { type Names, renderCosts, renderPage, renderUsage } from './render.ts'
-import { CostsPage, UsagePage } from './schema.ts'
+import { CostsPage, type Names, renderCosts, renderPage, renderUsage, UsagePage } from './results.ts'
 
 const usageLimits = {
   '1m': { default: 60, max: 1440 },
@@ -25,26 +24,31 @@ const usageLimits = {
 const usageQuery = defineReportQuery(usageLimits)
 const costsQuery = defineReportQuery({ ...usageLimits, '1d': { default: 7, max: 180 } })
 
-const access = 'An API key reads the usage of its organization; an admin key reads that of all organizations.'
+function describeReport(description: GuardedDescription) {
+  const access =
+    'An API key reads the usage of its organization; an admin key reads that of all organizations.'
+  return describe({
+    ...description,
+    tag: 'Organization',
+    description: `${description.description} ${access}`,
+    errors: errorsOf(description),
+  })
+}
 
-const usageDetail = describe({
-  tag: 'Organization',
+const usageDetail = describeReport({
   id: 'getUsage',
   summary: 'Get the usage by period',
-  description: `Reports requests, tokens, errors and latencies by minute, hour or day. ${access}`,
+  description: 'Reports requests, tokens, errors and latencies by minute, hour or day.',
   query: usageQuery.parameters,
   reply: UsagePage,
-  errors: [400, ...guardErrors],
 })
 
-const costsDetail = describe({
-  tag: 'Organization',
+const costsDetail = describeReport({
   id: 'getCosts',
   summary: 'Get the costs by period',
-  description: `Reports the cost of requests by minute, hour or day. ${access}`,
+  description: 'Reports the cost of requests by minute, hour or day.',
   query: costsQuery.parameters,
   reply: CostsPage,
-  errors: [400, ...guardErrors],
 })
 
 type ReportDependencies = {

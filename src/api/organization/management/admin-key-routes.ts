@@ -1,13 +1,12 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { bodyErrors, describe, guardErrors } from '../../../http/describe.ts'
-import { invalidCursor, listSchema, pageParameters, renderSlice, toPage } from '../../../http/paging.ts'
+import { listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
 import { defineQuery } from '../../../http/query.ts'
-import { jsonText } from '../../../http/reply.ts'
+import { objectType, text } from '../../../http/schema.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 import type { KeyRecord } from '../../../storage/ports/accounts.ts'
 import { expiryAfter, type OwnKeys, redacted } from './own-keys.ts'
-import { type PermissionGuard, secondsOf, secondsOrNull } from './permission.ts'
+import { describeManagement, type PermissionGuard, secondsOf, secondsOrNull } from './permission.ts'
 import {
   DeletedKey,
   lifetimeField,
@@ -19,16 +18,15 @@ import {
 const path = '/v1/organization/admin_api_keys'
 const itemPath = `${path}/:key_id` as const
 const listQuery = defineQuery(pageParameters('admin API key', 'asc'))
-const permission = 'Requires an API key with the permission `admin`.'
 
 const properties = {
-  object: Type.Literal('organization.admin_api_key', { description: 'The type of the object.' }),
+  object: objectType('organization.admin_api_key'),
   ...openaiKeyProperties,
   owner: ownerSchema('The API key itself: Weir has no users.'),
 }
 const AdminApiKey = Type.Object(properties, { title: 'AdminApiKey' })
 const CreatedAdminApiKey = Type.Object(
-  { ...properties, value: Type.String({ description: 'The API key. It is shown only here.' }) },
+  { ...properties, value: text('The API key. It is shown only here.') },
   { title: 'CreatedAdminApiKey' },
 )
 
@@ -40,43 +38,37 @@ const newAdminKey = createValidator(
 )
 
 const described = {
-  tag: 'Organization',
   path: { key_id: 'The ID of an API key with the permission `admin`.' },
   reply: AdminApiKey,
 } as const
-const listDetail = describe({
-  tag: 'Organization',
+const listDetail = describeManagement({
   id: 'listAdminApiKeys',
   summary: 'List the admin API keys of the organization',
-  description: `Lists the API keys with the permission \`admin\` that are not revoked. ${permission}`,
+  description: 'Lists the API keys with the permission `admin` that are not revoked.',
   query: listQuery.parameters,
   reply: listSchema(AdminApiKey, 'AdminApiKeyList'),
-  errors: [400, ...guardErrors],
 })
-const createDetail = describe({
-  tag: 'Organization',
+const createDetail = describeManagement({
   id: 'createAdminApiKey',
   summary: 'Create an admin API key of the organization',
-  description: `Creates an API key that manages the organization, and may use no model. Only the response contains the API key itself. ${permission}`,
+  description:
+    'Creates an API key that manages the organization, and may use no model. Only the response contains the API key itself.',
   body: newAdminKey,
   examples: { day: { summary: 'A key for a day', value: { name: 'terraform', expires_in_seconds: 86_400 } } },
   reply: CreatedAdminApiKey,
-  errors: bodyErrors,
 })
-const findDetail = describe({
+const findDetail = describeManagement({
   ...described,
   id: 'getAdminApiKey',
   summary: 'Get an admin API key of the organization',
-  description: `Returns an API key with the permission \`admin\`, without its secret. ${permission}`,
-  errors: [404, ...guardErrors],
+  description: 'Returns an API key with the permission `admin`, without its secret.',
 })
-const removeDetail = describe({
+const removeDetail = describeManagement({
   ...described,
   id: 'deleteAdminApiKey',
   summary: 'Revoke an admin API key of the organization',
-  description: `Revokes an API key with the permission \`admin\`. Requests with it are rejected at once. ${permission}`,
+  description: 'Revokes an API key with the permission `admin`. Requests with it are rejected at once.',
   reply: DeletedKey,
-  errors: [404, ...guardErrors],
 })
 
 const scope = { permission: 'admin' } as const
@@ -89,16 +81,14 @@ export function adminKeyRoutes(guard: PermissionGuard, keys: OwnKeys) {
       path,
       async ({ caller, request }) => {
         const page = await keys.page(caller, scope, toPage(listQuery.read(request)))
-        if (page === undefined) throw invalidCursor('an admin API key')
-        return jsonText(renderSlice({ ...page, items: page.items.map(render) }))
+        return pageReply(page, 'an admin API key', (records) => records.map(render))
       },
       { detail: listDetail },
     )
     .post(
       path,
-      async ({ readBody, request, caller, admission }) => {
-        const body = await readBody(request, newAdminKey, { admission, caller }, { isFree: true })
-        const { name, expires_in_seconds: lifetime } = body
+      async ({ readChange, caller }) => {
+        const { name, expires_in_seconds: lifetime } = await readChange(newAdminKey)
         const input = { name, expiresAt: expiryAfter(lifetime), permissions: ['admin'], models: [] } as const
         const { record, key } = await keys.create(caller, input)
         return { ...render(record), value: key.reveal() }

@@ -1,16 +1,14 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { describe, guardErrors } from '../../../http/describe.ts'
-import { invalidCursor, listSchema, pageParameters, renderSlice, toPage } from '../../../http/paging.ts'
+import { invalidCursor, listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
 import { defineQuery, readList } from '../../../http/query.ts'
-import { jsonText } from '../../../http/reply.ts'
 import { auditIdPattern } from '../../../http/render-audit.ts'
-import { FreeObject } from '../../../http/schema.ts'
+import { FreeObject, objectType, text } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { isStorable, storableRule } from '../../../lib/text.ts'
 import { type AuditEntry, auditEvents } from '../../../storage/ports/audit.ts'
 import type { Managed } from '../../../storage/ports/storage.ts'
-import { type PermissionGuard, secondsOf } from './permission.ts'
+import { describeManagement, type PermissionGuard, secondsOf } from './permission.ts'
 
 /** The end of the year 9999. */
 const maxSeconds = 253_402_300_799
@@ -37,9 +35,9 @@ const listQuery = defineQuery({
 
 const AuditLog = Type.Object(
   {
-    object: Type.Literal('organization.audit_log', { description: 'The type of the object.' }),
-    id: Type.String({ description: 'The ID of the entry.' }),
-    type: Type.String({ description: 'What happened. The field with this name has the details.' }),
+    object: objectType('organization.audit_log'),
+    id: text('The ID of the entry.'),
+    type: text('What happened. The field with this name has the details.'),
     effective_at: Type.Integer({ description: 'When, in Unix seconds.' }),
     project: Type.Optional(
       Type.Object({ id: Type.String() }, { description: 'The project of the object, if it has one.' }),
@@ -58,16 +56,13 @@ const AuditLog = Type.Object(
   { title: 'OrganizationAuditLog' },
 )
 
-const listDetail = describe({
-  tag: 'Organization',
+const listDetail = describeManagement({
   id: 'listOrganizationAuditLogs',
   summary: 'List changes of the organization',
   description:
-    'Lists the changes of the organization and of what belongs to it, also those by the operator, the newest first by ' +
-    'default. Requires an API key with the permission `admin`.',
+    'Lists the changes of the organization and of what belongs to it, also those by the operator, the newest first by default.',
   query: { ...lists, ...listQuery.parameters },
   reply: listSchema(AuditLog, 'OrganizationAuditLogList'),
-  errors: [400, ...guardErrors],
 })
 
 /** The audit log of an organization, as OpenAI's API has it. */
@@ -76,17 +71,16 @@ export function auditLogRoutes(guard: PermissionGuard, { audit }: Pick<Managed, 
     '/v1/organization/audit_logs',
     async ({ caller, request }) => {
       const query = listQuery.read(request)
-      if (query.after !== undefined && !auditIdPattern.test(query.after)) throw noEntry()
+      if (query.after !== undefined && !auditIdPattern.test(query.after)) throw invalidCursor(cursor)
       const filters = { organizationId: caller.organization.id, ...timesOf(query), ...readFilters(request) }
       const page = await audit.page({ ...toPage(query, 'desc'), ...filters })
-      if (page === undefined) throw noEntry()
-      return jsonText(renderSlice({ ...page, items: page.items.map(render) }))
+      return pageReply(page, cursor, (entries) => entries.map(render))
     },
     { detail: listDetail },
   )
 }
 
-const noEntry = () => invalidCursor('an entry of the audit log')
+const cursor = 'an entry of the audit log'
 
 function timesOf(query: ReturnType<typeof listQuery.read>) {
   const { 'effective_at[gt]': gt, 'effective_at[gte]': gte } = query

@@ -1,17 +1,157 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
 import { findBeyond } from '../../../domain/accounting/model-pattern.ts'
-import { renderKey, withBudgets } from '../../../http/render-accounts.ts'
+import type { GuardedDescription } from '../../../http/describe.ts'
+import { expiryFields, expiryOf } from '../../../http/expiry.ts'
+import { limitFields, limitProperties, noOwnLimit, parseBudget } from '../../../http/limits.ts'
+import { listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
+import { defineQuery } from '../../../http/query.ts'
+import { createAccountRenderer, renderKey, renderOne } from '../../../http/render-accounts.ts'
+import { nullish, objectType, storableText, Tags, text, textOrNull } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
 import { formatUsd } from '../../../lib/usd.ts'
+import { createValidator } from '../../../lib/validation/validator.ts'
 import type { KeyRecord, MintInput } from '../../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../../storage/ports/listed-pages.ts'
 import type { ManagementDependencies } from './own-projects.ts'
-import { createOwnChanges, type Manager } from './permission.ts'
+import { createOwnChanges, describeManagement, type Manager, type PermissionGuard } from './permission.ts'
+import { nameField } from './project-key-schema.ts'
+
+const path = '/v1/organization/keys'
+const itemPath = `${path}/:key_id` as const
+const listQuery = defineQuery(pageParameters('API key', 'asc'))
+
+const newMintedKey = createValidator(
+  Type.Object(
+    {
+      name: nameField,
+      budget_usd: Type.String({
+        maxLength: 32,
+        description:
+          'The budget in USD, such as `0.50`, with at most nine decimals. It is taken from that of the API key of the request.',
+      }),
+      ...expiryFields,
+      models: limitFields(noOwnLimit).models,
+      tags: nullish(Tags, { description: 'Labels of the API key. At most 32.' }),
+      note: nullish(storableText({ maxLength: 1000 }), {
+        description: 'A note about the API key. At most 1000 characters.',
+      }),
+    },
+    { title: 'NewMintedKey', additionalProperties: false },
+  ),
+)
+
+const properties = {
+  object: objectType('api_key'),
+  id: text('The ID.'),
+  name: text('What it is used for.'),
+  parent: textOrNull('The ID of the API key that created it.'),
+  ...limitProperties(noOwnLimit),
+  tags: Type.Array(Type.String(), { description: 'Its labels.' }),
+  note: textOrNull('A note.'),
+  content_log: Type.Boolean({ description: 'Whether the operator keeps the content of its requests.' }),
+  created_at: text('When it was created, in ISO 8601.'),
+  expires_at: textOrNull('When it expires.'),
+  revoked_at: textOrNull('When it was revoked; null if it is not.'),
+}
+const MintedKey = Type.Object(properties, { title: 'MintedKey' })
+const CreatedMintedKey = Type.Object(
+  { ...properties, key: text('The API key. It is shown only here.') },
+  { title: 'CreatedMintedKey' },
+)
+
+const describeMinting = (description: GuardedDescription) => describeManagement(description, 'mint')
+const described = {
+  path: { key_id: 'The ID of an API key that the API key of the request has created.' },
+  reply: MintedKey,
+} as const
+const listDetail = describeMinting({
+  id: 'listMintedKeys',
+  summary: 'List the API keys that this one has created',
+  description:
+    'Lists the API keys that the API key of the request has created, with what is left of their budgets.',
+  query: listQuery.parameters,
+  reply: listSchema(MintedKey, 'MintedKeyList'),
+})
+const mintDetail = describeMinting({
+  id: 'mintKey',
+  summary: 'Create an API key out of the budget of this one',
+  description:
+    'Creates an API key within the limits of the API key of the request, whose budget is taken from its own. What is left returns once ' +
+    'the new one has expired or is revoked. Only the response contains the API key itself.',
+  body: newMintedKey,
+  examples: {
+    run: {
+      summary: 'A key for one run of an agent',
+      value: { name: 'run 7', budget_usd: '0.50', expires_in: '2h', tags: ['nightly'] },
+    },
+  },
+  reply: CreatedMintedKey,
+  errors: [402],
+})
+const findDetail = describeMinting({
+  ...described,
+  id: 'getMintedKey',
+  summary: 'Get an API key that this one has created',
+  description: 'Returns an API key with what is left of its budget, without its secret.',
+})
+const revokeDetail = describeMinting({
+  ...described,
+  id: 'revokeMintedKey',
+  summary: 'Revoke an API key that this one has created',
+  description:
+    'Revokes an API key. What is left of its budget returns to that of the API key of the request.',
+})
+
+/** The keys that a key creates, such as one for each run of an agent. */
+export function mintedKeyRoutes(guard: PermissionGuard, parts: ManagementDependencies) {
+  const service = createMintedKeyService(parts)
+  return new Elysia({ name: 'minted-keys' })
+    .use(guard)
+    .get(
+      path,
+      async ({ caller, request }) => {
+        const page = await service.page(caller, toPage(listQuery.read(request)))
+        return pageReply(page, 'an API key that this one has created', service.render)
+      },
+      { detail: listDetail },
+    )
+    .post(
+      path,
+      async ({ readChange, caller }) => {
+        const body = await readChange(newMintedKey)
+        const { record, key } = await service.mint(caller, toInput(body, Date.now()))
+        const [rendered] = await service.render([record])
+        return { object: 'api_key', id: record.id, key: key.reveal(), ...rendered }
+      },
+      { detail: mintDetail },
+    )
+    .get(itemPath, ({ caller, params }) => renderOne(service, service.find(caller, params.key_id)), {
+      detail: findDetail,
+    })
+    .delete(itemPath, ({ caller, params }) => renderOne(service, service.revoke(caller, params.key_id)), {
+      detail: revokeDetail,
+    })
+}
+
+function toInput(body: ReturnType<typeof newMintedKey.read>, now: number): MintInput {
+  const { name, budget_usd, models, tags, note } = body
+  const expiresAt = expiryOf(body, now)
+  if (expiresAt == null)
+    throw badRequest("'expires_in' or 'expires_at' is required.", 'missing_required_parameter', 'expires_in')
+  return {
+    name,
+    budget: parseBudget(budget_usd, 'budget_usd'),
+    expiresAt,
+    models: models ?? null,
+    tags: tags ?? [],
+    note: note ?? null,
+  }
+}
 
 /** The keys that a key creates out of its own budget. One that another key created does not exist: 404. */
-export type MintedKeyService = ReturnType<typeof createMintedKeyService>
-
-export function createMintedKeyService(parts: ManagementDependencies) {
+function createMintedKeyService(parts: ManagementDependencies) {
   const { keys, budgets } = parts.managed
   const change = createOwnChanges(parts)
 
@@ -49,10 +189,7 @@ export function createMintedKeyService(parts: ManagementDependencies) {
         },
         ({ name }) => ({ key: id, name }),
       ),
-    async render(records: readonly KeyRecord[]) {
-      const states = await withBudgets(budgets, records, Date.now())
-      return states.map(({ account, state }) => ({ object: 'api_key', ...renderKey(account, state) }))
-    },
+    render: createAccountRenderer(budgets, 'api_key', renderKey),
   }
 }
 

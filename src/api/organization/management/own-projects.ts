@@ -1,8 +1,8 @@
 import type { AddressOf } from '../../../http/actor.ts'
 import type { ChangeDependencies } from '../../../http/changes.ts'
 import { loggedLimits } from '../../../http/limits.ts'
-import { type WithBudget, withBudgets } from '../../../http/render-accounts.ts'
-import { renderLimits } from '../../../http/render-limits.ts'
+import { createAccountRenderer, withBudgets } from '../../../http/render-accounts.ts'
+import { type BudgetState, renderLimits } from '../../../http/render-limits.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
 import type {
@@ -33,9 +33,7 @@ export function createOwnProjects(parts: ManagementDependencies) {
       const [found] = await withBudgets(budgets, [project], Date.now())
       return found?.state
     },
-    async render(records: readonly ProjectRecord[]) {
-      return (await withBudgets(budgets, records, Date.now())).map(renderOwnProject)
-    },
+    render: createAccountRenderer(budgets, 'organization.project', renderOwnProject),
   }
 }
 
@@ -88,10 +86,9 @@ function createProjectChanges(
 }
 
 /** Renders a project as OpenAI's API has it, with Weir's limits. */
-function renderOwnProject({ account, state }: WithBudget<ProjectRecord>) {
-  const { id, name, createdAt, deletedAt, limits } = account
+function renderOwnProject(project: ProjectRecord, state: BudgetState | undefined) {
+  const { id, name, createdAt, deletedAt, limits } = project
   return {
-    object: 'organization.project',
     id,
     name,
     created_at: secondsOf(createdAt),

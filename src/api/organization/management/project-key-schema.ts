@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { checkLimits, limitFields, limitProperties, noOwnLimit } from '../../../http/limits.ts'
 import { listSchema } from '../../../http/paging.ts'
-import { nullish, storableText, stringEnum } from '../../../http/schema.ts'
+import { nullish, objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 
 /** A hundred years. */
@@ -46,7 +46,6 @@ export const newServiceAccount = createValidator(
   checkLimits,
 )
 
-const text = (description: string) => Type.String({ description })
 const seconds = (description: string) => Type.Integer({ description: `${description} In Unix seconds.` })
 const secondsOrNull = (description: string) =>
   Type.Union([Type.Integer(), Type.Null()], { description: `${description} In Unix seconds.` })
@@ -70,7 +69,7 @@ export function ownerSchema(description: string) {
 /** A key of a project as OpenAI's API has it, with Weir's limits. */
 export const ProjectApiKey = Type.Object(
   {
-    object: Type.Literal('organization.project.api_key', { description: 'The type of the object.' }),
+    object: objectType('organization.project.api_key'),
     ...openaiKeyProperties,
     owner: ownerSchema('A service account with the ID and the name of the API key.'),
     owner_project_access: stringEnum(['active', 'inactive'], {
@@ -83,7 +82,7 @@ export const ProjectApiKey = Type.Object(
 export const ProjectApiKeyList = listSchema(ProjectApiKey, 'ProjectApiKeyList')
 
 const serviceAccount = {
-  object: Type.Literal('organization.project.service_account', { description: 'The type of the object.' }),
+  object: objectType('organization.project.service_account'),
   id: text('The ID, which is that of its API key.'),
   name: text('The name.'),
   role: Type.Literal('member', { description: 'Always `member`.' }),

@@ -1,19 +1,22 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { bodyErrors, describe, guardErrors } from '../../../http/describe.ts'
-import { toAllowanceChange } from '../../../http/limits.ts'
-import { invalidCursor, pageParameters, renderSlice, toPage } from '../../../http/paging.ts'
+import {
+  checkLimits,
+  limitFields,
+  limitProperties,
+  noOwnLimit,
+  toAllowanceChange,
+} from '../../../http/limits.ts'
+import { listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
 import { defineQuery } from '../../../http/query.ts'
-import { jsonText } from '../../../http/reply.ts'
-import { stringEnum } from '../../../http/schema.ts'
-import type { ProjectRecord } from '../../../storage/ports/accounts.ts'
+import { renderOne } from '../../../http/render-accounts.ts'
+import { objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
+import { createValidator } from '../../../lib/validation/validator.ts'
 import type { OwnProjects } from './own-projects.ts'
-import type { Manager, PermissionGuard } from './permission.ts'
-import { newOwnProject, OwnProject, OwnProjectList, ownProjectUpdate } from './project-schema.ts'
+import { describeManagement, type Manager, type PermissionGuard } from './permission.ts'
 
-/** The path of the projects of an organization. */
-export const projectsPath = '/v1/organization/projects'
-/** The path of one of them. */
+const projectsPath = '/v1/organization/projects'
+/** The path of a project of an organization. */
 export const projectPath = `${projectsPath}/:project_id` as const
 
 /** The description of its path parameter. */
@@ -25,23 +28,72 @@ const listQuery = defineQuery({
     stringEnum(['true', 'false'], { description: 'Whether archived projects are listed, too.' }),
   ),
 })
-const described = { tag: 'Organization', reply: OwnProject, path: projectParameter } as const
-const permission = 'Requires an API key with the permission `admin`.'
 
-const listDetail = describe({
-  tag: 'Organization',
+const name = storableText({
+  minLength: 1,
+  maxLength: 128,
+  description: 'A name that is unique within the organization. At most 128 characters.',
+})
+
+const unsupported = (what: string) =>
+  Type.Optional(Type.Null({ description: `${what} Only null is possible.` }))
+
+/** What OpenAI's projects have and those of Weir do not. */
+const openaiOnly = {
+  external_key_id: unsupported('A key for encryption.'),
+  geography: unsupported('The region of the data.'),
+}
+
+const newOwnProject = createValidator(
+  Type.Object(
+    { name, ...openaiOnly, residency: unsupported('The region of the data.'), ...limitFields(noOwnLimit) },
+    { title: 'NewOrganizationProject', additionalProperties: false },
+  ),
+  checkLimits,
+)
+
+/** Absent fields stay. */
+const ownProjectUpdate = createValidator(
+  Type.Object(
+    {
+      name: Type.Optional(Type.Union([name, Type.Null()], { description: 'The new name.' })),
+      ...openaiOnly,
+      ...limitFields(noOwnLimit),
+    },
+    { title: 'OrganizationProjectUpdate', additionalProperties: false },
+  ),
+  checkLimits,
+)
+
+/** A project as OpenAI's API has it, with Weir's limits. */
+const OwnProject = Type.Object(
+  {
+    object: objectType('organization.project'),
+    id: text('The ID.'),
+    name: text('The name.'),
+    created_at: Type.Integer({ description: 'When it was created. In Unix seconds.' }),
+    archived_at: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'When it was archived, in Unix seconds; null for an active one.',
+    }),
+    status: stringEnum(['active', 'archived'], { description: 'Whether its API keys are accepted.' }),
+    ...limitProperties(noOwnLimit),
+  },
+  { title: 'OrganizationProject' },
+)
+
+const described = { reply: OwnProject, path: projectParameter } as const
+
+const listDetail = describeManagement({
   id: 'listOrganizationProjects',
   summary: 'List the projects of the organization',
-  description: `Lists the projects of the organization of the API key, with their limits. ${permission}`,
+  description: 'Lists the projects of the organization of the API key, with their limits.',
   query: listQuery.parameters,
-  reply: OwnProjectList,
-  errors: [400, ...guardErrors],
+  reply: listSchema(OwnProject, 'OrganizationProjectList'),
 })
-const createDetail = describe({
-  tag: 'Organization',
+const createDetail = describeManagement({
   id: 'createOrganizationProject',
   summary: 'Create a project of the organization',
-  description: `Creates a project in the organization of the API key. ${permission}`,
+  description: 'Creates a project in the organization of the API key.',
   body: newOwnProject,
   examples: {
     team: {
@@ -50,30 +102,26 @@ const createDetail = describe({
     },
   },
   reply: OwnProject,
-  errors: bodyErrors,
 })
-const findDetail = describe({
+const findDetail = describeManagement({
   ...described,
   id: 'getOrganizationProject',
   summary: 'Get a project of the organization',
-  description: `Returns a project with its limits and what is left of its budget. ${permission}`,
-  errors: [404, ...guardErrors],
+  description: 'Returns a project with its limits and what is left of its budget.',
 })
-const updateDetail = describe({
+const updateDetail = describeManagement({
   ...described,
   id: 'updateOrganizationProject',
   summary: 'Change a project of the organization',
-  description: `Changes the name and the limits of a project. Absent fields stay as they are. ${permission}`,
+  description: 'Changes the name and the limits of a project. Absent fields stay as they are.',
   body: ownProjectUpdate,
   examples: { name: { summary: 'Another name', value: { name: 'search and ranking' } } },
-  errors: [404, ...bodyErrors],
 })
-const archiveDetail = describe({
+const archiveDetail = describeManagement({
   ...described,
   id: 'archiveOrganizationProject',
   summary: 'Archive a project of the organization',
-  description: `Archives a project. Requests with its API keys are rejected at once; its usage stays. ${permission}`,
-  errors: [404, ...guardErrors],
+  description: 'Archives a project. Requests with its API keys are rejected at once; its usage stays.',
 })
 
 /** The projects of an organization, as OpenAI's API has them. */
@@ -83,45 +131,33 @@ export function ownProjectRoutes(guard: PermissionGuard, projects: OwnProjects) 
     .get(projectsPath, ({ caller, request }) => listPage(projects, caller, request), { detail: listDetail })
     .post(
       projectsPath,
-      async ({ readBody, request, caller, admission }) => {
-        const body = await readBody(request, newOwnProject, { admission, caller }, { isFree: true })
-        return toObject(projects, projects.create(caller, { ...toAllowanceChange(body), name: body.name }))
+      async ({ readChange, caller }) => {
+        const body = await readChange(newOwnProject)
+        return renderOne(projects, projects.create(caller, { ...toAllowanceChange(body), name: body.name }))
       },
       { detail: createDetail },
     )
-    .use(itemRoutes(guard, projects))
-}
-
-function itemRoutes(guard: PermissionGuard, projects: OwnProjects) {
-  return new Elysia({ name: 'organization-project' })
-    .use(guard)
-    .get(projectPath, ({ caller, params }) => toObject(projects, projects.find(caller, params.project_id)), {
+    .get(projectPath, ({ caller, params }) => renderOne(projects, projects.find(caller, params.project_id)), {
       detail: findDetail,
     })
     .post(
       projectPath,
-      async ({ readBody, request, caller, admission, params }) => {
-        const body = await readBody(request, ownProjectUpdate, { admission, caller }, { isFree: true })
+      async ({ readChange, caller, params }) => {
+        const body = await readChange(ownProjectUpdate)
         const change = { ...toAllowanceChange(body), name: body.name ?? undefined }
-        return toObject(projects, projects.change(caller, params.project_id, change))
+        return renderOne(projects, projects.change(caller, params.project_id, change))
       },
       { detail: updateDetail },
     )
     .post(
       `${projectPath}/archive`,
-      ({ caller, params }) => toObject(projects, projects.archive(caller, params.project_id)),
+      ({ caller, params }) => renderOne(projects, projects.archive(caller, params.project_id)),
       { detail: archiveDetail },
     )
-}
-
-async function toObject(projects: OwnProjects, project: Promise<ProjectRecord>) {
-  const [rendered] = await projects.render([await project])
-  return rendered
 }
 
 async function listPage(projects: OwnProjects, manager: Manager, request: Request): Promise<Response> {
   const { include_archived, ...query } = listQuery.read(request)
   const page = await projects.page(manager, { ...toPage(query), deleted: include_archived === 'true' })
-  if (page === undefined) throw invalidCursor('a project of the organization')
-  return jsonText(renderSlice({ ...page, items: await projects.render(page.items) }))
+  return pageReply(page, 'a project of the organization', projects.render)
 }

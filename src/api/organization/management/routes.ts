@@ -3,16 +3,13 @@ import type { Guard } from '../../../http/guard.ts'
 import type { LimitValues } from '../../../storage/ports/limits.ts'
 import { adminKeyRoutes } from './admin-key-routes.ts'
 import { auditLogRoutes } from './audit-log-routes.ts'
-import { mintedKeyRoutes } from './minted-key-routes.ts'
-import { createMintedKeyService } from './minted-keys.ts'
+import { mintedKeyRoutes } from './minted-keys.ts'
+import { limitRoutes } from './limit-routes.ts'
 import { createOwnKeys } from './own-keys.ts'
 import { createOwnProjects, type ManagementDependencies } from './own-projects.ts'
 import { createPermissionGuard } from './permission.ts'
 import { projectKeyRoutes } from './project-key-routes.ts'
-import { projectLimitRoutes } from './project-limit-routes.ts'
 import { ownProjectRoutes } from './project-routes.ts'
-import { serviceAccountRoutes } from './service-account-routes.ts'
-import { spendLimitRoutes } from './spend-limit-routes.ts'
 
 /** What an organization can change itself with an API key that has the permission for it. `limits` are those of the settings. */
 export function managementRoutes(guard: Guard, limits: LimitValues, parts: ManagementDependencies) {
@@ -22,11 +19,9 @@ export function managementRoutes(guard: Guard, limits: LimitValues, parts: Manag
   const keys = createOwnKeys(parts)
   return new Elysia({ name: 'organization-management' })
     .use(ownProjectRoutes(admin, projects))
-    .use(projectLimitRoutes(admin, projects, limits))
-    .use(spendLimitRoutes(admin, projects, parts.managed))
+    .use(limitRoutes(admin, { projects, managed: parts.managed, limits }))
     .use(projectKeyRoutes(admin, { projects, keys }))
-    .use(serviceAccountRoutes(admin, { projects, keys }))
     .use(adminKeyRoutes(admin, keys))
     .use(auditLogRoutes(admin, parts.managed))
-    .use(mintedKeyRoutes(mint, createMintedKeyService(parts)))
+    .use(mintedKeyRoutes(mint, parts))
 }

@@ -1,12 +1,15 @@
 import { type Static, type TProperties, Type } from 'typebox'
-import type { ExactNumber } from '../../lib/json/json.ts'
+import { count, objectType } from '../../http/schema.ts'
+import { type ExactNumber, exactNumber } from '../../lib/json/json.ts'
+import { formatUsd } from '../../lib/usd.ts'
+import { bucketWidths, type UsageBucketGroup } from '../../storage/ports/usage.ts'
+import { pageToken, type ReportPage } from './query.ts'
 
 const orNull = (description: string) =>
   Type.Union([Type.String(), Type.Null()], {
     description: `${description} Null unless the results are grouped by it, and for requests without one.`,
   })
 const always = (description: string) => Type.Null({ description: `${description} Always null.` })
-const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 /** The values that a result is grouped by. */
 const groupFields = {
@@ -38,11 +41,11 @@ const timing = (description: string) =>
     { description: `${description} In milliseconds, rounded down to two digits; null if there are none.` },
   )
 
-export type UsageResult = Static<typeof UsageResult>
+type UsageResult = Static<typeof UsageResult>
 /** The usage of a group of requests in one bucket. */
-export const UsageResult = Type.Object(
+const UsageResult = Type.Object(
   {
-    object: Type.Literal('organization.usage.completions.result', { description: 'The type of the object.' }),
+    object: objectType('organization.usage.completions.result'),
     input_tokens: count('The input tokens, including cached ones.'),
     output_tokens: count('The output tokens, including those of reasoning.'),
     input_cached_tokens: count('The input tokens that a provider read from its cache.'),
@@ -63,9 +66,9 @@ export const UsageResult = Type.Object(
 )
 
 /** The cost of a group of requests in one bucket. */
-export const CostsResult = Type.Object(
+const CostsResult = Type.Object(
   {
-    object: Type.Literal('organization.costs.result', { description: 'The type of the object.' }),
+    object: objectType('organization.costs.result'),
     amount: Type.Object(
       {
         value: Type.Union([Type.Unsafe<ExactNumber>({ type: 'number' }), Type.Null()], {
@@ -82,13 +85,13 @@ export const CostsResult = Type.Object(
   },
   { title: 'CostsResult' },
 )
-export type CostsResult = Static<typeof CostsResult>
+type CostsResult = Static<typeof CostsResult>
 
 /** The schema of a page of buckets. */
 function pageOf<Result extends ReturnType<typeof Type.Object<TProperties>>>(result: Result, title: string) {
   const time = (description: string) => Type.Integer({ description: `${description} In Unix seconds.` })
   const bucket = Type.Object({
-    object: Type.Literal('bucket', { description: 'The type of the object.' }),
+    object: objectType('bucket'),
     start_time: time('The start of the bucket.'),
     end_time: time('The end of the bucket, exclusive.'),
     results: Type.Array(result, {
@@ -97,7 +100,7 @@ function pageOf<Result extends ReturnType<typeof Type.Object<TProperties>>>(resu
   })
   return Type.Object(
     {
-      object: Type.Literal('page', { description: 'The type of the object.' }),
+      object: objectType('page'),
       data: Type.Array(bucket, { description: 'The buckets, from the oldest.' }),
       has_more: Type.Boolean({ description: 'Whether another page follows.' }),
       next_page: Type.Union([Type.String(), Type.Null()], {
@@ -110,3 +113,85 @@ function pageOf<Result extends ReturnType<typeof Type.Object<TProperties>>>(resu
 
 export const UsagePage = pageOf(UsageResult, 'UsagePage')
 export const CostsPage = pageOf(CostsResult, 'CostsPage')
+
+/** Renders a page of a report: each bucket of the page, with the results of its groups. */
+export function renderPage<Result>(
+  { query, next }: ReportPage,
+  groups: readonly UsageBucketGroup[],
+  renderResult: (group: UsageBucketGroup) => Result,
+) {
+  const { width, from, to } = query
+  const byStart = Map.groupBy(groups, ({ start }) => start)
+  const starts = Array.from(
+    { length: (to - from) / bucketWidths[width] },
+    (_, index) => from + index * bucketWidths[width],
+  )
+  return {
+    object: 'page',
+    data: starts.map((start) => ({
+      object: 'bucket',
+      start_time: start / 1000,
+      end_time: (start + bucketWidths[width]) / 1000,
+      results: (byStart.get(start) ?? []).map(renderResult),
+    })),
+    has_more: next !== undefined,
+    next_page: next === undefined ? null : pageToken(next),
+  }
+}
+
+/** Renders the usage of a group. */
+export function renderUsage({ values, totals }: UsageBucketGroup, names: Names): UsageResult {
+  return {
+    object: 'organization.usage.completions.result',
+    input_tokens: totals.promptTokens,
+    output_tokens: totals.completionTokens,
+    input_cached_tokens: totals.cachedTokens,
+    input_cache_write_tokens: totals.cacheWriteTokens,
+    input_audio_tokens: 0,
+    output_audio_tokens: 0,
+    output_reasoning_tokens: totals.reasoningTokens,
+    num_model_requests: totals.requests,
+    num_failed_requests: totals.failed,
+    num_client_errors: totals.clientErrors,
+    num_server_errors: totals.serverErrors,
+    latency_ms: totals.latency,
+    first_token_ms: totals.firstToken,
+    batch: null,
+    ...renderValues(values, names),
+  }
+}
+
+/** Renders the cost of a group. */
+export function renderCosts({ values, totals }: UsageBucketGroup, names: Names): CostsResult {
+  return {
+    object: 'organization.costs.result',
+    amount: {
+      value: totals.cost === null ? null : exactNumber(formatUsd(totals.cost)),
+      currency: 'usd',
+    },
+    num_model_requests: totals.requests,
+    num_unpriced_requests: totals.unpriced,
+    line_item: null,
+    ...renderValues(values, names),
+  }
+}
+
+/** The names of the projects and the keys of a report, by their ids. */
+export type Names = Readonly<Record<'project' | 'key', ReadonlyMap<string, string>>>
+
+function renderValues(values: UsageBucketGroup['values'], names: Names) {
+  return {
+    organization_id: values.organization ?? null,
+    project_id: values.project ?? null,
+    project_name: names.project.get(values.project ?? '') ?? null,
+    user_id: values.user ?? null,
+    api_key_id: values.key ?? null,
+    api_key_name: names.key.get(values.key ?? '') ?? null,
+    model: values.model ?? null,
+    provider: values.provider ?? null,
+    api: values.api ?? null,
+    session_id: values.session ?? null,
+    tag: values.tag ?? null,
+    error: values.error ?? null,
+  }
+}
