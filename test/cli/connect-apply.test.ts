@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { command as connect } from '../../src/cli/commands/connect.ts'
-import { claudeCode, codex } from '../../src/cli/connect/coding-agents.ts'
+import { connectTools } from '../../src/cli/connect/tools.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
@@ -91,9 +91,13 @@ test('a settings file that cannot be written is an error without the words of th
   expect(err).not.toMatch(/EISDIR|illegal operation/)
 })
 
+function toolNamed(wanted: string) {
+  return connectTools.find(({ name }) => name === wanted)!
+}
+
 test.each([
-  { ...claudeCode, least: '32,000' },
-  { ...codex, least: '16,000' },
+  { ...toolNamed('claude-code'), least: '32,000' },
+  { ...toolNamed('codex'), least: '16,000' },
 ])('the settings of $name name what its model lacks', ({ settings, title, least }) => {
   const model = { slug: 'box/small', displayName: 'Small', tools: false, images: false, contextWindow: 4096 }
   const input = { origin: 'http://127.0.0.1:9347', model, models: [model] }

@@ -1,125 +1,110 @@
 import { escapeCharacter, quoted, quotedJson, shellWord } from '../quote.ts'
 import {
   agentNotes,
-  baseUrl,
-  type ConnectInput,
-  type ConnectTool,
   defaultContextWindow,
-  keyEnvironment,
   keyText,
   keyVariable,
+  type TemplateInput,
   tokenLimits,
+  type ToolTemplate,
 } from './tool.ts'
 
-/** Continue, for Visual Studio Code and JetBrains. */
-export const continueDev: ConnectTool = {
-  name: 'continue',
-  title: 'Continue',
-  summary: 'an assistant in Visual Studio Code and JetBrains',
-  settings: (input) => ({
-    environment: {},
-    files: [{ path: '~/.continue/config.yaml', format: 'yaml', content: continueConfig(input) }],
-    notes: [
-      'If the file exists, add the entry to its list of models.',
-      ...(input.key === undefined
-        ? [`Write the API key to ~/.continue/.env, as a line ${keyVariable}=sk-weir-….`]
-        : []),
-    ],
-  }),
-}
-
-/** Cursor, which has its settings in a window and not in a file. */
-export const cursor: ConnectTool = {
-  name: 'cursor',
-  title: 'Cursor',
-  summary: 'an editor with an assistant',
-  settings: (input) => ({
-    environment: {},
-    files: [],
-    notes: [
-      'Open Cursor Settings, Models, API Keys.',
-      `Enable OpenAI API Key and enter ${keyText(input)}.`,
-      `Enable Override OpenAI Base URL and enter ${baseUrl(input)}.`,
-      `Add a custom model with the name ${input.model.slug}, enable it, and select it in the chat.`,
-      'The servers of Cursor send the requests, so Weir must be reachable from the internet with https: an address such as 127.0.0.1 is rejected.',
-      'While the override is enabled, it applies to every OpenAI model of Cursor. Tab completion does not use it.',
-    ],
-  }),
-}
-
-/** Zed. */
-export const zed: ConnectTool = {
-  name: 'zed',
-  title: 'Zed',
-  summary: 'an editor with an assistant',
-  settings: (input) => ({
-    environment: keyEnvironment,
-    files: [{ path: '~/.config/zed/settings.json', format: 'json', content: zedSettings(input) }],
-    notes: [
-      'Add the settings to those that the file has.',
-      `Zed reads ${keyVariable} when it is started from this shell; otherwise enter the API key in its settings, AI, LLM Providers.`,
-    ],
-  }),
-}
-
-/** Cline: its command saves the settings, which its extension has in a window. */
-export const cline: ConnectTool = {
-  name: 'cline',
-  title: 'Cline',
-  summary: 'a coding agent in the terminal and in Visual Studio Code',
-  settings: (input) => {
-    const values = `--baseurl ${shellWord(baseUrl(input))} --modelid ${shellWord(input.model.slug)}`
-    return {
-      environment: keyEnvironment,
-      files: [],
-      command: `cline auth --provider openai --apikey "$${keyVariable}" ${values}\ncline`,
+/** Editors and their extensions. */
+export const editors: readonly ToolTemplate[] = [
+  {
+    name: 'vscode',
+    title: 'Visual Studio Code',
+    summary: 'the chat and the agent of GitHub Copilot in the editor',
+    settings: (input) => ({
+      environment: {},
+      files: [{ path: 'chatLanguageModels.json', format: 'json', content: vscodeModels(input) }],
       notes: [
-        ...agentNotes('Cline', input.model),
-        'In Visual Studio Code, open the settings of Cline, choose the API provider OpenAI Compatible, and enter the same base URL, key and model ID.',
+        ...agentNotes('the agent', input.model),
+        'The command “Chat: Open Language Models (JSON)” opens the file. If it has entries, add this one to its list.',
+        `Instead, “Chat: Manage Language Models”, Add Models, Custom Endpoint asks for the values and keeps the key, ${keyVariable}, in the key store of the system.`,
+        'Then select the model in the menu of the chat. Completions while you type do not use it.',
       ],
-    }
+    }),
   },
-}
+  {
+    name: 'cline',
+    title: 'Cline',
+    summary: 'a coding agent in the terminal and in Visual Studio Code',
+    settings: (input) => {
+      const values = `--baseurl ${shellWord(input.url)} --modelid ${shellWord(input.slug)}`
+      return {
+        command: `cline auth --provider openai --apikey "$${keyVariable}" ${values}\ncline`,
+        notes: [
+          ...agentNotes('Cline', input.model),
+          'In Visual Studio Code, open the settings of Cline, choose the API provider OpenAI Compatible, and enter the same base URL, key and model ID.',
+        ],
+      }
+    },
+  },
+  {
+    name: 'roo-code',
+    title: 'Roo Code and Zoo Code',
+    summary: 'agents in Visual Studio Code; Roo Code is discontinued, Zoo Code is its successor',
+    settings: (input) => ({
+      environment: {},
+      notes: [
+        'Open the settings of the extension, Providers, and choose the API provider OpenAI Compatible.',
+        `Enter the base URL ${input.url}, ${keyText(input)} and the model ${input.slug}.`,
+        ...agentNotes('the extension', input.model),
+        'Roo Code has not been developed since May 2026. Use Zoo Code, Cline or Kilo Code instead.',
+      ],
+    }),
+  },
+  {
+    name: 'continue',
+    title: 'Continue',
+    summary: 'an assistant in Visual Studio Code and JetBrains',
+    settings: (input) => ({
+      environment: {},
+      files: [{ path: '~/.continue/config.yaml', format: 'yaml', content: continueConfig(input) }],
+      notes: [
+        'If the file exists, add the entry to its list of models.',
+        ...(input.key === undefined
+          ? [`Write the API key to ~/.continue/.env, as a line ${keyVariable}=sk-weir-….`]
+          : []),
+      ],
+    }),
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    summary: 'an editor with an assistant',
+    settings: (input) => ({
+      environment: {},
+      notes: [
+        'Open Cursor Settings, Models, API Keys.',
+        `Enable OpenAI API Key and enter ${keyText(input)}.`,
+        `Enable Override OpenAI Base URL and enter ${input.url}.`,
+        `Add a custom model with the name ${input.slug}, enable it, and select it in the chat.`,
+        'The servers of Cursor send the requests, so Weir must be reachable from the internet with https: an address such as 127.0.0.1 is rejected.',
+        'While the override is enabled, it applies to every OpenAI model of Cursor. Tab completion does not use it.',
+      ],
+    }),
+  },
+  {
+    name: 'zed',
+    title: 'Zed',
+    summary: 'an editor with an assistant',
+    settings: (input) => ({
+      files: [{ path: '~/.config/zed/settings.json', format: 'json', content: zedSettings(input) }],
+      notes: [
+        'Add the settings to those that the file has.',
+        `Zed reads ${keyVariable} when it is started from this shell; otherwise enter the API key in its settings, AI, LLM Providers.`,
+      ],
+    }),
+  },
+]
 
-/** Roo Code and its successor, which have their settings in a window. */
-export const rooCode: ConnectTool = {
-  name: 'roo-code',
-  title: 'Roo Code and Zoo Code',
-  summary: 'agents in Visual Studio Code; Roo Code is discontinued, Zoo Code is its successor',
-  settings: (input) => ({
-    environment: {},
-    files: [],
-    notes: [
-      'Open the settings of the extension, Providers, and choose the API provider OpenAI Compatible.',
-      `Enter the base URL ${baseUrl(input)}, ${keyText(input)} and the model ${input.model.slug}.`,
-      ...agentNotes('the extension', input.model),
-      'Roo Code has not been developed since May 2026. Use Zoo Code, Cline or Kilo Code instead.',
-    ],
-  }),
-}
-
-/** The chat of Visual Studio Code, with a custom provider. */
-export const vscode: ConnectTool = {
-  name: 'vscode',
-  title: 'Visual Studio Code',
-  summary: 'the chat and the agent of GitHub Copilot in the editor',
-  settings: (input) => ({
-    environment: {},
-    files: [{ path: 'chatLanguageModels.json', format: 'json', content: vscodeModels(input) }],
-    notes: [
-      ...agentNotes('the agent', input.model),
-      'The command “Chat: Open Language Models (JSON)” opens the file. If it has entries, add this one to its list.',
-      `Instead, “Chat: Manage Language Models”, Add Models, Custom Endpoint asks for the values and keeps the key, ${keyVariable}, in the key store of the system.`,
-      'Then select the model in the menu of the chat. Completions while you type do not use it.',
-    ],
-  }),
-}
-
-function vscodeModels(input: ConnectInput): string {
+function vscodeModels(input: TemplateInput): string {
   const models = input.models.map((model) => ({
     id: model.slug,
     name: model.displayName,
-    url: `${baseUrl(input)}/chat/completions`,
+    url: `${input.url}/chat/completions`,
     toolCalling: model.tools,
     vision: model.images,
     maxInputTokens: tokenLimits(model).prompt,
@@ -129,7 +114,7 @@ function vscodeModels(input: ConnectInput): string {
   return quotedJson([{ name: 'Weir', vendor: 'customendpoint', apiType: 'chat-completions', apiKey, models }])
 }
 
-function continueConfig(input: ConnectInput): string {
+function continueConfig(input: TemplateInput): string {
   // Continue replaces ${{ … }} in the text of the file, before it is parsed.
   const value = (text: string) => escapeCharacter(quoted(text), '$')
   const { slug, displayName, tools, images } = input.model
@@ -142,14 +127,14 @@ models:
   - name: ${value(displayName)}
     provider: openai
     model: ${value(slug)}
-    apiBase: ${value(baseUrl(input))}
+    apiBase: ${value(input.url)}
     apiKey: ${key}
     roles: [chat, edit, apply]
     capabilities: [${capabilities.join(', ')}]
 `
 }
 
-function zedSettings(input: ConnectInput): string {
+function zedSettings(input: TemplateInput): string {
   const models = input.models.map(({ slug, displayName, contextWindow, maxOutputTokens, ...model }) => ({
     name: slug,
     display_name: displayName,
@@ -163,7 +148,7 @@ function zedSettings(input: ConnectInput): string {
       prompt_cache_key: false,
     },
   }))
-  const provider = { api_url: baseUrl(input), available_models: models }
+  const provider = { api_url: input.url, available_models: models }
   return quotedJson({
     agent: { default_model: { provider: 'weir', model: input.model.slug } },
     language_models: { openai_compatible: { weir: provider } },

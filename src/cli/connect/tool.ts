@@ -71,6 +71,14 @@ export type ConnectTool = {
   missingSettings?(settings: Pick<Settings, 'compatibility'>): readonly MissingSetting[]
 }
 
+/** The values that most templates name, beside the others. */
+export type TemplateInput = ConnectInput & { readonly url: string; readonly slug: string }
+
+/** A tool whose settings name only what is its own: by default, it reads the key from its variable and has no files. */
+export type ToolTemplate = Omit<ConnectTool, 'settings'> & {
+  settings(input: TemplateInput): Partial<ToolSettings> & Pick<ToolSettings, 'notes'>
+}
+
 /** Returns the base URL of the OpenAI-compatible API. */
 export function baseUrl({ origin }: Pick<ConnectInput, 'origin'>): string {
   return `${origin}/v1`
