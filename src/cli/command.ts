@@ -3,6 +3,7 @@ import { nearMatch } from '../lib/near-match.ts'
 import { loggable } from '../lib/text.ts'
 import type { CliContext } from './context.ts'
 import { UsageError } from './errors.ts'
+import { jsonText } from './output.ts'
 
 /** A command of the `weir` program. */
 export type Command = {
@@ -40,7 +41,7 @@ export async function runSubcommand(
  * The flags of a command: `text` takes a value, `switch` takes none, and `list` takes values that are separated by commas,
  * also repeatedly.
  */
-type Flags = Readonly<Record<string, 'text' | 'switch' | 'list'>>
+export type Flags = Readonly<Record<string, 'text' | 'switch' | 'list'>>
 
 /** The values of the flags; a flag that is not set is absent. */
 export type FlagValues<Known extends Flags> = {
@@ -61,6 +62,46 @@ type CommandSignature<Own extends Flags> = {
 type ParsedArgs<Own extends Flags> = {
   readonly flags: FlagValues<Own & typeof commonFlags>
   readonly operands: readonly string[]
+}
+
+/** The flags and operands of a command that `subcommand` makes. */
+export type Signature<Own extends Flags, Operands extends readonly string[]> = {
+  readonly flags?: Own
+  readonly operands?: Operands
+}
+
+/** A call of such a command. */
+export type Call<Own extends Flags = Record<never, never>, Operands extends readonly string[] = []> = {
+  readonly flags: FlagValues<Own> & FlagValues<typeof commonFlags>
+  readonly operands: {
+    readonly [Index in keyof Operands]: Operands[Index] extends `${string}?` ? string | undefined : string
+  }
+  readonly context: CliContext
+  /** Prints the result: as JSON with `--json`, else as text. */
+  print(json: object, text: string): void
+}
+
+/** Makes a command, such as `keys create`, which parses its arguments and ends with 0 unless `run` returns another exit code. */
+export function subcommand<
+  const Own extends Flags = Record<never, never>,
+  const Operands extends readonly string[] = [],
+>(
+  command: string,
+  { flags: own, operands: names }: Signature<Own, Operands>,
+  run: (call: Call<Own, Operands>) => void | number | Promise<void | number>,
+): Subcommand {
+  return async (args, context) => {
+    const parsed = parseFlags(args, { command, flags: own ?? {}, ...(names && { operands: names }) })
+    const print = (json: object, text: string) => context.out(parsed.flags.json ? jsonText(json) : text)
+    // `parseFlags` has checked the flags and the number of operands.
+    return (
+      (await run({
+        ...(parsed as unknown as Pick<Call<Own, Operands>, 'flags' | 'operands'>),
+        context,
+        print,
+      })) ?? 0
+    )
+  }
 }
 
 const commonFlags = { config: 'text', data: 'text', json: 'switch', help: 'switch' } as const

@@ -6,6 +6,7 @@ import { localActor } from '../storage/local-actor.ts'
 import { type DatabaseLocation, databaseName } from '../storage/database-location.ts'
 import type { FileChange } from '../storage/ports/audit.ts'
 import { type AdminStorage, type DatabaseAccess, openDatabase } from '../storage/open-database.ts'
+import { type Call, type Flags, type Signature, type Subcommand, subcommand } from './command.ts'
 import type { CliContext } from './context.ts'
 import { CommandError } from './errors.ts'
 import { logTo } from './log.ts'
@@ -13,6 +14,24 @@ import { logTo } from './log.ts'
 /** The flags by which a command finds the database. */
 export type DatabaseFlags = { readonly config?: string; readonly data?: string; readonly json?: boolean }
 type Work<T> = (storage: AdminStorage) => Promise<T>
+
+/** Makes a command that uses the database: `open` runs `work` with it, and throws `CommandError` if there is none to read or write. */
+export function storageCommand<
+  const Own extends Flags = Record<never, never>,
+  const Operands extends readonly string[] = [],
+>(
+  command: string,
+  signature: Signature<Own, Operands>,
+  run: (call: StorageCall<Own, Operands>) => Promise<void | number>,
+): Subcommand {
+  return subcommand(command, signature, (call: Call<Own, Operands>) =>
+    run({ ...call, open: (access, work) => withDatabase(access, call.flags, call.context, work) }),
+  )
+}
+
+type StorageCall<Own extends Flags, Operands extends readonly string[]> = Call<Own, Operands> & {
+  open<T>(access: DatabaseAccess, work: Work<T>): Promise<T>
+}
 
 /** Runs `work` with the database opened for reading; throws `CommandError` if there is none. */
 export function withReadableStorage<T>(flags: DatabaseFlags, context: CliContext, work: Work<T>): Promise<T> {

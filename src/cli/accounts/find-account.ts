@@ -79,8 +79,9 @@ export async function withUse(
 /** Reads what is left of the budget of an organization, a project or a key. */
 export async function withBudget<Account extends OrganizationAccount | ProjectRecord | KeyRecord>(
   { budgets }: Pick<ManagedStores, 'budgets'>,
-  account: Account,
+  found: Account | Promise<Account>,
 ): Promise<WithBudget<Account>> {
-  const [found] = await withBudgets(budgets, [account], Date.now())
-  return found ?? { account, state: undefined }
+  const account = await found
+  const [withState] = await withBudgets(budgets, [account], Date.now())
+  return withState ?? { account, state: undefined }
 }

@@ -2,14 +2,14 @@ import { formatUsd } from '../../lib/usd.ts'
 import { renderOrganization, type WithBudget } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
 import type { CliContext } from '../context.ts'
-import { detailText, fittingTable, jsonText, rightColumn } from '../output.ts'
+import { detailText, fittingTable, rightColumn } from '../output.ts'
 import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from './limits-output.ts'
 
 type OrganizationWithBudget = WithBudget<OrganizationAccount>
 
-/** Formats an organization as `--json` prints it. */
-export function organizationJson({ account, state }: OrganizationWithBudget): string {
-  return jsonText(renderOrganization(account, state))
+/** Returns an organization as `--json` prints it. */
+export function organizationJson({ account, state }: OrganizationWithBudget) {
+  return renderOrganization(account, state)
 }
 
 /** Formats organizations as a table that fits the terminal. */

@@ -10,11 +10,10 @@ import { looksSecret, shortText } from '../../lib/text.ts'
 import type { AdminKeyRecord } from '../../storage/ports/admin-keys.ts'
 import { invalidFlag, readNames } from '../accounts/limit-flags.ts'
 import { timeCell } from '../accounts/limits-output.ts'
-import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
-import type { CliContext } from '../context.ts'
+import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { fittingTable, jsonText } from '../output.ts'
-import { withExistingStorage, withReadableStorage } from '../storage.ts'
+import { fittingTable } from '../output.ts'
+import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
   weir admin-keys create [--name TEXT] [--expires 90d] [--permissions LIST]
@@ -54,30 +53,23 @@ export const command: Command = {
   run: (args, context) => runSubcommand('admin-keys', { create, list, revoke }, args, context),
 }
 
-async function create(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, {
-    command: 'admin-keys create',
-    flags: { name: 'text', expires: 'text', permissions: 'text' },
-  })
+const createFlags = { name: 'text', expires: 'text', permissions: 'text' } as const
+
+const create = storageCommand('admin-keys create', { flags: createFlags }, async (call) => {
+  const { flags, context } = call
   const input = {
     name: flags.name ?? 'unnamed',
     expiresAt: readExpiry(flags.expires),
     ...(flags.permissions !== undefined && { permissions: readPermissions(flags.permissions) }),
   }
-  const { record, key } = await withExistingStorage(flags, context, ({ adminKeys }) =>
-    adminKeys.create(input),
-  )
+  const { record, key } = await call.open('write', ({ adminKeys }) => adminKeys.create(input))
   const { id, ...properties } = render(record)
-  if (flags.json) {
-    context.out(jsonText({ id, key: key.reveal(), ...properties }))
-    return 0
-  }
-  context.out(key.reveal())
+  call.print({ id, key: key.reveal(), ...properties }, key.reveal())
+  if (flags.json) return
   const end = record.expiresAt === null ? 'it is revoked' : timeCell(record.expiresAt)
   const may = record.permissions.join(', ')
   context.err(`The admin key is shown only once. It works until ${end}. Permissions: ${may}.`)
-  return 0
-}
+})
 
 /** Adds `read`, which every admin key has. */
 function readPermissions(text: string): readonly AdminPermission[] {
@@ -94,16 +86,14 @@ function readExpiry(text: string | undefined): number | null {
   throw invalidFlag('admin-keys', 'expires', 'a duration such as 90d or 24h, or never', text)
 }
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'admin-keys list', flags: {} })
-  return withReadableStorage(flags, context, async ({ adminKeys, name }) => {
+const list = storageCommand('admin-keys list', {}, ({ context, open, print }) =>
+  open('read', async ({ adminKeys, name }) => {
     const keys = await adminKeys.list()
-    if (flags.json) context.out(jsonText(keys.map(render)))
-    else if (keys.length > 0) context.out(keyTable(keys, Date.now(), context.terminal?.size().columns))
-    else context.out(`There are no admin keys in ${name}. To create one, run: weir admin-keys create`)
-    return 0
-  })
-}
+    const none = `There are no admin keys in ${name}. To create one, run: weir admin-keys create`
+    const width = context.terminal?.size().columns
+    print(keys.map(render), keys.length > 0 ? keyTable(keys, Date.now(), width) : none)
+  }),
+)
 
 function keyTable(keys: readonly AdminKeyRecord[], now: number, width?: number): string {
   return fittingTable(
@@ -125,13 +115,15 @@ function stateOf({ revokedAt, expiresAt }: AdminKeyRecord, now: number): string 
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
 }
 
-async function revoke(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'admin-keys revoke', flags: {}, operands: ['ID'] })
-  const id = idOf(operands[0]?.trim() ?? '')
-  const record = await withExistingStorage(flags, context, ({ adminKeys }) => adminKeys.revoke(id))
-  context.out(flags.json ? jsonText(render(record)) : `Revoked the admin key ${id} (${record.name}).`)
-  return 0
-}
+const revoke = storageCommand(
+  'admin-keys revoke',
+  { operands: ['ID'] },
+  async ({ operands, open, print }) => {
+    const id = idOf(operands[0].trim())
+    const record = await open('write', ({ adminKeys }) => adminKeys.revoke(id))
+    print(render(record), `Revoked the admin key ${id} (${record.name}).`)
+  },
+)
 
 /** Longer than any id. */
 const maxIdLength = 64

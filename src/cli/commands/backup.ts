@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { backUpDatabase } from '../../storage/open-database.ts'
 import { CommandError } from '../errors.ts'
-import { barText, jsonText, withProgress } from '../output.ts'
+import { barText, withProgress } from '../output.ts'
 import { configuredDatabase } from '../storage.ts'
 
 const usage = `Usage
@@ -29,16 +29,15 @@ ${commonFlagsHelp}`
 /** `weir backup`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const signature = { command: 'backup', flags: { overwrite: 'switch' }, operands: ['FILE'] } as const
-    const { flags, operands } = parseFlags(args, signature)
+  run: subcommand('backup', { flags: { overwrite: 'switch' }, operands: ['FILE'] }, async (call) => {
+    const { flags, operands, context } = call
     const database = configuredDatabase(flags, context)
     if (typeof database !== 'string')
       throw new CommandError(
         'weir backup copies a SQLite file, and this gateway stores its data in PostgreSQL. Back it up with ' +
           'pg_dump: pg_dump --format=custom --file=weir.dump "$WEIR_DATABASE". To move it to a SQLite file, use weir copy.',
       )
-    const target = resolve(context.cwd, operands[0] ?? '')
+    const target = resolve(context.cwd, operands[0])
     const size = sizeOf(database)
     if (size === undefined)
       throw new CommandError(`There is no database at ${database}. Choose the data folder with --data.`)
@@ -47,13 +46,8 @@ export const command: Command = {
     const backupDone = backUpDatabase(database, target, { overwrite, partialFile })
     await withProgress(backupDone, context, flags.json, () => progressText(sizeOf(partialFile) ?? 0, size))
     const bytes = sizeOf(target) ?? 0
-    context.out(
-      flags.json
-        ? jsonText({ file: target, bytes })
-        : `Backed up the database to ${target} (${megabytes(bytes)}).`,
-    )
-    return 0
-  },
+    call.print({ file: target, bytes }, `Backed up the database to ${target} (${megabytes(bytes)}).`)
+  }),
 }
 
 function sizeOf(file: string): number | undefined {

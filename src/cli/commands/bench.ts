@@ -1,4 +1,4 @@
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import {
   type BenchResult,
   type GatewayLatency,
@@ -9,7 +9,7 @@ import {
 import { startBenchGateway } from '../bench/gateway.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { barText, type Column, createProgress, jsonText, rightColumn, table } from '../output.ts'
+import { barText, type Column, createProgress, rightColumn, table } from '../output.ts'
 import type { AddedLatency } from '../bench/load.ts'
 
 const usage = `Usage
@@ -38,8 +38,7 @@ ${commonFlagsHelp}`
 /** `weir bench`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags } = parseFlags(args, { command: 'bench', flags: { against: 'text' } })
+  run: subcommand('bench', { flags: { against: 'text' } }, async ({ flags, context, print }) => {
     // A proxy of the environment would be measured too, and could not reach this machine.
     process.env.NO_PROXY = process.env.no_proxy = '*'
     const { reportStep, end } = createStepReporter(
@@ -52,9 +51,8 @@ export const command: Command = {
         ? measureLocal(reportStep)
         : measureAgainst(flags.against, context.environment, reportStep)
     const result = await measurement.finally(end)
-    context.out(flags.json ? jsonText(result) : benchText(result))
-    return 0
-  },
+    print(result, benchText(result))
+  }),
 }
 
 /** The approximate duration of a measurement, for its progress. */

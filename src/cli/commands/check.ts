@@ -9,14 +9,13 @@ import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { checkProviders } from '../check/online.ts'
 import { type CheckReport, type ModelsReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { failureJson } from '../errors.ts'
 import { machineProblems, machineWarnings } from '../check/machine.ts'
-import { jsonText } from '../output.ts'
 
 const usage = `Usage
   weir check [--online] [--json]
@@ -42,10 +41,9 @@ ${commonFlagsHelp}`
 /** `weir check`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags } = parseFlags(args, { command: 'check', flags: { online: 'switch' } })
+  run: subcommand('check', { flags: { online: 'switch' } }, async ({ flags, context, print }) => {
     const report = await createReport(flags, context)
-    context.out(flags.json ? jsonText(report) : reportText(report))
+    print(report, reportText(report))
     if (report.ok) return 0
     const failed = report.online?.filter(({ ok }) => ok === false).length ?? 0
     const parts = [
@@ -55,7 +53,7 @@ export const command: Command = {
     const message = `${parts.join(', ')}.`
     context.err(flags.json ? failureJson({ message, code: 'check_failed' }) : message)
     return 1
-  },
+  }),
 }
 
 function countText(count: number, noun: string, verb: string): string[] {

@@ -3,11 +3,11 @@ import { formatUsd } from '../../lib/usd.ts'
 import { copyDatabase, type CopyProgress, type CopyResult } from '../../storage/copy/copy-database.ts'
 import { hasRunningServers, openCopySource, openCopyTarget } from '../../storage/copy/copy-endpoints.ts'
 import type { CopySource, CopyTarget } from '../../storage/ports/copy.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { logTo } from '../log.ts'
-import { barText, createProgress, jsonText, table } from '../output.ts'
+import { barText, createProgress, table } from '../output.ts'
 import { configuredDatabase } from '../storage.ts'
 import { parseDatabaseUrl } from '../../config/load.ts'
 import type { DatabaseLocation } from '../../storage/database-location.ts'
@@ -41,15 +41,12 @@ ${commonFlagsHelp}`
 /** `weir copy`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const signature = { command: 'copy', flags: { from: 'text', to: 'text' } } as const
-    const { flags } = parseFlags(args, signature)
+  run: subcommand('copy', { flags: { from: 'text', to: 'text' } }, async ({ flags, context, print }) => {
     const started = performance.now()
     const copied = await copyBetween(findCopyEnds(flags, context), flags.json, context)
     const seconds = Math.round(performance.now() - started) / 1000
-    context.out(flags.json ? jsonText(toJson(copied, seconds)) : report(copied, seconds))
-    return 0
-  },
+    print(toJson(copied, seconds), report(copied, seconds))
+  }),
 }
 
 type Copied = { readonly from: string; readonly to: string; readonly result: CopyResult }

@@ -1,10 +1,9 @@
 import { loadSettings } from '../../config/load.ts'
 import { parseDuration } from '../../config/units.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { CommandError, UsageError } from '../errors.ts'
-import { jsonText } from '../output.ts'
 import type { Settings } from '../../config/settings.ts'
-import { parseJson } from '../../lib/json/json.ts'
+import { fieldsOf, parseJson, textOf } from '../../lib/json/json.ts'
 import { causeOf } from '../../lib/log.ts'
 import { directGet } from '../running-gateway.ts'
 
@@ -26,14 +25,12 @@ Examples
 
 ${commonFlagsHelp}`
 
+const ownFlags = { host: 'text', port: 'text', timeout: 'text' } as const
+
 /** `weir health`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags } = parseFlags(args, {
-      command: 'health',
-      flags: { host: 'text', port: 'text', timeout: 'text' },
-    })
+  run: subcommand('health', { flags: ownFlags }, async ({ flags, context, print }) => {
     const timeoutMs = parseTimeout(flags.timeout)
     const { settings } = loadSettings({ flags, ...context })
     if (settings.port === 0)
@@ -41,9 +38,8 @@ export const command: Command = {
     const url = readinessUrl(settings)
     const failure = await probe(url, timeoutMs)
     if (failure !== null) throw new CommandError(`Weir is not ready at ${url}. ${failure}`)
-    context.out(flags.json ? jsonText({ ready: true, url }) : `Weir is ready at ${url}.`)
-    return 0
-  },
+    print({ ready: true, url }, `Weir is ready at ${url}.`)
+  }),
 }
 
 const maxTimeoutMs = 60_000
@@ -54,9 +50,6 @@ function parseTimeout(text: string = '3s'): number {
   throw new UsageError(`--timeout must be a duration of at most 1m, such as 3s, not “${text}”.`)
 }
 
-/** The result of a probe: null if the gateway is ready, else why not, in a sentence. */
-type Probe = string | null
-
 /** Returns the readiness URL of a server with these settings, as a program on the same machine reaches it. */
 export function readinessUrl({ host, port, tls }: Pick<Settings, 'host' | 'port' | 'tls'>): string {
   const address = loopbackOf[host] ?? host
@@ -66,8 +59,8 @@ export function readinessUrl({ host, port, tls }: Pick<Settings, 'host' | 'port'
 /** A server that listens on every interface is asked on the loopback one. */
 const loopbackOf: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** Requests the URL once, and reports if the response within the timeout is a 200. */
-async function probe(url: string, timeoutMs: number): Promise<Probe> {
+/** Requests the URL once; returns null if the response within the timeout is a 200, else why not, in a sentence. */
+async function probe(url: string, timeoutMs: number): Promise<string | null> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     // The certificate names the public host of the server, and the probe sends no secret.
@@ -88,11 +81,6 @@ const maxBytes = 4096
 
 /** The message of the error that the gateway sends while it is not ready. */
 function reasonOf(body: string): string {
-  try {
-    const parsed = parseJson(body) as { error?: { message?: unknown } } | null
-    const message = parsed?.error?.message
-    return typeof message === 'string' ? ` ${message}` : ''
-  } catch {
-    return ''
-  }
+  const message = textOf(fieldsOf(fieldsOf(parseJson(body)).error).message)
+  return message === undefined ? '' : ` ${message}`
 }

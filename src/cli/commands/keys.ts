@@ -15,11 +15,9 @@ import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
 import { keyDetails, keyJson, keyTable } from '../accounts/key-output.ts'
 import { assertChange, invalidFlag, limitFlagsHelp } from '../accounts/limit-flags.ts'
 import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
-import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
-import type { CliContext } from '../context.ts'
+import { type Call, type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { CommandError } from '../errors.ts'
-import { jsonText } from '../output.ts'
-import { withExistingStorage, withReadableStorage } from '../storage.ts'
+import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
   weir keys create [--org NAME] [flags]
@@ -81,25 +79,17 @@ export const command: Command = {
   run: (args, context) => runSubcommand('keys', { create, list, show, set, revoke, rotate }, args, context),
 }
 
-async function create(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'keys create', flags: { org: 'text', ...keyFlags } })
-  const now = Date.now()
+const create = storageCommand('keys create', { flags: { org: 'text', ...keyFlags } }, async (call) => {
+  const { flags } = call
   const organization = flags.org ?? defaultOrganization
-  const properties = { name: 'unnamed', expiresAt: null, ...definedOf(readKeyFlags(flags, now)) }
-  const created = await withExistingStorage(flags, context, async (storage) => {
+  const read = readKeyFlags(flags, Date.now())
+  const properties = { ...read, name: read.name ?? 'unnamed', expiresAt: read.expiresAt ?? null }
+  const created = await call.open('write', async (storage) => {
     const project = await projectId(storage, flags.project, organization)
     return withState(storage, await storage.keys.create({ ...properties, organization, project }))
   })
-  printKey(created, flags.json, context)
-  return 0
-}
-
-/** Absent properties, so that they do not replace the defaults. */
-function definedOf<Properties extends object>(properties: Properties): Properties {
-  return Object.fromEntries(
-    Object.entries(properties).filter(([, value]) => value !== undefined),
-  ) as Properties
-}
+  printKey(created, call)
+})
 
 /** Finds the project that a flag names; null for “none”, and undefined without the flag. */
 async function projectId(
@@ -111,18 +101,16 @@ async function projectId(
   return (await findProject(storage, reference, organization)).id
 }
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'keys list', flags: { org: 'text', project: 'text' } })
-  return withReadableStorage(flags, context, async (storage) => {
-    const records = await selectKeys(storage, flags)
+const listFlags = { org: 'text', project: 'text' } as const
+
+const list = storageCommand('keys list', { flags: listFlags }, ({ flags, context, open, print }) =>
+  open('read', async (storage) => {
     const now = Date.now()
-    const keys = await withUse(storage, records, now)
-    if (flags.json) context.out(jsonText(keys.map(keyJson)))
-    else if (keys.length > 0) context.out(keyTable(keys, now, context.terminal?.size().columns))
-    else context.out(`There are no ${flags.org || flags.project ? 'such ' : ''}API keys in ${storage.name}.`)
-    return 0
-  })
-}
+    const keys = await withUse(storage, await selectKeys(storage, flags), now)
+    const none = `There are no ${flags.org || flags.project ? 'such ' : ''}API keys in ${storage.name}.`
+    print(keys.map(keyJson), keys.length > 0 ? keyTable(keys, now, context.terminal?.size().columns) : none)
+  }),
+)
 
 /** The keys of an organization or of a project; all if none is named. */
 async function selectKeys(
@@ -135,43 +123,35 @@ async function selectKeys(
   return listKeys(storage, { organizationId: (await findOrganization(storage, org)).id })
 }
 
-async function show(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'keys show', flags: {}, operands: ['ID'] })
-  const id = keyIdOf(operands[0] ?? '')
-  await withReadableStorage(flags, context, async (storage) =>
-    printDetails(storage, await findKey(storage, id), flags.json, context),
-  )
-  return 0
-}
+const show = storageCommand(
+  'keys show',
+  { operands: ['ID'] },
+  async ({ operands: [argument], open, print }) => {
+    const id = keyIdOf(argument)
+    await open('read', async (storage) => printDetails(storage, await findKey(storage, id), print))
+  },
+)
 
-async function printDetails(
-  storage: ManagedStores,
-  record: KeyRecord,
-  json: boolean | undefined,
-  context: CliContext,
-): Promise<void> {
+async function printDetails(storage: ManagedStores, record: KeyRecord, print: Call['print']): Promise<void> {
   const now = Date.now()
-  for (const key of await withUse(storage, [record], now))
-    context.out(json ? jsonText(keyJson(key)) : keyDetails(key, now))
+  for (const key of await withUse(storage, [record], now)) print(keyJson(key), keyDetails(key, now))
 }
 
 const setFlags = { ...keyFlags, ...releaseHeldFlag } as const
 
-async function set(args: readonly string[], context: CliContext): Promise<number> {
-  const signature = { command: 'keys set', flags: setFlags, operands: ['ID'] } as const
-  const { flags, operands } = parseFlags(args, signature)
-  const id = keyIdOf(operands[0] ?? '')
+const set = storageCommand('keys set', { flags: setFlags, operands: ['ID'] }, async (call) => {
+  const { flags, context, print } = call
+  const id = keyIdOf(call.operands[0])
   const change = readKeyFlags(flags, Date.now())
   const { project, 'release-held': releases } = flags
   assertChange({ ...change, project, releases }, 'keys set', setFlags)
-  await withExistingStorage(flags, context, async (storage) => {
+  await call.open('write', async (storage) => {
     const projectOfKey = project && (await projectId(storage, project, await organizationOf(storage, id)))
     const changed = await storage.keys.change(id, { ...change, project: projectOfKey })
     if (releases) await releaseHeld(storage, changed, context)
-    await printDetails(storage, changed, flags.json, context)
+    await printDetails(storage, changed, print)
   })
-  return 0
-}
+})
 
 async function organizationOf(storage: ManagedStores, id: string): Promise<string> {
   const { organization } = await findKey(storage, id)
@@ -179,35 +159,23 @@ async function organizationOf(storage: ManagedStores, id: string): Promise<strin
   return organization
 }
 
-async function revoke(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'keys revoke', flags: {}, operands: ['ID'] })
-  const id = keyIdOf(operands[0] ?? '')
-  const key = await withExistingStorage(flags, context, async (storage) =>
-    withBudget(storage, await storage.keys.revoke(id)),
-  )
-  const { account, state } = key
-  context.out(
-    flags.json ? jsonText(renderKey(account, state)) : `Revoked the API key ${id} (${account.name}).`,
-  )
-  return 0
-}
+const revoke = storageCommand('keys revoke', { operands: ['ID'] }, async ({ operands, open, print }) => {
+  const id = keyIdOf(operands[0])
+  const { account, state } = await open('write', (storage) => withBudget(storage, storage.keys.revoke(id)))
+  print(renderKey(account, state), `Revoked the API key ${id} (${account.name}).`)
+})
 
-async function rotate(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'keys rotate',
-    flags: { grace: 'text' },
-    operands: ['ID'],
-  })
-  const id = keyIdOf(operands[0] ?? '')
+const rotate = storageCommand('keys rotate', { flags: { grace: 'text' }, operands: ['ID'] }, async (call) => {
+  const { flags, context } = call
+  const id = keyIdOf(call.operands[0])
   const grace = readGrace(flags.grace ?? defaultGrace)
-  const { created, old } = await withExistingStorage(flags, context, async (storage) => {
+  const { created, old } = await call.open('write', async (storage) => {
     const created = await withState(storage, await storage.keys.rotate(id, grace))
     return { created, old: await storage.keys.find(id) }
   })
-  printKey(created, flags.json, context)
+  printKey(created, call)
   if (!flags.json) context.err(`The old API key ${id} works until ${expiryText(old)}.`)
-  return 0
-}
+})
 
 function readGrace(text: string): number {
   const grace = parseGrace(text)
@@ -223,11 +191,14 @@ async function withState(storage: ManagedStores, created: NewKey): Promise<NewKe
 }
 
 /** Prints only the key on standard output, so that a script can read it. */
-function printKey(created: NewKeyWithBudget, json: boolean | undefined, context: CliContext): void {
+function printKey(
+  created: NewKeyWithBudget,
+  { flags, context, print }: Pick<Call, 'flags' | 'context' | 'print'>,
+) {
   const { record, key, state } = created
   const { id, ...properties } = renderKey(record, state)
-  if (json) return context.out(jsonText({ id, key: key.reveal(), ...properties }))
-  context.out(key.reveal())
+  print({ id, key: key.reveal(), ...properties }, key.reveal())
+  if (flags.json) return
   context.err(
     `The API key is shown only once. It belongs to the organization ${record.organization} and works until ${expiryText(record)}.`,
   )

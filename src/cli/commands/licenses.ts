@@ -1,9 +1,9 @@
 import manifest from '../../../package.json'
 import data from '../third-party.json'
 import { nearMatch } from '../../lib/near-match.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { CommandError } from '../errors.ts'
-import { jsonText, table } from '../output.ts'
+import { table } from '../output.ts'
 
 const usage = `Usage
   weir licenses [NAME] [--json]
@@ -21,15 +21,10 @@ ${commonFlagsHelp}`
 /** `weir licenses`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const signature = { command: 'licenses', flags: {}, operands: ['NAME?'] } as const
-    const { flags, operands } = parseFlags(args, signature)
-    const [name] = operands
+  run: subcommand('licenses', { operands: ['NAME?'] }, ({ operands: [name], print }) => {
     const components = name === undefined ? thirdParty.components : findComponents(name)
-    if (flags.json) context.out(jsonText(components.map(toJson)))
-    else context.out(name === undefined ? fullReport() : componentReport(components))
-    return 0
-  },
+    print(components.map(toJson), name === undefined ? fullReport() : componentReport(components))
+  }),
 }
 
 /** Several components may have one name in different versions. */

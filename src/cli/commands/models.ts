@@ -3,11 +3,11 @@ import { catalogOrigin } from '../../config/catalog.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import type { Model } from '../../gateway/models/model.ts'
 import type { Log } from '../../lib/log.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { logTo } from '../log.ts'
-import { type Column, jsonText, table } from '../output.ts'
+import { type Column, table } from '../output.ts'
 import { updateCatalog, updateUsage } from '../catalog/update-catalog.ts'
 
 const usage = `Usage
@@ -42,23 +42,24 @@ ${commonFlagsHelp}`
 /** `weir models`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    if (args[0] === 'update') return await updateCatalog(args.slice(1), context)
-    const { flags, operands } = parseFlags(args, {
-      command: 'models',
-      flags: { all: 'switch', provider: 'text', author: 'text' },
-      operands: ['FILTER?'],
-    })
-    const loaded = loadSettings({ flags, ...context })
-    const { enabled, all } = await currentModels(loaded, context, { log: modelsLog(context, flags.json) })
-    const filter = { text: operands[0], provider: flags.provider, author: flags.author }
-    const matching = filterModels(flags.all ? all : enabled, filter)
-    if (flags.json) context.out(jsonText(matching.map(modelJson)))
-    else if (matching.length > 0) context.out(tableText(matching, flags.all === true, loaded))
-    else context.out(noMatchText(filterModels(all, filter).length, flags.all === true))
-    return 0
-  },
+  run: (args, context) =>
+    args[0] === 'update' ? updateCatalog(args.slice(1), context) : list(args, context),
 }
+
+const flags = { all: 'switch', provider: 'text', author: 'text' } as const
+
+const list = subcommand('models', { flags, operands: ['FILTER?'] }, async (call) => {
+  const { flags, context } = call
+  const loaded = loadSettings({ flags, ...context })
+  const { enabled, all } = await currentModels(loaded, context, { log: modelsLog(context, flags.json) })
+  const filter = { text: call.operands[0], provider: flags.provider, author: flags.author }
+  const matching = filterModels(flags.all ? all : enabled, filter)
+  const text =
+    matching.length > 0
+      ? tableText(matching, flags.all === true, loaded)
+      : noMatchText(filterModels(all, filter).length, flags.all === true)
+  call.print(matching.map(modelJson), text)
+})
 
 /** The log: on a terminal sentences, with `--json` lines without information. */
 function modelsLog(context: CliContext, json: boolean | undefined): Log {

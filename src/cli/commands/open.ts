@@ -1,10 +1,9 @@
 import { loadSettings } from '../../config/load.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { directGet, isServing, originOf } from '../running-gateway.ts'
 import { keyVariable } from '../connect/tool.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
-import { jsonText } from '../output.ts'
 import { withExistingStorage } from '../storage.ts'
 
 const usage = `Usage
@@ -29,14 +28,12 @@ Examples
 
 ${commonFlagsHelp}`
 
+const ownFlags = { admin: 'switch', url: 'text', host: 'text', port: 'text' } as const
+
 /** `weir open`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags } = parseFlags(args, {
-      command: 'open',
-      flags: { admin: 'switch', url: 'text', host: 'text', port: 'text' },
-    })
+  run: subcommand('open', { flags: ownFlags }, async ({ flags, context, print }) => {
     const { settings } = loadSettings({ flags, ...context })
     if (!settings.page && flags.url === undefined)
       throw new CommandError(
@@ -49,14 +46,13 @@ export const command: Command = {
     const link = linkWithKeys(origin, [context.environment[keyVariable], admin?.key])
     const command = browserCommand(context)
     const opened = command !== undefined && (await startBrowser([...command, link], context))
-    if (flags.json) context.out(jsonText({ url: link, opened, ...(admin && { admin_key: admin.id }) }))
-    else context.out(opened ? `${origin}/ was opened in the browser.` : link)
+    const text = opened ? `${origin}/ was opened in the browser.` : link
+    print({ url: link, opened, ...(admin && { admin_key: admin.id }) }, text)
     if (admin?.id != null && !flags.json)
       context.err(
         `The page has the new admin key ${admin.id}, which expires in 12 hours. To revoke it earlier, run: weir admin-keys revoke ${admin.id}`,
       )
-    return 0
-  },
+  }),
 }
 
 /** An admin key, and its id if it was created for the browser. */

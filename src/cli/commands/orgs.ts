@@ -8,11 +8,11 @@ import { assertChange, invalidFlag, limitFlags, limitFlagsHelp, readLimits } fro
 import { ledger, ledgerFlagsHelp } from '../accounts/ledger.ts'
 import { organizationDetails, organizationJson, organizationTable } from '../accounts/organization-output.ts'
 import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
-import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
+import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { jsonText, withProgress } from '../output.ts'
-import { withExistingStorage, withReadableStorage, withStorage } from '../storage.ts'
+import { withProgress } from '../output.ts'
+import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
   weir orgs create NAME          create an organization with unmetered billing
@@ -64,98 +64,73 @@ export const command: Command = {
     runSubcommand('orgs', { create, list, show, set, rename, credit, ledger, delete: remove }, args, context),
 }
 
-async function create(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'orgs create', flags: {}, operands: ['NAME'] })
-  const [name = ''] = operands
-  const organization = await withStorage(flags, context, async (storage) =>
-    withBudget(storage, await storage.organizations.create(name)),
+const create = storageCommand('orgs create', { operands: ['NAME'] }, async (call) => {
+  const [name] = call.operands
+  const organization = await call.open('create', (storage) =>
+    withBudget(storage, storage.organizations.create(name)),
   )
-  const created = `Created the organization ${name} (${organization.account.id}).`
-  context.out(flags.json ? organizationJson(organization) : created)
-  return 0
-}
+  call.print(organizationJson(organization), `Created the organization ${name} (${organization.account.id}).`)
+})
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'orgs list', flags: {} })
-  return withReadableStorage(flags, context, async ({ organizations, budgets, name }) => {
-    const accounts = await withBudgets(budgets, await organizations.list(), Date.now())
-    if (flags.json)
-      context.out(jsonText(accounts.map(({ account, state }) => renderOrganization(account, state))))
-    else if (accounts.length > 0) context.out(organizationTable(accounts, context))
-    else context.out(`There are no organizations in ${name}.`)
-    return 0
-  })
-}
+const list = storageCommand('orgs list', {}, ({ context, open, print }) =>
+  open('read', async ({ organizations, budgets, name }) => {
+    const found = await withBudgets(budgets, await organizations.list(), Date.now())
+    const text =
+      found.length > 0 ? organizationTable(found, context) : `There are no organizations in ${name}.`
+    print(found.map(organizationJson), text)
+  }),
+)
 
-async function show(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'orgs show', flags: {}, operands: ['NAME'] })
-  const [name = ''] = operands
-  const organization = await withReadableStorage(flags, context, async (storage) =>
-    withBudget(storage, await findOrganization(storage, name)),
-  )
-  context.out(flags.json ? organizationJson(organization) : organizationDetails(organization))
-  return 0
-}
+const show = storageCommand(
+  'orgs show',
+  { operands: ['NAME'] },
+  async ({ operands: [name], open, print }) => {
+    const organization = await open('read', (storage) => withBudget(storage, findOrganization(storage, name)))
+    print(organizationJson(organization), organizationDetails(organization))
+  },
+)
 
-async function remove(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'orgs delete',
-    flags: { yes: 'switch' },
-    operands: ['NAME'],
-  })
-  const [name = ''] = operands
-  if (!flags.yes)
-    throw new UsageError(`This deletes the organization ${name} and all its data. To confirm, add --yes.`)
-  let rows = 0
-  const account = await withExistingStorage(flags, context, ({ organizations }) =>
-    withProgress(
-      organizations.delete(name, (more) => (rows += more)),
-      context,
-      flags.json,
-      () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted.`,
-    ),
-  )
-  const deleted = { ...renderOrganization(account, undefined), deleted: true }
-  context.out(flags.json ? jsonText(deleted) : `Deleted the organization ${name}.`)
-  return 0
-}
+const remove = storageCommand(
+  'orgs delete',
+  { flags: { yes: 'switch' }, operands: ['NAME'] },
+  async ({ flags, operands: [name], context, open, print }) => {
+    if (!flags.yes)
+      throw new UsageError(`This deletes the organization ${name} and all its data. To confirm, add --yes.`)
+    let rows = 0
+    const progress = () => `Deleting the organization ${name}: ${rows.toLocaleString('en-US')} rows deleted.`
+    const account = await open('write', ({ organizations }) => {
+      const deletion = organizations.delete(name, (more) => (rows += more))
+      return withProgress(deletion, context, flags.json, progress)
+    })
+    print({ ...renderOrganization(account, undefined), deleted: true }, `Deleted the organization ${name}.`)
+  },
+)
 
 const changeFlags = { billing: 'text', ...limitFlags, ...releaseHeldFlag } as const
 
-/** `weir orgs set`. */
-async function set(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'orgs set',
-    flags: changeFlags,
-    operands: ['NAME'],
-  })
-  const [name = ''] = operands
+const set = storageCommand('orgs set', { flags: changeFlags, operands: ['NAME'] }, async (call) => {
+  const { flags, context } = call
+  const [name] = call.operands
   const change = { billing: parseBilling(flags.billing), ...readLimits(flags, 'organization') }
   const releases = flags['release-held']
   assertChange({ ...change, releases }, 'orgs set', changeFlags)
-  const organization = await withExistingStorage(flags, context, async (storage) => {
+  const organization = await call.open('write', async (storage) => {
     const changed = await storage.organizations.change(name, change)
     if (releases) await releaseHeld(storage, changed, context)
     return withBudget(storage, changed)
   })
-  context.out(flags.json ? organizationJson(organization) : organizationDetails(organization))
-  return 0
-}
+  call.print(organizationJson(organization), organizationDetails(organization))
+})
 
-/** `weir orgs rename`. */
-async function rename(args: readonly string[], context: CliContext): Promise<number> {
-  const signature = { command: 'orgs rename', flags: {}, operands: ['NAME', 'NEW'] }
-  const { flags, operands } = parseFlags(args, signature)
-  const [name = '', newName = ''] = operands
-  const organization = await withExistingStorage(flags, context, async (storage) =>
-    withBudget(storage, await storage.organizations.change(name, { name: newName })),
+const rename = storageCommand('orgs rename', { operands: ['NAME', 'NEW'] }, async (call) => {
+  const [name, newName] = call.operands
+  const organization = await call.open('write', (storage) =>
+    withBudget(storage, storage.organizations.change(name, { name: newName })),
   )
-  const renamed = `Renamed the organization ${name} to ${newName}.`
-  context.out(flags.json ? organizationJson(organization) : renamed)
-  if (name === defaultOrganization && !flags.json)
-    context.err(`Commands without --org use an organization named ${name}, which no longer exists.`)
-  return 0
-}
+  call.print(organizationJson(organization), `Renamed the organization ${name} to ${newName}.`)
+  if (name === defaultOrganization && !call.flags.json)
+    call.context.err(`Commands without --org use an organization named ${name}, which no longer exists.`)
+})
 
 function parseBilling(text: string | undefined): BillingMode | undefined {
   const billing = billingModes.find((candidate) => candidate === text)
@@ -164,27 +139,19 @@ function parseBilling(text: string | undefined): BillingMode | undefined {
   return billing
 }
 
-/** `weir orgs credit`. */
-async function credit(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'orgs credit',
-    flags: { note: 'text' },
-    operands: ['NAME', 'USD'],
-  })
-  const [name = '', usd = ''] = operands
-  const amount = parseAmount(usd)
-  const organization = await withExistingStorage(flags, context, async (storage) =>
-    withBudget(storage, await storage.organizations.credit(name, amount, flags.note)),
-  )
-  const { account } = organization
-  context.out(
-    flags.json
-      ? organizationJson(organization)
-      : `The balance of ${name} is ${formatUsd(account.balance)} USD.`,
-  )
-  if (!flags.json) printBillingHint(account, context)
-  return 0
-}
+const credit = storageCommand(
+  'orgs credit',
+  { flags: { note: 'text' }, operands: ['NAME', 'USD'] },
+  async ({ flags, operands: [name, usd], context, open, print }) => {
+    const amount = parseAmount(usd)
+    const organization = await open('write', (storage) =>
+      withBudget(storage, storage.organizations.credit(name, amount, flags.note)),
+    )
+    const { account } = organization
+    print(organizationJson(organization), `The balance of ${name} is ${formatUsd(account.balance)} USD.`)
+    if (!flags.json) printBillingHint(account, context)
+  },
+)
 
 function parseAmount(usd: string): Nanos {
   const amount = parseUsd(usd)

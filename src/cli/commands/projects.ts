@@ -5,11 +5,10 @@ import { findOrganization, findProject, withBudget } from '../accounts/find-acco
 import { assertChange, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'
 import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from '../accounts/limits-output.ts'
 import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
-import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
-import type { CliContext } from '../context.ts'
+import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { detailText, fittingTable, jsonText, rightColumn } from '../output.ts'
-import { withExistingStorage, withReadableStorage } from '../storage.ts'
+import { detailText, fittingTable, rightColumn } from '../output.ts'
+import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
   weir projects create NAME [--org NAME] [flags]
@@ -57,95 +56,81 @@ export const command: Command = {
     runSubcommand('projects', { create, list, show, set, delete: remove }, args, context),
 }
 
-async function create(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'projects create',
-    flags: { org: 'text', ...limitFlags },
-    operands: ['NAME'],
-  })
-  const [name = ''] = operands
+const createFlags = { org: 'text', ...limitFlags } as const
+
+const create = storageCommand('projects create', { flags: createFlags, operands: ['NAME'] }, async (call) => {
+  const { flags } = call
+  const [name] = call.operands
   const input = { organization: flags.org ?? defaultOrganization, name, ...readLimits(flags, 'project') }
-  const project = await withExistingStorage(flags, context, async (storage) =>
-    withBudget(storage, await storage.projects.create(input)),
-  )
+  const project = await call.open('write', (storage) => withBudget(storage, storage.projects.create(input)))
   const created = `Created the project ${name} (${project.account.id}) in the organization ${input.organization}.`
-  context.out(flags.json ? projectJson(project) : created)
-  return 0
-}
+  call.print(projectJson(project), created)
+})
 
 type ProjectWithBudget = WithBudget<ProjectRecord>
 
-function projectJson({ account, state }: ProjectWithBudget): string {
-  return jsonText(renderProject(account, state))
+function projectJson({ account, state }: ProjectWithBudget) {
+  return renderProject(account, state)
 }
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'projects list', flags: { org: 'text' } })
-  return withReadableStorage(flags, context, async (storage) => {
+const list = storageCommand('projects list', { flags: { org: 'text' } }, ({ flags, context, open, print }) =>
+  open('read', async (storage) => {
     const { org } = flags
     const organization = org === undefined ? undefined : (await findOrganization(storage, org)).name
     const records = await storage.projects.list(organization)
     const projects = await withBudgets(storage.budgets, records, Date.now())
     const place = organization === undefined ? storage.name : `the organization ${organization}`
-    if (flags.json) context.out(jsonText(projects.map(({ account, state }) => renderProject(account, state))))
-    else if (projects.length > 0) context.out(projectTable(projects, context.terminal?.size().columns))
-    else context.out(`There are no projects in ${place}.`)
-    return 0
-  })
-}
+    const width = context.terminal?.size().columns
+    const text = projects.length > 0 ? projectTable(projects, width) : `There are no projects in ${place}.`
+    print(projects.map(projectJson), text)
+  }),
+)
 
-async function show(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'projects show',
-    flags: { org: 'text' },
-    operands: ['PROJECT'],
-  })
-  const project = await withReadableStorage(flags, context, async (storage) =>
-    withBudget(storage, await findProject(storage, operands[0] ?? '', flags.org)),
-  )
-  context.out(flags.json ? projectJson(project) : projectDetails(project))
-  return 0
-}
+const show = storageCommand(
+  'projects show',
+  { flags: { org: 'text' }, operands: ['PROJECT'] },
+  async ({ flags, operands: [reference], open, print }) => {
+    const project = await open('read', (storage) =>
+      withBudget(storage, findProject(storage, reference, flags.org)),
+    )
+    print(projectJson(project), projectDetails(project))
+  },
+)
 
 const changeFlags = { name: 'text', ...limitFlags, ...releaseHeldFlag } as const
 
-async function set(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'projects set',
-    flags: { org: 'text', ...changeFlags },
-    operands: ['PROJECT'],
-  })
-  const change = { name: flags.name, ...readLimits(flags, 'project') }
-  const releases = flags['release-held']
-  assertChange({ ...change, releases }, 'projects set', changeFlags)
-  const project = await withExistingStorage(flags, context, async (storage) => {
-    const { id } = await findProject(storage, operands[0] ?? '', flags.org)
-    const changed = await storage.projects.change(id, change)
-    if (releases) await releaseHeld(storage, changed, context)
-    return withBudget(storage, changed)
-  })
-  context.out(flags.json ? projectJson(project) : projectDetails(project))
-  return 0
-}
+const set = storageCommand(
+  'projects set',
+  { flags: { org: 'text', ...changeFlags }, operands: ['PROJECT'] },
+  async ({ flags, operands: [reference], context, open, print }) => {
+    const change = { name: flags.name, ...readLimits(flags, 'project') }
+    const releases = flags['release-held']
+    assertChange({ ...change, releases }, 'projects set', changeFlags)
+    const project = await open('write', async (storage) => {
+      const { id } = await findProject(storage, reference, flags.org)
+      const changed = await storage.projects.change(id, change)
+      if (releases) await releaseHeld(storage, changed, context)
+      return withBudget(storage, changed)
+    })
+    print(projectJson(project), projectDetails(project))
+  },
+)
 
-async function remove(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'projects delete',
-    flags: { org: 'text', yes: 'switch' },
-    operands: ['PROJECT'],
-  })
-  const [reference = ''] = operands
-  if (!flags.yes)
-    throw new UsageError(
-      `This deletes the project ${reference}, and its API keys are rejected from then on. To confirm, add --yes.`,
-    )
-  const project = await withExistingStorage(flags, context, async (storage) => {
-    const { id } = await findProject(storage, reference, flags.org)
-    return withBudget(storage, await storage.projects.delete(id))
-  })
-  context.out(flags.json ? projectJson(project) : `Deleted the project ${project.account.name}.`)
-  return 0
-}
+const remove = storageCommand(
+  'projects delete',
+  { flags: { org: 'text', yes: 'switch' }, operands: ['PROJECT'] },
+  async ({ flags, operands: [reference], open, print }) => {
+    if (!flags.yes)
+      throw new UsageError(
+        `This deletes the project ${reference}, and its API keys are rejected from then on. To confirm, add --yes.`,
+      )
+    const project = await open('write', async (storage) => {
+      const { id } = await findProject(storage, reference, flags.org)
+      return withBudget(storage, storage.projects.delete(id))
+    })
+    print(projectJson(project), `Deleted the project ${project.account.name}.`)
+  },
+)
 
 function projectTable(projects: readonly ProjectWithBudget[], width: number | undefined): string {
   return fittingTable(

@@ -1,6 +1,5 @@
 import manifest from '../../../package.json'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
-import { jsonText } from '../output.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 
 const usage = `Usage
   weir version [--json]
@@ -16,18 +15,8 @@ ${commonFlagsHelp}`
 /** `weir version`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags } = parseFlags(args, { command: 'version', flags: {} })
-    const versions = {
-      version: manifest.version,
-      bun: Bun.version,
-      platform: `${process.platform}-${process.arch}`,
-    }
-    context.out(
-      flags.json
-        ? jsonText(versions)
-        : `weir ${versions.version} (Bun ${versions.bun}, ${versions.platform})`,
-    )
-    return 0
-  },
+  run: subcommand('version', {}, ({ print }) => {
+    const [version, platform] = [manifest.version, `${process.platform}-${process.arch}`]
+    print({ version, bun: Bun.version, platform }, `weir ${version} (Bun ${Bun.version}, ${platform})`)
+  }),
 }

@@ -12,11 +12,12 @@ import {
 } from '../../storage/ports/webhooks.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
 import { timeCell } from '../accounts/limits-output.ts'
-import { type Command, commonFlagsHelp, parseFlags, runSubcommand } from '../command.ts'
+import { type Command, commonFlagsHelp, runSubcommand, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
-import { fittingTable, jsonText, table } from '../output.ts'
-import { withExistingStorage, withReadableStorage } from '../storage.ts'
+import { readLimit } from '../list-flags.ts'
+import { fittingTable, table } from '../output.ts'
+import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
   weir webhooks list             list the endpoints of the settings
@@ -61,42 +62,38 @@ function endpointsOf(flags: ConfigFlags, context: CliContext): readonly WebhookS
   return loadSettings({ flags, ...context }).settings.webhooks
 }
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'webhooks list', flags: {} })
+const list = storageCommand('webhooks list', {}, async ({ flags, context, open, print }) => {
   const endpoints = endpointsOf(flags, context)
-  const rendered = await withReadableStorage(flags, context, async ({ webhooks }) => {
-    const counts = await webhooks.counts()
-    return endpoints.map((endpoint) => renderEndpoint(endpoint, counts))
-  })
-  if (flags.json) context.out(jsonText(rendered))
-  else if (rendered.length === 0)
-    context.out('There are no endpoints. To add one, see “webhooks” in the documentation of the settings.')
-  else
-    context.out(
-      table(rendered, [
-        { title: 'NAME', value: ({ id }) => id },
-        { title: 'URL', value: ({ origin }) => `${origin}/…` },
-        { title: 'ORGANIZATION', value: ({ organization }) => organization ?? 'all' },
-        { title: 'PENDING', value: ({ pending }) => String(pending), align: 'right' },
-        { title: 'DEAD', value: ({ dead }) => String(dead), align: 'right' },
-      ]),
-    )
-  return 0
+  const counts = await open('read', ({ webhooks }) => webhooks.counts())
+  const rendered = endpoints.map((endpoint) => renderEndpoint(endpoint, counts))
+  const none = 'There are no endpoints. To add one, see “webhooks” in the documentation of the settings.'
+  print(rendered, rendered.length > 0 ? endpointTable(rendered) : none)
+})
+
+function endpointTable(endpoints: readonly ReturnType<typeof renderEndpoint>[]): string {
+  return table(endpoints, [
+    { title: 'NAME', value: ({ id }) => id },
+    { title: 'URL', value: ({ origin }) => `${origin}/…` },
+    { title: 'ORGANIZATION', value: ({ organization }) => organization ?? 'all' },
+    { title: 'PENDING', value: ({ pending }) => String(pending), align: 'right' },
+    { title: 'DEAD', value: ({ dead }) => String(dead), align: 'right' },
+  ])
 }
 
-async function test(args: readonly string[], context: CliContext): Promise<number> {
-  const signature = { command: 'webhooks test', flags: {}, operands: ['NAME'] } as const
-  const { flags, operands } = parseFlags(args, signature)
-  const [name = ''] = operands
-  const endpoints = endpointsOf(flags, context)
-  const endpoint = endpoints.find((one) => one.name === name)
-  if (endpoint === undefined) throw noEndpoint(name, endpoints)
-  const { status, error } = await sendTestEvent(endpoint)
-  if (error !== null) throw new CommandError(error)
-  const accepted = `${originOf(endpoint)} has accepted the event with status ${status}.`
-  context.out(flags.json ? jsonText({ object: 'webhook_test', status, error }) : accepted)
-  return 0
-}
+const test = subcommand(
+  'webhooks test',
+  { operands: ['NAME'] },
+  async ({ flags, operands, context, print }) => {
+    const [name] = operands
+    const endpoints = endpointsOf(flags, context)
+    const endpoint = endpoints.find((one) => one.name === name)
+    if (endpoint === undefined) throw noEndpoint(name, endpoints)
+    const { status, error } = await sendTestEvent(endpoint)
+    if (error !== null) throw new CommandError(error)
+    const accepted = `${originOf(endpoint)} has accepted the event with status ${status}.`
+    print({ object: 'webhook_test', status, error }, accepted)
+  },
+)
 
 function noEndpoint(name: string, endpoints: readonly WebhookSettings[]): Error {
   const known = endpoints.map((endpoint) => endpoint.name).join(', ')
@@ -108,28 +105,20 @@ function noEndpoint(name: string, endpoints: readonly WebhookSettings[]): Error 
 
 const statuses: readonly DeliveryStatus[] = ['pending', 'delivered', 'dead']
 
-async function deliveries(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, {
-    command: 'webhooks deliveries',
-    flags: { endpoint: 'text', status: 'text', limit: 'text' },
-  })
+const deliveryFlags = { endpoint: 'text', status: 'text', limit: 'text' } as const
+
+const deliveries = storageCommand('webhooks deliveries', { flags: deliveryFlags }, async (call) => {
+  const { flags, context } = call
   const status = statuses.find((one) => one === flags.status)
   if (flags.status !== undefined && status === undefined)
     throw invalidFlag('webhooks', 'status', 'pending, delivered or dead', flags.status)
-  const limit = readLimit(flags.limit)
+  const limit = readLimit('webhooks', flags.limit)
   const query = { endpoint: flags.endpoint, status, limit, order: 'desc' } as const
-  const { items } = await withReadableStorage(flags, context, ({ webhooks }) => webhooks.list(query))
-  if (flags.json) context.out(jsonText(items.map(renderDelivery)))
-  else if (items.length === 0) context.out('There are no such deliveries.')
-  else context.out(deliveryTable(items, context.terminal?.size().columns))
-  return 0
-}
-
-function readLimit(text = '50'): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > 1000) throw invalidFlag('webhooks', 'limit', 'a number from 1 to 1000', text)
-  return limit
-}
+  const { items } = await call.open('read', ({ webhooks }) => webhooks.list(query))
+  const width = context.terminal?.size().columns
+  const text = items.length > 0 ? deliveryTable(items, width) : 'There are no such deliveries.'
+  call.print(items.map(renderDelivery), text)
+})
 
 function deliveryTable(items: readonly DeliveryRecord[], width: number | undefined): string {
   return fittingTable(
@@ -146,36 +135,21 @@ function deliveryTable(items: readonly DeliveryRecord[], width: number | undefin
   )
 }
 
-async function retry(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'webhooks retry',
-    flags: { dead: 'switch', endpoint: 'text' },
-    operands: ['ID?'],
-  })
-  const [id] = operands
+const retryFlags = { dead: 'switch', endpoint: 'text' } as const
+
+const retry = storageCommand('webhooks retry', { flags: retryFlags, operands: ['ID?'] }, async (call) => {
+  const { flags, open, print } = call
+  const [id] = call.operands
   if ((id === undefined) !== (flags.dead === true) || (flags.endpoint !== undefined && !flags.dead))
     throw new UsageError('weir webhooks retry needs the ID of a delivery, or --dead. For help, add --help.')
-  return id === undefined ? retryDead(flags, context) : retryOne(id, flags, context)
-}
-
-type RetryFlags = ConfigFlags & { readonly json?: boolean; readonly endpoint?: string }
-
-async function retryDead(flags: RetryFlags, context: CliContext): Promise<number> {
-  const retried = await withExistingStorage(flags, context, ({ webhooks }) =>
-    webhooks.retryDead(flags.endpoint),
-  )
-  const count = retried === 1 ? '1 delivery is' : `${retried} deliveries are`
-  context.out(
-    flags.json ? jsonText({ object: 'webhook_retry', deliveries: retried }) : `${count} due once more.`,
-  )
-  return 0
-}
-
-async function retryOne(id: string, flags: RetryFlags, context: CliContext): Promise<number> {
+  if (id === undefined) {
+    const retried = await open('write', ({ webhooks }) => webhooks.retryDead(flags.endpoint))
+    const count = retried === 1 ? '1 delivery is' : `${retried} deliveries are`
+    return print({ object: 'webhook_retry', deliveries: retried }, `${count} due once more.`)
+  }
   const key = parseDeliveryId(id)
-  const retried = key && (await withExistingStorage(flags, context, ({ webhooks }) => webhooks.retry(key)))
+  const retried = key && (await open('write', ({ webhooks }) => webhooks.retry(key)))
   if (retried === undefined)
     throw new CommandError('There is no delivery with this ID. To list them, run: weir webhooks deliveries')
-  context.out(flags.json ? jsonText(renderDelivery(retried)) : `The delivery ${id} is due once more.`)
-  return 0
-}
+  print(renderDelivery(retried), `The delivery ${id} is due once more.`)
+})
