@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { durationLines, runGate, type Stage, summaryLine } from './gate.ts'
 import { install, projectFolder } from './install.ts'
-import { storeTests, testCommand } from './test-command.ts'
-import { createTestFolder, type TestFolder } from './test-folder.ts'
+import { createTestFolder, storeTests, testCommand, type TestFolder } from './test-command.ts'
 
 type Gate = (folder: TestFolder, report: string) => Stage[]
 

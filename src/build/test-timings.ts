@@ -1,8 +1,7 @@
 // Measures how long each test file takes and writes test/timings.json, by which the slowest files start first: bun run test:timings.
 // A file that is not listed there starts last; the order changes no result.
 import { projectFolder } from './install.ts'
-import { testCommand, timingsFile } from './test-command.ts'
-import { createTestFolder } from './test-folder.ts'
+import { createTestFolder, testCommand, timingsFile } from './test-command.ts'
 
 type Timings = { readonly version: 1; readonly files: Readonly<Record<string, number>> }
 

@@ -31,6 +31,7 @@ function escapeUnprintable(literal: string): string {
   return literal.replace(unprintable, unicodeEscape)
 }
 
-function unicodeEscape(character: string): string {
+/** Returns the escape of a character of JSON. */
+export function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

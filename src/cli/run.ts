@@ -50,90 +50,66 @@ function flagsOf(args: readonly string[]): readonly string[] {
   return end < 0 ? args : args.slice(0, end)
 }
 
-/** A command that is loaded on demand, so that help does not load the code of the server. */
-type CommandEntry = {
-  readonly name: string
-  readonly summary: string
-  load(): Promise<{ readonly command: Command }>
+/** The commands and their one-line descriptions, in the order of the help text. */
+const summaries = {
+  serve: 'start the gateway; the default command',
+  open: 'open the page of a running gateway in the browser',
+  check: 'validate the settings and show which providers have API keys',
+  health: 'check that a running gateway is ready, for containers and monitors',
+  orgs: 'manage organizations: balances, billing, budgets and limits',
+  projects: 'manage projects: budgets, limits and models of persons and teams',
+  keys: 'manage API keys: budgets, limits, models and expiry',
+  'admin-keys': 'manage admin keys, the keys of operators',
+  models: 'list the enabled models, with prices and routes',
+  webhooks: 'test the endpoints of webhooks, and retry what they have missed',
+  usage: 'report requests, tokens and costs by model, API key, tag and more',
+  requests: 'list finished requests, and show what happened',
+  audit: 'list changes: who changed what, when and from where',
+  connect: 'print the settings that make a tool or an SDK use this gateway',
+  import: 'convert the configuration of a LiteLLM proxy',
+  bench: 'measure the latency and CPU time that the gateway adds',
+  backup: 'back up the database, even while a server is running',
+  copy: 'copy all data to another database: from SQLite to PostgreSQL, or back',
+  licenses: 'print the licences of Weir and of what the executable contains',
+  version: 'print the version of Weir',
+}
+
+type CommandName = keyof typeof summaries
+
+/** A command is loaded on demand, so that help does not load the code of the server. */
+const loaders: Readonly<Record<CommandName, () => Promise<{ readonly command: Command }>>> = {
+  serve: () => import('./commands/serve.ts'),
+  open: () => import('./commands/open.ts'),
+  check: () => import('./commands/check.ts'),
+  health: () => import('./commands/health.ts'),
+  orgs: () => import('./commands/orgs.ts'),
+  projects: () => import('./commands/projects.ts'),
+  keys: () => import('./commands/keys.ts'),
+  'admin-keys': () => import('./commands/admin-keys.ts'),
+  models: () => import('./commands/models.ts'),
+  webhooks: () => import('./commands/webhooks.ts'),
+  usage: () => import('./commands/usage.ts'),
+  requests: () => import('./commands/requests.ts'),
+  audit: () => import('./commands/audit.ts'),
+  connect: () => import('./commands/connect.ts'),
+  import: () => import('./commands/import.ts'),
+  bench: () => import('./commands/bench.ts'),
+  backup: () => import('./commands/backup.ts'),
+  copy: () => import('./commands/copy.ts'),
+  licenses: () => import('./commands/licenses.ts'),
+  version: () => import('./commands/version.ts'),
 }
 
 /** Every command, in the order of the help text. */
-export const commands: readonly CommandEntry[] = [
-  entry('serve', 'start the gateway; the default command', () => import('./commands/serve.ts')),
-  entry('open', 'open the page of a running gateway in the browser', () => import('./commands/open.ts')),
-  entry(
-    'check',
-    'validate the settings and show which providers have API keys',
-    () => import('./commands/check.ts'),
-  ),
-  entry(
-    'health',
-    'check that a running gateway is ready, for containers and monitors',
-    () => import('./commands/health.ts'),
-  ),
-  entry(
-    'orgs',
-    'manage organizations: balances, billing, budgets and limits',
-    () => import('./commands/orgs.ts'),
-  ),
-  entry(
-    'projects',
-    'manage projects: budgets, limits and models of persons and teams',
-    () => import('./commands/projects.ts'),
-  ),
-  entry('keys', 'manage API keys: budgets, limits, models and expiry', () => import('./commands/keys.ts')),
-  entry('admin-keys', 'manage admin keys, the keys of operators', () => import('./commands/admin-keys.ts')),
-  entry('models', 'list the enabled models, with prices and routes', () => import('./commands/models.ts')),
-  entry(
-    'webhooks',
-    'test the endpoints of webhooks, and retry what they have missed',
-    () => import('./commands/webhooks.ts'),
-  ),
-  entry(
-    'usage',
-    'report requests, tokens and costs by model, API key, tag and more',
-    () => import('./commands/usage.ts'),
-  ),
-  entry('requests', 'list finished requests, and show what happened', () => import('./commands/requests.ts')),
-  entry('audit', 'list changes: who changed what, when and from where', () => import('./commands/audit.ts')),
-  entry(
-    'connect',
-    'print the settings that make a tool or an SDK use this gateway',
-    () => import('./commands/connect.ts'),
-  ),
-  entry('import', 'convert the configuration of a LiteLLM proxy', () => import('./commands/import.ts')),
-  entry(
-    'bench',
-    'measure the latency and CPU time that the gateway adds',
-    () => import('./commands/bench.ts'),
-  ),
-  entry(
-    'backup',
-    'back up the database, even while a server is running',
-    () => import('./commands/backup.ts'),
-  ),
-  entry(
-    'copy',
-    'copy all data to another database: from SQLite to PostgreSQL, or back',
-    () => import('./commands/copy.ts'),
-  ),
-  entry(
-    'licenses',
-    'print the licences of Weir and of what the executable contains',
-    () => import('./commands/licenses.ts'),
-  ),
-  entry('version', 'print the version of Weir', () => import('./commands/version.ts')),
-]
-
-function entry(name: string, summary: string, load: CommandEntry['load']): CommandEntry {
-  return { name, summary, load }
-}
+export const commands: readonly { readonly name: string; readonly summary: string }[] = Object.entries(
+  summaries,
+).map(([name, summary]) => ({ name, summary }))
 
 /** Loads the command of this name; throws `UsageError` if there is none. */
 export async function findCommand(name: string): Promise<Command> {
-  if (name === workerCommand) return (await import('./commands/serve-worker.ts')).serveWorker
-  const entry = commands.find((entry) => entry.name === name)
-  if (entry !== undefined) return (await entry.load()).command
+  if (name === workerCommand) return (await import('./serve/workers/worker.ts')).serveWorker
+  const load = Object.hasOwn(loaders, name) ? loaders[name as CommandName] : undefined
+  if (load !== undefined) return (await load()).command
   const near = nearMatch(
     name,
     commands.map(({ name }) => name),

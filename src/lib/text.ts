@@ -47,7 +47,7 @@ const secrets: readonly RegExp[] = [
   /(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{32,}/g,
 ]
 
-/** A set of names, in lists that are separated by spaces. */
+/** A set of names, in lists that are separated by spaces or line breaks. */
 export function nameSet(...lists: readonly string[]): ReadonlySet<string> {
-  return new Set(lists.flatMap((list) => list.split(' ')))
+  return new Set(lists.flatMap((list) => list.trim().split(/\s+/)))
 }

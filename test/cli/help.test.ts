@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { commands } from '../../src/cli/run.ts'
+import { commands, findCommand } from '../../src/cli/run.ts'
 import { table } from '../../src/cli/output.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
 import { callWeir, runWeir } from './support/run-weir.ts'
@@ -24,7 +24,7 @@ describe('every command', () => {
   for (const entry of commands)
     test(`${entry.name} shows its usage`, async () => {
       using home = temporaryHome()
-      const { command } = await entry.load()
+      const command = await findCommand(entry.name)
       expect(command.usage).toStartWith(`Usage\n  weir `)
       expect(command.usage).toMatch(
         /\nExamples\n( {2}\S.*\bweir\b.*\n|  weir.*\n){2,}\nGlobal flags\n {2}--config FILE /,

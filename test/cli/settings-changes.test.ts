@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { settingsChanges } from '../../src/cli/serve/settings-changes.ts'
+import { settingsChanges } from '../../src/cli/serve/reload.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import type { SettingsFile } from '../../src/config/settings.ts'
 

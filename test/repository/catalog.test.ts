@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { formatCatalog, selectModels, withAdditions } from '../../src/build/catalog.ts'
-import { applyChanges, parseChanges } from '../../src/build/catalog-changes.ts'
+import {
+  applyChanges,
+  formatCatalog,
+  parseChanges,
+  selectModels,
+  withAdditions,
+} from '../../src/build/catalog.ts'
 import { directProviders } from '../../src/cli/catalog/direct-providers.ts'
 import { toModelFacts } from '../../src/cli/catalog/models-dev-entry.ts'
 import { catalog } from '../../src/config/catalog.ts'

@@ -1,4 +1,4 @@
-import { takesEffectAtStart } from '../../cli/serve/settings-changes.ts'
+import { takesEffectAtStart } from '../../cli/serve/reload.ts'
 import { defaultProviderSettings, defaultSettings } from '../../config/defaults.ts'
 import { SettingsFile } from '../../config/settings.ts'
 import { fieldsOf, textOf } from '../../lib/json/json.ts'

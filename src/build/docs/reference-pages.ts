@@ -1,5 +1,5 @@
 import { commonFlagsHelp } from '../../cli/command.ts'
-import { commands } from '../../cli/run.ts'
+import { commands, findCommand } from '../../cli/run.ts'
 import { code, codeList, type Column, fenced, markdownTable, type Page, wrapped } from './page.ts'
 import { customaryCodes } from '../../api/responses/render/render-response.ts'
 import type { ErrorCodeDetails } from '../../lib/errors/error-code-details.ts'
@@ -33,8 +33,8 @@ export const commandLinePage: Page = {
 }
 
 /** The help text of a command, without the flags that every command has. */
-async function commandSection({ name, load }: (typeof commands)[number]): Promise<string> {
-  const { usage } = (await load()).command
+async function commandSection({ name }: (typeof commands)[number]): Promise<string> {
+  const { usage } = await findCommand(name)
   return `### ${code(`weir ${name}`)}\n\n${fenced('text', usage.replace(commonFlagsHelp, ''))}`
 }
 

@@ -1,6 +1,8 @@
 import { loggable } from '../../lib/text.ts'
+import { formatUsd } from '../../lib/usd.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { type WithBudget, withBudgets } from '../../http/render-accounts.ts'
+import { limitsOwner, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
+import { currentBudget } from '../../http/render-limits.ts'
 import type {
   KeyPageQuery,
   KeyRecord,
@@ -9,6 +11,7 @@ import type {
 } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import type { KeyDetails } from './key-output.ts'
+import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 
 /** Returns the key; throws `CommandError` if there is none. */
@@ -84,4 +87,15 @@ export async function withBudget<Account extends OrganizationAccount | ProjectRe
   const account = await found
   const [withState] = await withBudgets(budgets, [account], Date.now())
   return withState ?? { account, state: undefined }
+}
+
+/** Releases what is held of a budget in its current period, and prints the amount on standard error. */
+export async function releaseHeld(
+  { budgets }: Pick<ManagedStores, 'budgets'>,
+  account: OrganizationAccount | ProjectRecord | KeyRecord,
+  context: CliContext,
+): Promise<void> {
+  const owner = limitsOwner(account)
+  const released = await budgets.releaseHeld(owner.organizationId, currentBudget(owner, Date.now()))
+  context.err(`Released ${formatUsd(released)} USD of the budget of ${account.name}.`)
 }

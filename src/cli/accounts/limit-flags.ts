@@ -149,3 +149,10 @@ export function limitFlagsHelp(owner: AllowanceOwner): string {
   --disable                      reject all requests with 403; --enable accepts them again
   --enable`
 }
+
+/** The flag that releases what is held of a budget. */
+export const releaseHeldFlag = { 'release-held': 'switch' } as const
+
+/** The lines of a help text about it. */
+export const releaseHeldHelp = `  --release-held                 release what is held of the budget: the reservations of requests that
+                                 a killed server had open, which the provider may have charged`

@@ -9,11 +9,10 @@ import { problemLine } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
 import { configurationProblems } from '../../gateway/configuration.ts'
 import { moveIntoPlace } from '../../lib/files.ts'
-import { parseFlags } from '../command.ts'
+import { subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { type DatabaseFlags, recordFileChange } from '../storage.ts'
-import { jsonText } from '../output.ts'
 import { compareCatalogs, type ModelChange } from './compare-catalogs.ts'
 import { loadSource } from './load-source.ts'
 import { type ReadCatalog, readCatalog } from './read-catalog.ts'
@@ -35,26 +34,23 @@ Flags of update
   --dry-run        only show the differences
   --reset          remove all changes, and return to the built-in catalog`
 
+const updateFlags = { from: 'text', accept: 'list', 'dry-run': 'switch', reset: 'switch' } as const
+
 /** `weir models update`. */
-export async function updateCatalog(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, {
-    command: 'models update',
-    flags: { from: 'text', accept: 'list', 'dry-run': 'switch', reset: 'switch' },
-  })
+export const updateCatalog = subcommand('models update', { flags: updateFlags }, async (call) => {
+  const { flags, context, print } = call
   if (flags.reset) {
     if (flags.from !== undefined) throw new UsageError('--reset and --from exclude each other.')
     await resetCatalog(flags, context)
-    context.out(flags.json ? jsonText({ reset: true }) : `The catalog is the built-in one. ${reloadHint}`)
-    return 0
+    return print({ reset: true }, `The catalog is the built-in one. ${reloadHint}`)
   }
   if (!flags.from)
     throw new UsageError('weir models update requires --from. For help, run: weir models --help')
   const loaded = loadValidPart({ flags, ...context })
   const report = await createReport(flags.from, { ...flags, loaded }, context)
   if (report.file !== null) await recordUpdate(report, flags, context)
-  context.out(flags.json ? jsonText(report) : reportText(report, reloadHint))
-  return 0
-}
+  print(report, reportText(report, reloadHint))
+})
 
 async function resetCatalog(flags: DatabaseFlags, context: CliContext): Promise<void> {
   const file = catalogUpdateFile(findDataFolder({ flags, ...context }))

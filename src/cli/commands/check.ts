@@ -1,21 +1,27 @@
 import { catalogOrigin } from '../../config/catalog.ts'
+import { dataFolderProblem, tlsProblems, tlsWarnings } from '../../config/file-problems.ts'
 import type { LoadedSettings } from '../../config/load.ts'
-import { inFileOrder, SettingsError } from '../../config/problem.ts'
+import { inFileOrder, SettingsError, type SettingsProblem } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
 import { loadAllSettings } from '../../gateway/configuration.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { webhookProblems } from '../../gateway/webhooks/endpoints.ts'
 import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
+import { collectorUrl } from '../../observability/traces/tracing.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { databaseLocation, locationLabel } from '../../storage/database-location.ts'
+import { parseBootstrapKey } from '../../storage/bootstrap-key.ts'
+import { databaseLocation, databaseName, locationLabel, lockName } from '../../storage/database-location.ts'
+import { checkDatabase } from '../../storage/open-database.ts'
 import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { checkProviders } from '../check/online.ts'
 import { type CheckReport, type ModelsReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { failureJson } from '../errors.ts'
-import { machineProblems, machineWarnings } from '../check/machine.ts'
+import type { DatabaseFlags } from '../storage.ts'
+import { hostProblem } from '../serve/listen.ts'
+import { workersProblem } from '../serve/workers/worker-count.ts'
 
 const usage = `Usage
   weir check [--online] [--json]
@@ -60,12 +66,7 @@ function countText(count: number, noun: string, verb: string): string[] {
   return count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'} ${verb}`]
 }
 
-type CheckFlags = {
-  readonly config?: string
-  readonly data?: string
-  readonly online?: boolean
-  readonly json?: boolean
-}
+type CheckFlags = DatabaseFlags & { readonly online?: boolean }
 
 async function createReport(flags: CheckFlags, context: CliContext): Promise<CheckReport> {
   try {
@@ -168,4 +169,49 @@ function unservedModel(slug: string, models: Models) {
   const model = models.find(slug)
   const reason = model?.disabled ?? model?.keyMissing
   return reason === undefined ? [] : [{ slug, reason }]
+}
+
+/** Returns what on this machine or in its environment would stop `weir serve` from starting. Changes nothing. */
+async function machineProblems(
+  loaded: LoadedSettings,
+  { environment }: CliContext,
+): Promise<SettingsProblem[]> {
+  const bootstrapKey = environment.WEIR_BOOTSTRAP_KEY
+  const { host, tls } = loaded.settings
+  return [
+    ...problemOf(environment.WEIR_HOST ? 'WEIR_HOST' : 'host', hostProblem(host)),
+    ...problemOf(environment.WEIR_WORKERS ? 'WEIR_WORKERS' : 'workers', workersProblem(loaded.settings)),
+    ...(tls ? tlsProblems(tls) : []),
+    ...(await databaseProblems(loaded)),
+    ...problemOf(
+      'WEIR_BOOTSTRAP_KEY',
+      bootstrapKey ? await errorMessageOf(() => parseBootstrapKey(bootstrapKey)) : undefined,
+    ),
+    ...problemOf('trace collector', await errorMessageOf(() => collectorUrl(environment))),
+  ]
+}
+
+async function databaseProblems(loaded: LoadedSettings): Promise<SettingsProblem[]> {
+  const isFile = loaded.settings.database === undefined
+  const folderProblem = isFile ? dataFolderProblem(loaded.dataFolder, [databaseName, lockName]) : undefined
+  const problem = folderProblem ?? (await errorMessageOf(() => checkDatabase(databaseLocation(loaded))))
+  return problemOf(isFile ? 'data folder' : 'database', problem)
+}
+
+/** Returns what `weir serve` accepts but probably is a mistake, such as an expired certificate. */
+function machineWarnings({ settings: { tls } }: LoadedSettings): SettingsProblem[] {
+  return tls && tlsProblems(tls).length === 0 ? tlsWarnings(tls) : []
+}
+
+function problemOf(path: string, message: string | undefined): SettingsProblem[] {
+  return message === undefined ? [] : [{ path, message }]
+}
+
+async function errorMessageOf(check: () => unknown): Promise<string | undefined> {
+  try {
+    await check()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }

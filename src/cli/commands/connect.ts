@@ -6,7 +6,7 @@ import { nearMatch } from '../../lib/near-match.ts'
 import { loggable } from '../../lib/text.ts'
 import type { NewKey } from '../../storage/ports/accounts.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { type Command, commonFlagsHelp, type FlagValues, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, type FlagValues, subcommand } from '../command.ts'
 import {
   chooseModel,
   type ConnectCandidate,
@@ -29,8 +29,8 @@ import { connectTools } from '../connect/tools.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { UsageError } from '../errors.ts'
-import { jsonText, table } from '../output.ts'
-import { withExistingStorage } from '../storage.ts'
+import { table } from '../output.ts'
+import { type DatabaseFlags, withExistingStorage } from '../storage.ts'
 
 const usage = `Usage
   weir connect                   lists the tools
@@ -69,32 +69,20 @@ const ownFlags = {
   port: 'text',
 } as const
 
-type ConnectFlags = FlagValues<typeof ownFlags> & {
-  readonly config?: string
-  readonly data?: string
-  readonly json?: boolean
-}
+type ConnectFlags = FlagValues<typeof ownFlags> & DatabaseFlags
 
 /** `weir connect`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags, operands } = parseFlags(args, {
-      command: 'connect',
-      flags: ownFlags,
-      operands: ['TOOL?'],
-    })
-    const [name] = operands
-    if (name === undefined) {
-      context.out(flags.json ? jsonText(connectTools.map(toolJson)) : toolList())
-      return 0
-    }
+  run: subcommand('connect', { flags: ownFlags, operands: ['TOOL?'] }, async (call) => {
+    const { flags, context, print } = call
+    const [name] = call.operands
+    if (name === undefined) return print(connectTools.map(toolJson), toolList())
     const tool = findTool(name)
     assertFlags(flags)
     const result = await connectResult(tool, flags, context)
-    context.out(flags.json ? jsonText(connectJson(result)) : connectText(result))
-    return 0
-  },
+    print(connectJson(result), connectText(result))
+  }),
 }
 
 async function connectResult(

@@ -8,7 +8,7 @@ import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { logTo } from '../log.ts'
 import { barText, createProgress, table } from '../output.ts'
-import { configuredDatabase } from '../storage.ts'
+import { configuredDatabase, type DatabaseFlags } from '../storage.ts'
 import { parseDatabaseUrl } from '../../config/load.ts'
 import type { DatabaseLocation } from '../../storage/database-location.ts'
 import { databaseName } from '../../storage/database-location.ts'
@@ -158,12 +158,7 @@ function toJson({ from, to, result }: Copied, seconds: number) {
   }
 }
 
-type Flags = {
-  readonly from?: string
-  readonly to?: string
-  readonly config?: string
-  readonly data?: string
-}
+type Flags = DatabaseFlags & { readonly from?: string; readonly to?: string }
 
 /** Where `weir copy` copies from and to; the one that is not named is the configured database. */
 type CopyEnds = { readonly from: DatabaseLocation; readonly to: DatabaseLocation }

@@ -3,14 +3,13 @@ import { basename, resolve } from 'node:path'
 import { fileErrorReason } from '../../config/file-problems.ts'
 import { problemLine } from '../../config/problem.ts'
 import { shortText } from '../../lib/text.ts'
-import { type Command, commonFlagsHelp, parseFlags, runSubcommand, type Subcommand } from '../command.ts'
+import { type Command, commonFlagsHelp, runSubcommand, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { problemsOfYaml, settingsYaml } from '../import/settings-yaml.ts'
 import { importConfig, type ImportedConfig, isLitellmConfig } from '../import/import-config.ts'
 import { importKeys } from '../import/import-keys.ts'
-import { countText, reportNotes } from '../import/source.ts'
-import { readYamlFile } from '../import/source-file.ts'
+import { countText, readYamlFile, reportNotes } from '../import/source.ts'
 import { jsonText } from '../output.ts'
 
 const usage = `Usage
@@ -57,19 +56,16 @@ export const command: Command = {
   run: (args, context) => runSubcommand('import', { litellm: importLitellm }, args, context),
 }
 
-const importLitellm: Subcommand = async (args, context) => {
-  const { flags, operands } = parseFlags(args, {
-    command: 'import litellm',
-    flags: { out: 'text', keys: 'text', teams: 'text', org: 'text', apply: 'switch' },
-    operands: ['FILE?'],
-  })
-  const [operand] = operands
+const ownFlags = { out: 'text', keys: 'text', teams: 'text', org: 'text', apply: 'switch' } as const
+const signature = { flags: ownFlags, operands: ['FILE?'] } as const
+
+const importLitellm = subcommand('import litellm', signature, ({ flags, operands: [operand], context }) => {
   const { keys } = flags
   if (keys !== undefined && operand === undefined && flags.out === undefined)
     return importKeys({ ...flags, keys }, context)
   assertConfigImport(operand, flags)
   return importSettings(operand, flags, context)
-}
+})
 
 /** Throws `UsageError` if the flags are not those of the import of a config.yaml. */
 function assertConfigImport(

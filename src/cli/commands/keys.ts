@@ -8,13 +8,19 @@ import {
   findOrganization,
   findProject,
   listKeys,
+  releaseHeld,
   withBudget,
   withUse,
 } from '../accounts/find-account.ts'
 import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
 import { keyDetails, keyJson, keyTable } from '../accounts/key-output.ts'
-import { assertChange, invalidFlag, limitFlagsHelp } from '../accounts/limit-flags.ts'
-import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
+import {
+  assertChange,
+  invalidFlag,
+  limitFlagsHelp,
+  releaseHeldFlag,
+  releaseHeldHelp,
+} from '../accounts/limit-flags.ts'
 import { type Call, type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { CommandError } from '../errors.ts'
 import { storageCommand } from '../storage.ts'

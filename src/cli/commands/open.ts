@@ -4,7 +4,7 @@ import { directGet, isServing, originOf } from '../running-gateway.ts'
 import { keyVariable } from '../connect/tool.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
-import { withExistingStorage } from '../storage.ts'
+import { type DatabaseFlags, withExistingStorage } from '../storage.ts'
 
 const usage = `Usage
   weir open [--admin] [--url URL]
@@ -67,7 +67,7 @@ const browserKeyLifetimeMs = 12 * 3_600_000
  */
 async function adminKeyFor(
   origin: string,
-  flags: { readonly config?: string; readonly data?: string },
+  flags: DatabaseFlags,
   context: CliContext,
 ): Promise<BrowserAdminKey> {
   const configured = context.environment.WEIR_ADMIN_KEY

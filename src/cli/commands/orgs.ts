@@ -1,17 +1,24 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
 import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
-import { renderOrganization, withBudgets } from '../../http/render-accounts.ts'
+import { renderOrganization, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
-import { findOrganization, withBudget } from '../accounts/find-account.ts'
-import { assertChange, invalidFlag, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'
+import { findOrganization, releaseHeld, withBudget } from '../accounts/find-account.ts'
+import {
+  assertChange,
+  invalidFlag,
+  limitFlags,
+  limitFlagsHelp,
+  readLimits,
+  releaseHeldFlag,
+  releaseHeldHelp,
+} from '../accounts/limit-flags.ts'
 import { ledger, ledgerFlagsHelp } from '../accounts/ledger.ts'
-import { organizationDetails, organizationJson, organizationTable } from '../accounts/organization-output.ts'
-import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
+import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { withProgress } from '../output.ts'
+import { detailText, fittingTable, rightColumn, withProgress } from '../output.ts'
 import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -166,4 +173,54 @@ function printBillingHint({ name, billing }: OrganizationAccount, context: CliCo
   if (billing === 'prepaid') return
   const command = `weir orgs set ${/^\S+$/.test(name) ? name : `'${name}'`} --billing prepaid`
   context.err(`The billing of ${name} is ${billing}. To pay for requests from the balance, run: ${command}`)
+}
+
+type OrganizationWithBudget = WithBudget<OrganizationAccount>
+
+/** Returns an organization as `--json` prints it. */
+function organizationJson({ account, state }: OrganizationWithBudget) {
+  return renderOrganization(account, state)
+}
+
+/** Formats organizations as a table that fits the terminal. */
+function organizationTable(
+  organizations: readonly OrganizationWithBudget[],
+  { terminal }: CliContext,
+): string {
+  return fittingTable(
+    organizations,
+    [
+      { title: 'NAME', value: ({ account }) => account.name },
+      { title: 'ID', value: ({ account }) => account.id },
+      { title: 'BILLING', value: ({ account }) => account.billing },
+      rightColumn('BALANCE USD', ({ account }) => formatUsd(account.balance)),
+      { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
+      rightColumn('REQUESTS/MIN', ({ account }) => limitCell(account.limits.requestsPerMinute, 'default'), 2),
+      rightColumn('TOKENS/MIN', ({ account }) => limitCell(account.limits.tokensPerMinute, 'default'), 2),
+      rightColumn('CONCURRENT', ({ account }) => limitCell(account.limits.concurrentRequests, 'default'), 2),
+      { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 3 },
+      { title: 'STATE', value: ({ account }) => stateText(account) },
+      { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+    ],
+    terminal?.size().columns,
+  )
+}
+
+/** Formats all properties of an organization, a line each. */
+function organizationDetails({ account, state }: OrganizationWithBudget): string {
+  const { name, id, billing, balance, reserved, limits, createdAt } = account
+  return detailText([
+    ['Name', name],
+    ['ID', id],
+    ['State', stateText(account)],
+    ['Billing', billing],
+    ['Balance', `${formatUsd(balance)} USD`],
+    ['  reserved', reserved === 0n ? undefined : `${formatUsd(reserved)} USD by open requests`],
+    ...limitRows(limits, state, 'default'),
+    ['Created', timeCell(createdAt)],
+  ])
+}
+
+function stateText({ limits }: OrganizationAccount): string {
+  return limits.enabled ? 'active' : 'disabled'
 }

@@ -1,10 +1,16 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { renderProject, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { ProjectRecord } from '../../storage/ports/accounts.ts'
-import { findOrganization, findProject, withBudget } from '../accounts/find-account.ts'
-import { assertChange, limitFlags, limitFlagsHelp, readLimits } from '../accounts/limit-flags.ts'
+import { findOrganization, findProject, releaseHeld, withBudget } from '../accounts/find-account.ts'
+import {
+  assertChange,
+  limitFlags,
+  limitFlagsHelp,
+  readLimits,
+  releaseHeldFlag,
+  releaseHeldHelp,
+} from '../accounts/limit-flags.ts'
 import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from '../accounts/limits-output.ts'
-import { releaseHeld, releaseHeldFlag, releaseHeldHelp } from '../accounts/release-held.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { detailText, fittingTable, rightColumn } from '../output.ts'

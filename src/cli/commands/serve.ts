@@ -1,4 +1,4 @@
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { interpretStart } from '../serve/jit-policy.ts'
 import { raiseRequestLimit } from '../serve/request-limit.ts'
 import { parseDrain } from '../serve/shutdown.ts'
@@ -28,14 +28,12 @@ Examples
 
 ${commonFlagsHelp}`
 
+const ownFlags = { host: 'text', port: 'text', workers: 'text', drain: 'text', 'no-page': 'switch' } as const
+
 /** `weir serve`. */
 export const command: Command = {
   usage,
-  async run(args, context) {
-    const { flags } = parseFlags(args, {
-      command: 'serve',
-      flags: { host: 'text', port: 'text', workers: 'text', drain: 'text', 'no-page': 'switch' },
-    })
+  run: subcommand('serve', { flags: ownFlags }, async ({ flags, context }) => {
     const drainMs = parseDrain(flags.drain)
     const exitCode = await raiseRequestLimit(context)
     if (exitCode !== undefined) return exitCode
@@ -44,5 +42,5 @@ export const command: Command = {
     const { serveGateway } = await import('../serve/serve-gateway.ts')
     await serveGateway(flags, drainMs, context)
     return 0
-  },
+  }),
 }

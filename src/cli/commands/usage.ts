@@ -2,13 +2,13 @@ import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../stora
 import { operatorReport } from '../../storage/usage/operator-report.ts'
 import { findProject } from '../accounts/find-account.ts'
 import { keyIdOf } from '../accounts/key-flags.ts'
-import { type Command, commonFlagsHelp, type FlagValues, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp, type FlagValues } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext, Terminal } from '../context.ts'
 import { jsonText } from '../output.ts'
 import { parsePointInTime, pointInTimeRule } from '../point-in-time.ts'
 import type { AdminStorage } from '../../storage/open-database.ts'
-import { withReadableStorage } from '../storage.ts'
+import { storageCommand } from '../storage.ts'
 import { usageCsv, usageJson, usageTable } from '../usage-output.ts'
 import { wait } from '../../lib/time.ts'
 
@@ -52,41 +52,46 @@ ${commonFlagsHelp}`
 /** `weir usage`. */
 export const command: Command = {
   usage: help,
-  async run(args, context) {
-    const { flags } = parseFlags(args, {
-      command: 'usage',
-      flags: {
-        org: 'text',
-        by: 'list',
-        since: 'text',
-        until: 'text',
-        watch: 'switch',
-        csv: 'switch',
-        ...filterFlags,
-      },
-    })
-    const by = parseGroupings(flags.by ?? 'model')
-    const readQuery = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
-    readQuery()
-    if (flags.watch && !flags.json && context.terminal === undefined)
-      throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
-    if (flags.csv && (flags.json || flags.watch))
-      throw new UsageError(
-        '--csv cannot be combined with --json or --watch. For help, run: weir usage --help',
-      )
-    return withReadableStorage(flags, context, async (storage) => {
-      const filters = await readFilters(flags, storage)
-      const query = () => ({ ...readQuery(), filters })
-      if (flags.watch && flags.json)
-        await watch(async () => JSON.stringify(await readUsageJson(storage, query())), context)
-      else if (flags.watch) await watch(() => watchText(storage, query(), context), context, context.terminal)
-      else if (flags.csv) context.out(usageCsv(by, await operatorReport(query(), storage)))
-      else if (flags.json) context.out(jsonText(await readUsageJson(storage, query())))
-      else context.out(await readUsageTable(storage, query(), context))
-      return 0
-    })
-  },
+  run: (args, context) => report(args, context),
 }
+
+const filterFlags = {
+  project: 'list',
+  key: 'list',
+  user: 'list',
+  session: 'list',
+  tag: 'list',
+  model: 'list',
+} as const
+const reportFlags = {
+  org: 'text',
+  by: 'list',
+  since: 'text',
+  until: 'text',
+  watch: 'switch',
+  csv: 'switch',
+  ...filterFlags,
+} as const
+
+const report = storageCommand('usage', { flags: reportFlags }, async ({ flags, context, open }) => {
+  const by = parseGroupings(flags.by ?? 'model')
+  const readQuery = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
+  readQuery()
+  if (flags.watch && !flags.json && context.terminal === undefined)
+    throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
+  if (flags.csv && (flags.json || flags.watch))
+    throw new UsageError('--csv cannot be combined with --json or --watch. For help, run: weir usage --help')
+  await open('read', async (storage) => {
+    const filters = await readFilters(flags, storage)
+    const query = () => ({ ...readQuery(), filters })
+    if (flags.watch && flags.json)
+      await watch(async () => JSON.stringify(await readUsageJson(storage, query())), context)
+    else if (flags.watch) await watch(() => watchText(storage, query(), context), context, context.terminal)
+    else if (flags.csv) context.out(usageCsv(by, await operatorReport(query(), storage)))
+    else if (flags.json) context.out(jsonText(await readUsageJson(storage, query())))
+    else context.out(await readUsageTable(storage, query(), context))
+  })
+})
 
 async function readUsageJson(storage: AdminStorage, query: UsageQuery) {
   return usageJson(query, await operatorReport(query, storage))
@@ -118,15 +123,6 @@ function parseGrouping(text: string): UsageGrouping {
     )
   return grouping
 }
-
-const filterFlags = {
-  project: 'list',
-  key: 'list',
-  user: 'list',
-  session: 'list',
-  tag: 'list',
-  model: 'list',
-} as const
 
 type FilterFlags = FlagValues<typeof filterFlags & { readonly org: 'text' }>
 

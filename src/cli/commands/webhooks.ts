@@ -17,7 +17,7 @@ import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { readLimit } from '../list-flags.ts'
 import { fittingTable, table } from '../output.ts'
-import { storageCommand } from '../storage.ts'
+import { type DatabaseFlags, storageCommand } from '../storage.ts'
 
 const usage = `Usage
   weir webhooks list             list the endpoints of the settings
@@ -56,9 +56,7 @@ export const command: Command = {
   run: (args, context) => runSubcommand('webhooks', { list, test, deliveries, retry }, args, context),
 }
 
-type ConfigFlags = { readonly config?: string; readonly data?: string }
-
-function endpointsOf(flags: ConfigFlags, context: CliContext): readonly WebhookSettings[] {
+function endpointsOf(flags: DatabaseFlags, context: CliContext): readonly WebhookSettings[] {
   return loadSettings({ flags, ...context }).settings.webhooks
 }
 

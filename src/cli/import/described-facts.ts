@@ -1,4 +1,5 @@
 import type { ModelDetails } from '../../config/model-details.ts'
+import { withoutEmpty } from '../../lib/json/json.ts'
 import { kinds } from '../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
 
@@ -36,14 +37,14 @@ function factsToRepeat(model: ModelDetails | undefined): Omit<ModelDetails, 'slu
   if (model === undefined) return {}
   const { context_window, max_output_tokens, pricing, input_modalities, supported_parameters, reasoning } =
     model
-  return {
-    ...(context_window !== undefined && { context_window }),
-    ...(max_output_tokens !== undefined && { max_output_tokens }),
-    ...(pricing && { pricing }),
-    ...(input_modalities && { input_modalities }),
-    ...(supported_parameters && { supported_parameters }),
-    ...(reasoning && { reasoning }),
-  }
+  return withoutEmpty({
+    context_window,
+    max_output_tokens,
+    pricing,
+    input_modalities,
+    supported_parameters,
+    reasoning,
+  })
 }
 
 function inputModalities(

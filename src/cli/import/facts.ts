@@ -1,5 +1,5 @@
 import type { ModelDetails, Pricing } from '../../config/model-details.ts'
-import type { Fields } from '../../lib/json/json.ts'
+import { type Fields, withoutEmpty } from '../../lib/json/json.ts'
 import { amountOf, countOf, isFalse, isTrue } from './source.ts'
 
 /** The details of a model in the source. */
@@ -26,7 +26,7 @@ const parameterFlags = {
 
 /** Reads the facts of a model: prices may be in `litellm_params` too, and take precedence there. */
 export function readFacts(info: Fields, params: Fields): ImportedFacts {
-  const pricing = readPricing({ ...info, ...definedFields(params) })
+  const pricing = readPricing({ ...info, ...withoutEmpty(params) })
   const contextWindow = countOf(info.max_input_tokens)
   const maxOutput = countOf(info.max_output_tokens) ?? countOf(info.max_tokens)
   return {
@@ -46,10 +46,6 @@ export const factFields: readonly string[] = [
   ...Object.keys(modalityFlags),
   ...Object.keys(parameterFlags),
 ]
-
-function definedFields(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-}
 
 /** A false flag counts more than a true one: no tool choice without tools. */
 function flagsOf(
@@ -78,13 +74,9 @@ const otherPrices = { input_cost_per_request: 'request', input_cost_per_image: '
 /** Reads the prices in USD per million tokens; undefined if there are none. */
 function readPricing(fields: Fields): Pricing | undefined {
   const prices: Record<string, number> = {}
-  for (const [name, price] of Object.entries(tokenPrices)) {
+  for (const [name, price] of Object.entries({ ...tokenPrices, ...otherPrices })) {
     const amount = amountOf(fields[name])
-    if (amount !== undefined) prices[price] = perMillion(amount)
-  }
-  for (const [name, price] of Object.entries(otherPrices)) {
-    const amount = amountOf(fields[name])
-    if (amount !== undefined) prices[price] = amount
+    if (amount !== undefined) prices[price] = Object.hasOwn(tokenPrices, name) ? perMillion(amount) : amount
   }
   const tiers = readTiers(fields)
   if (Object.keys(prices).length === 0 && tiers.length === 0) return undefined

@@ -1,6 +1,6 @@
 import { problemPath } from '../../config/problem.ts'
 import type { SettingsFile } from '../../config/settings.ts'
-import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf, isObject, listOf, textOf, withoutEmpty } from '../../lib/json/json.ts'
 import { type Deployment, readDeployment } from './deployment.ts'
 import { enableWildcards, isWildcard, noteWildcardNames, readFallbacks } from './routes.ts'
 import { type GroupAlias, type ImportedModel, importModels } from './models.ts'
@@ -99,15 +99,12 @@ function readCredentials(config: Fields): ReadonlyMap<string, Fields> {
 
 /** The parameters that the sections give to all deployments. */
 function defaultParams({ litellm_settings, router_settings }: Sections): Fields {
-  const defaults: Fields = {
+  return withoutEmpty({
     timeout: router_settings.timeout ?? litellm_settings.request_timeout,
     stream_timeout: router_settings.stream_timeout,
     vertex_project: litellm_settings.vertex_project,
     vertex_location: litellm_settings.vertex_location,
-  }
-  return Object.fromEntries(
-    Object.entries(defaults).filter(([, value]) => value !== undefined && value !== null),
-  )
+  })
 }
 
 /** `model_group_alias`: the name of a model, or an object with it. */

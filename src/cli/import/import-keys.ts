@@ -10,20 +10,16 @@ import { limitCell, modelsCell, newBudgetCell, timeCell } from '../accounts/limi
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { type Column, fittingTable, jsonText, rightColumn } from '../output.ts'
-import { withExistingStorage, withReadableStorage } from '../storage.ts'
+import { type DatabaseFlags, withExistingStorage, withReadableStorage } from '../storage.ts'
 import { entriesOf, type ImportedAccounts, readAccounts } from './key-list.ts'
-import { countText, reportNotes } from './source.ts'
-import { readJsonFile } from './source-file.ts'
+import { countText, readJsonFile, reportNotes } from './source.ts'
 
 /** The flags of the import of keys. */
-type KeyImportFlags = {
+type KeyImportFlags = DatabaseFlags & {
   readonly keys: string
   readonly teams?: string
   readonly org?: string
   readonly apply?: boolean
-  readonly json?: boolean
-  readonly config?: string
-  readonly data?: string
 }
 
 /** Imports the keys and teams of LiteLLM; changes nothing without `--apply`. Returns the exit code. */

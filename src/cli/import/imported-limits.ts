@@ -1,5 +1,5 @@
 import type { AllowanceChange, BudgetPeriod } from '../../domain/accounting/allowance.ts'
-import { type Fields, fieldsOf } from '../../lib/json/json.ts'
+import { fieldsOf, withoutEmpty } from '../../lib/json/json.ts'
 import { formatUsd, maxNanos, type Nanos, parseUsd } from '../../lib/usd.ts'
 import { shellWord } from '../quote.ts'
 import { amountOf, countOf, isTrue, type Part } from './source.ts'
@@ -13,8 +13,8 @@ export const limitFields =
  * has in a table of its own applies where the key itself has none.
  */
 export function readLimits({ fields, path, notes }: Part): AllowanceChange {
-  const shared = withoutNulls(fieldsOf(fields.litellm_budget_table))
-  const part = { fields: { ...shared, ...withoutNulls(fields) }, path, notes }
+  const shared = withoutEmpty(fieldsOf(fields.litellm_budget_table))
+  const part = { fields: { ...shared, ...withoutEmpty(fields) }, path, notes }
   const rates = {
     requestsPerMinute: readLimit(part, 'rpm_limit'),
     tokensPerMinute: readLimit(part, 'tpm_limit'),
@@ -27,12 +27,6 @@ export function readLimits({ fields, path, notes }: Part): AllowanceChange {
     ...readModels(part),
     ...((allowsNothing || isTrue(fields.blocked)) && { enabled: false }),
   }
-}
-
-function withoutNulls(fields: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  )
 }
 
 /** Reads `max_budget` and `budget_duration`. */

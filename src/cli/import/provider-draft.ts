@@ -1,5 +1,5 @@
 import type { ProviderSettings } from '../../config/provider-settings.ts'
-import { type Fields, fieldsOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf, withoutEmpty } from '../../lib/json/json.ts'
 import { headerProblems, settingProblems } from '../../providers/config/setting-problems.ts'
 import { kinds } from '../../providers/kinds/kinds.ts'
 import { durationOf, importedText, type ImportedText, type Part, variableText } from './source.ts'
@@ -44,11 +44,7 @@ function cloudSettings({ project, location, credentials }: Translation): CloudSe
     text === undefined || /^\$\{\w+\}$|^[a-z0-9][a-z0-9.:-]*$/.test(text)
   if (!isName(project)) return 'Its vertex_project is not the id of a project.'
   if (!isName(location) || (location?.includes('.') ?? false)) return 'Its vertex_location is not a location.'
-  return {
-    ...(project !== undefined && { project }),
-    ...(location !== undefined && { location }),
-    ...(credentials !== undefined && { credentials }),
-  }
+  return withoutEmpty({ project, location, credentials })
 }
 
 /** Azure's newest API has no version, under several names. */

@@ -7,6 +7,7 @@ import { duplicateModelNames } from '../../config/load.ts'
 import { SettingsFile } from '../../config/settings.ts'
 import { parseYaml } from '../../config/yaml.ts'
 import { configurationProblems } from '../../gateway/configuration.ts'
+import { unicodeEscape } from '../quote.ts'
 
 /** Writes settings as YAML, with a comment above each path that has one. */
 export function settingsYaml(settings: object, comments: ReadonlyMap<string, string>, title: string): string {
@@ -91,10 +92,6 @@ function scalarText(value: unknown, nested = true): string {
 
 const plainText = /^([A-Za-z_][\w./+-]*|\d+(ms|s|m|h|d))$/
 const otherType = /^(true|false|null|yes|no|on|off|y|n)$/i
-
-function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
 
 /**
  * Returns the problems that the settings loader would find in this weir.yaml if every environment variable that it names were

@@ -1,7 +1,11 @@
-import { problemPath } from '../../config/problem.ts'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { fileErrorReason } from '../../config/file-problems.ts'
+import { problemLine, problemPath } from '../../config/problem.ts'
+import { maxYamlBytes, parseYaml } from '../../config/yaml.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { shortText } from '../../lib/text.ts'
 import type { CliContext } from '../context.ts'
+import { CommandError } from '../errors.ts'
 
 /** The sections of the source, besides the models. */
 export type Sections = {
@@ -143,4 +147,49 @@ export function reportNotes(notes: readonly NotImported[], context: CliContext):
 /** Formats a number of things: `1 model`, `2 models`. */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A parsed file of another program. */
+type Source = {
+  readonly config: unknown
+  /** The paths of the keys that occur twice; each has its last value. */
+  readonly duplicates: readonly string[]
+}
+
+/** The list of 5,000 keys has a tenth of it. */
+const maxJsonBytes = 64 * 1024 * 1024
+
+/** Reads and parses a YAML file. Throws `CommandError` with a sentence that names the file. */
+export function readYamlFile(file: string): Source {
+  const text = readText(file, maxYamlBytes, 'has more than 1 MiB, which no configuration has')
+  const { value, problems, duplicates } = parseYaml(text)
+  const [problem] = problems
+  if (problem !== undefined) throw new CommandError(`${file} cannot be read: ${problemLine(problem)}`)
+  return { config: value, duplicates: duplicates.map(({ path }) => path) }
+}
+
+/** Reads and parses a JSON file. Throws `CommandError` with a sentence that names the file, and nothing of its content. */
+export function readJsonFile(file: string): unknown {
+  const text = readText(file, maxJsonBytes, 'has more than 64 MiB')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CommandError(`${file} is not valid JSON.`)
+  }
+}
+
+function readText(file: string, maxBytes: number, tooLarge: string): string {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const status = fstatSync(descriptor)
+    if (status.isFile() && status.size > maxBytes) throw new CommandError(`${file} ${tooLarge}.`)
+    if (!status.isFile()) throw new CommandError(`${file} is not a file.`)
+    return readFileSync(descriptor, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${file} cannot be read: ${fileErrorReason(error)}.`)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
 }

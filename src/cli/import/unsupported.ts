@@ -49,22 +49,17 @@ function noteVariables(config: Fields, notes: Notes): void {
     )
 }
 
-/** The set of the names in a text. */
-function names(text: string): ReadonlySet<string> {
-  return new Set(text.trim().split(/\s+/))
-}
-
 /** The reason of each name, from a table of the names by their reason. */
 function reasons(table: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(table).flatMap(([reason, text]) => [...names(text)].map((name) => [name, reason])),
+    Object.entries(table).flatMap(([reason, text]) => [...nameSet(text)].map((name) => [name, reason])),
   )
 }
 
-const entryFields = names('model_name litellm_params model_info description')
+const entryFields = nameSet('model_name litellm_params model_info description')
 
 /** The parameters that are imported, or that need nothing. */
-const paramFields = names(`
+const paramFields = nameSet(`
   model custom_llm_provider api_key api_base base_url api_version organization headers extra_headers
   timeout stream_timeout weight order litellm_credential_name vertex_project vertex_ai_project
   vertex_location vertex_ai_location vertex_credentials vertex_ai_credentials aws_region_name stream`)
@@ -97,7 +92,7 @@ const paramReasons = reasons({
 /** The fields of `model_info` that are imported, or only describe the model. */
 const infoFields: ReadonlySet<string> = new Set([
   ...factFields,
-  ...names(`
+  ...nameSet(`
     id mode output_vector_size base_model blocked description db_model version key litellm_provider
     created_at created_by updated_at updated_by`),
 ])
@@ -124,7 +119,7 @@ const ownDatabase =
 const strategyReason =
   'Weir distributes requests by weight; it does not measure latency, usage or cost to choose a route.'
 
-const litellmFields = names(`
+const litellmFields = nameSet(`
   drop_params num_retries request_timeout fallbacks default_fallbacks allowed_fails cooldown_time
   vertex_project vertex_location telemetry
   max_budget budget_duration default_team_settings default_key_generate_params`)
@@ -143,7 +138,7 @@ const litellmReasons = reasons({
   'Each budget has a time zone of its own: --budget-time-zone.': 'timezone',
 })
 
-const routerFields = names(`
+const routerFields = nameSet(`
   routing_strategy num_retries timeout stream_timeout allowed_fails cooldown_time fallbacks
   default_fallbacks model_group_alias`)
 
@@ -161,7 +156,7 @@ const routerReasons = reasons({
   'A provider has no budget in Weir.': 'provider_budget_config',
 })
 
-const generalFields = names('maximum_spend_logs_retention_period')
+const generalFields = nameSet('maximum_spend_logs_retention_period')
 
 const generalReasons = reasons({
   'Keys are not in this file: create them with weir keys create, or import them with --keys. For metrics and administration, create an admin key with weir admin-keys create.':
@@ -180,7 +175,7 @@ const generalReasons = reasons({
   'Each request names its model.': 'completion_model',
 })
 
-const topFields = names(`
+const topFields = nameSet(`
   model_list litellm_settings router_settings general_settings environment_variables credential_list`)
 
 const topReasons = reasons({

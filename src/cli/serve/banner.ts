@@ -8,7 +8,7 @@ import { databaseLocation, locationLabel } from '../../storage/database-location
 import { commandPrefix, locationFlags } from '../invocation.ts'
 import type { ServeInput } from './output.ts'
 
-/** The text that a server shows once it has started. */
+/** What a server shows once it has started. */
 type Started = {
   readonly facts: BannerFacts
   readonly firstKeys: FirstKeys
@@ -16,27 +16,39 @@ type Started = {
   readonly url: URL
 }
 
-/** Returns the text that `weir serve` prints when it is ready. */
-export function startupText(
-  { facts, firstKeys, url: address }: Started,
-  { loaded, flags, output: { context } }: ServeInput,
-): string {
-  const url = displayUrl(address)
-  const location = locationFlags(loaded, flags, context)
-  const prefix = commandPrefix(context)
+/**
+ * Returns the text that `weir serve` prints when it is ready: address, providers, models, and on the first start the keys and
+ * a `curl` to paste.
+ */
+export function startupText(started: Started, { loaded, flags, output: { context } }: ServeInput): string {
+  const url = displayUrl(started.url)
+  const { config, data } = locationFlags(loaded, flags, context)
+  const weir = commandPrefix(context)
   const urlFlag = url === defaultUrl ? '' : ` --url ${url}`
-  const commands = {
-    models: `${prefix} models${location.config}`,
-    createKey: `${prefix} keys create${location.data}`,
-    createAdminKey: `${prefix} admin-keys create${location.data}`,
-    connect: `${prefix} connect${urlFlag}`,
-    openAsOperator: `${prefix} open --admin${urlFlag}${location.config}${location.data}`,
-  }
   const isFile = loaded.settings.database === undefined
-  const data = isFile ? loaded.dataFolder : locationLabel(databaseLocation(loaded))
-  const text = banner({ facts, firstKeys, url, data, commands })
+  const { facts, firstKeys } = started
+  const lines = [
+    `weir ${version} listens on ${url}`,
+    '',
+    `  data       ${isFile ? loaded.dataFolder : locationLabel(databaseLocation(loaded))}`,
+    `  providers  ${facts.providers.join(', ')}`,
+    `  models     ${facts.enabledModels} enabled; list them with “${weir} models${config}”`,
+  ]
+  const hasAdminKey = firstKeys.adminKey !== undefined || firstKeys.hasAdminKey
+  const operatorHint = hasAdminKey
+    ? []
+    : [`Create an admin key, for the operator’s part of the page, with “${weir} admin-keys create${data}”.`]
+  if (firstKeys.apiKey === undefined) {
+    const open = `${weir} open --admin${urlFlag}${config}${data}`
+    if (facts.page) lines.push(`  page       ${url}; open it as the operator with “${open}”`)
+    lines.push('', `Create another API key with “${weir} keys create${data}”.`, ...operatorHint)
+  } else {
+    const example = { url, page: facts.page, model: facts.exampleModel, connect: `${weir} connect${urlFlag}` }
+    lines.push('', ...firstKeyLines(firstKeys.apiKey.key.reveal(), firstKeys.adminKey?.key.reveal(), example))
+    if (operatorHint.length > 0) lines.push('', ...operatorHint)
+  }
   // A line between the banner and the requests.
-  return context.terminal === undefined ? text : `${text}\n`
+  return `${lines.join('\n')}${context.terminal === undefined ? '' : '\n'}`
 }
 
 /** The address without any settings. */
@@ -47,15 +59,6 @@ function displayUrl({ protocol, port, hostname }: URL): string {
   return `${protocol}//${host}:${port}`
 }
 
-/** The commands that the banner shows. */
-type BannerCommands = {
-  readonly models: string
-  readonly createKey: string
-  readonly createAdminKey: string
-  readonly connect: string
-  readonly openAsOperator: string
-}
-
 /** The part of the configuration that the banner shows; plain data, which a worker sends to its supervisor. */
 export type BannerFacts = {
   readonly providers: readonly string[]
@@ -64,49 +67,6 @@ export type BannerFacts = {
   readonly exampleModel: string
   /** Whether the address is also that of the page. */
   readonly page: boolean
-}
-
-/** The values that the banner shows. */
-type BannerInput = {
-  readonly facts: BannerFacts
-  readonly firstKeys: FirstKeys
-  readonly url: string
-  /** The data folder, or the host and the name of the PostgreSQL database. */
-  readonly data: string
-  /** Commands to paste, with the flags for the same settings and data. */
-  readonly commands: BannerCommands
-}
-
-/** Formats the banner of a start: address, providers, models, and on the first start the keys and a `curl` to paste. */
-function banner({ facts, firstKeys, url, data, commands }: BannerInput): string {
-  const lines = [
-    `weir ${version} listens on ${url}`,
-    '',
-    `  data       ${data}`,
-    `  providers  ${facts.providers.join(', ')}`,
-    `  models     ${facts.enabledModels} enabled; list them with “${commands.models}”`,
-  ]
-  const { apiKey, adminKey, hasAdminKey } = firstKeys
-  const operator =
-    adminKey || hasAdminKey
-      ? []
-      : [`Create an admin key, for the operator’s part of the page, with “${commands.createAdminKey}”.`]
-  if (apiKey === undefined) {
-    const page = facts.page
-      ? [`  page       ${url}; open it as the operator with “${commands.openAsOperator}”`]
-      : []
-    return [...lines, ...page, '', `Create another API key with “${commands.createKey}”.`, ...operator].join(
-      '\n',
-    )
-  }
-  const example = { url, page: facts.page, model: facts.exampleModel, connect: commands.connect }
-  const hints = operator.length === 0 ? [] : ['', ...operator]
-  return [
-    ...lines,
-    '',
-    ...firstKeyLines(apiKey.key.reveal(), adminKey?.key.reveal(), example),
-    ...hints,
-  ].join('\n')
 }
 
 type Example = {

@@ -1,8 +1,8 @@
 import type { LoadedSettings } from '../../../config/load.ts'
 import type { LiveEvent } from '../../../observability/live-event.ts'
 import type { MetricSnapshot } from '../../../observability/metrics/snapshot.ts'
+import type { Terminal } from '../../context.ts'
 import type { BannerFacts } from '../banner.ts'
-import type { OutputFormat } from './worker-output.ts'
 
 /** The input of a worker. The settings may have secrets, which no argument or file would keep. */
 export type WorkerInput = {
@@ -13,6 +13,19 @@ export type WorkerInput = {
   readonly drainMs: number
   readonly format: OutputFormat
 }
+
+/** How a worker formats its lines: its outputs are pipes to the supervisor, which may have a terminal. */
+export type OutputFormat = {
+  /** The `--json` flag. */
+  readonly json: boolean
+  readonly requests: TerminalFormat | undefined
+  readonly log: TerminalFormat | undefined
+  /** Whether both are one terminal. */
+  readonly shared: boolean
+}
+
+/** How a worker formats the lines for a terminal. */
+export type TerminalFormat = Pick<Terminal, 'color'>
 
 /** The report of a worker that has begun to serve. */
 export type StartedWorker = {

@@ -1,9 +1,11 @@
 import { createLog, type Log } from '../../../lib/log.ts'
 import type { Runtime } from '../../../server/runtime.ts'
+import type { Command } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
-import { toFailure } from '../../errors.ts'
+import { toFailure, UsageError } from '../../errors.ts'
 import { logTo } from '../../log.ts'
 import { bannerFacts } from '../banner.ts'
+import { interpretStart } from '../jit-policy.ts'
 import { listen, type Server } from '../listen.ts'
 import { shutDown } from '../shutdown.ts'
 import { createRequestLines, fetchWhenStarted, startRuntime } from '../start-runtime.ts'
@@ -14,8 +16,20 @@ import { createWorkerOutput } from './worker-output.ts'
 /** The channel to the supervisor. */
 type Supervisor = Channel<SupervisorProcedures, WorkerProcedures>
 
+/** The command with which `weir serve --workers` starts its workers; no help mentions it. */
+export const serveWorker: Command = {
+  usage: 'This command is started by weir serve --workers.',
+  async run(_, context) {
+    const send = process.send?.bind(process)
+    if (send === undefined) throw new UsageError('A worker is started by weir serve --workers.')
+    interpretStart()
+    await runWorker(send, context)
+    return 0
+  },
+}
+
 /** Serves as a worker until the supervisor lets it drain, or has ended. `send` sends to the supervisor. */
-export async function runWorker(send: (message: object) => unknown, context: CliContext): Promise<void> {
+async function runWorker(send: (message: object) => unknown, context: CliContext): Promise<void> {
   const drain = Promise.withResolvers<void>()
   const abort = Promise.withResolvers<void>()
   let starting: Promise<Worker> | undefined
