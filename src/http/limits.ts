@@ -1,9 +1,10 @@
-import { type Static, type TObject, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { type AllowanceChange, type BudgetPeriod, budgetPeriods } from '../domain/accounting/allowance.ts'
 import { isTimeZone } from '../domain/accounting/budget-period.ts'
 import { badRequest } from '../lib/errors/errors.ts'
 import type { LogFields } from '../lib/log.ts'
 import { formatUsd, parseUsd } from '../lib/usd.ts'
+import { createValidator } from '../lib/validation/validator.ts'
 import { nullish, storableText, stringEnum } from './schema.ts'
 
 /** A field of a limit; absent stays as it is. */
@@ -46,10 +47,22 @@ export const noOwnLimit = 'Null for no limit of its own.'
 type LimitInput = Static<TObject<ReturnType<typeof limitFields>>>
 
 /** Throws the 400 for limits that the schema accepts and that are not valid. */
-export function checkLimits({ budget_usd, budget_time_zone }: LimitInput): void {
+function checkLimits({ budget_usd, budget_time_zone }: LimitInput): void {
   if (budget_usd != null) parseBudget(budget_usd, 'budget_usd')
   if (budget_time_zone !== undefined && !isTimeZone(budget_time_zone))
     throw invalid('budget_time_zone', 'must be the name of a time zone, such as Europe/Berlin or UTC')
+}
+
+/** Compiles the contract of a body that has no other fields; its limits are checked, if it has some. */
+export function closedBody<const Properties extends TProperties>(title: string, properties: Properties) {
+  const schema = Type.Object(properties, { title, additionalProperties: false })
+  return createValidator(schema, (body: object) => checkLimits(body))
+}
+
+/** The same for the body of a change, of which absent fields stay: it has at least one. */
+export function changeBody<const Properties extends TProperties>(title: string, properties: Properties) {
+  const schema = Type.Object(properties, { title, additionalProperties: false, minProperties: 1 })
+  return createValidator(schema, (body: object) => checkLimits(body))
 }
 
 /** In nano-dollars: 9 million USD, which the store can count exactly. */

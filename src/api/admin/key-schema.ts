@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import { keyPermissions } from '../../domain/accounting/organization.ts'
 import { expiryFields } from '../../http/expiry.ts'
-import { checkLimits, limitFields, limitProperties, noOwnLimit } from '../../http/limits.ts'
+import { changeBody, closedBody, limitFields, limitProperties, noOwnLimit } from '../../http/limits.ts'
 import { listSchema } from '../../http/paging.ts'
 import { nullish, objectType, stringEnum, storableText, Tags, text, textOrNull } from '../../http/schema.ts'
-import { createValidator } from '../../lib/validation/validator.ts'
 
 const properties = {
   name: nullish(storableText({ maxLength: 256 }), {
@@ -37,35 +36,21 @@ const properties = {
 }
 
 /** The body of a new key. */
-export const newKey = createValidator(
-  Type.Object(
-    {
-      organization: text('The organization of the API key. Its ID or its name.'),
-      ...properties,
-    },
-    { title: 'NewApiKey', additionalProperties: false },
-  ),
-  checkLimits,
-)
+export const newKey = closedBody('NewApiKey', {
+  organization: text('The organization of the API key. Its ID or its name.'),
+  ...properties,
+})
 
 /** The body of a change of a key; absent fields stay. */
-export const keyUpdate = createValidator(
-  Type.Object(properties, { title: 'ApiKeyUpdate', additionalProperties: false, minProperties: 1 }),
-  checkLimits,
-)
+export const keyUpdate = changeBody('ApiKeyUpdate', properties)
 
 /** The body of a rotation. */
-export const keyRotation = createValidator(
-  Type.Object(
-    {
-      grace: nullish(Type.String({ maxLength: 32 }), {
-        description:
-          'How long the old API key still works, such as `1h`; `0s` ends it at once. `24h` by default.',
-      }),
-    },
-    { title: 'ApiKeyRotation', additionalProperties: false },
-  ),
-)
+export const keyRotation = closedBody('ApiKeyRotation', {
+  grace: nullish(Type.String({ maxLength: 32 }), {
+    description:
+      'How long the old API key still works, such as `1h`; `0s` ends it at once. `24h` by default.',
+  }),
+})
 
 const keyProperties = {
   object: objectType('api_key'),

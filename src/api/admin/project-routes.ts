@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import {
-  checkLimits,
+  changeBody,
+  closedBody,
   limitFields,
   limitProperties,
   noOwnLimit,
@@ -11,7 +12,6 @@ import { listSchema, pageParameters, pageReply, toPage } from '../../http/paging
 import { defineQuery } from '../../http/query.ts'
 import { renderOne } from '../../http/render-accounts.ts'
 import { objectType, storableText, stringEnum, text, textOrNull } from '../../http/schema.ts'
-import { createValidator } from '../../lib/validation/validator.ts'
 import { heldDescription, nearEndParameter, nearEndTime } from './accounts.ts'
 import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import type { ProjectService } from './projects.ts'
@@ -33,22 +33,10 @@ const name = storableText({
   description: 'A name that is unique within the organization. At most 128 characters.',
 })
 const organization = text('The organization of the project. Its ID or its name.')
-const newProject = createValidator(
-  Type.Object(
-    { organization, name, ...limitFields(noOwnLimit) },
-    { title: 'NewProject', additionalProperties: false },
-  ),
-  checkLimits,
-)
+const newProject = closedBody('NewProject', { organization, name, ...limitFields(noOwnLimit) })
 
 /** Absent fields stay. */
-const projectUpdate = createValidator(
-  Type.Object(
-    { name: Type.Optional(name), ...limitFields(noOwnLimit) },
-    { title: 'ProjectUpdate', additionalProperties: false, minProperties: 1 },
-  ),
-  checkLimits,
-)
+const projectUpdate = changeBody('ProjectUpdate', { name: Type.Optional(name), ...limitFields(noOwnLimit) })
 
 const ProjectObject = Type.Object(
   {

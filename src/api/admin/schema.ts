@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { billingModes } from '../../domain/accounting/organization.ts'
-import { checkLimits, limitFields, limitProperties } from '../../http/limits.ts'
+import { changeBody, closedBody, limitFields, limitProperties } from '../../http/limits.ts'
 import { listSchema } from '../../http/paging.ts'
 import { nullish, objectType, stringEnum, storableText, text } from '../../http/schema.ts'
-import { createValidator } from '../../lib/validation/validator.ts'
 
 const defaultLimit = 'Null for the limit of the settings.'
 
@@ -18,41 +17,23 @@ const billingAndLimits = {
 }
 
 /** The body of a new organization. */
-export const newOrganization = createValidator(
-  Type.Object(
-    {
-      name: text('A unique name: 1 to 64 letters, digits, spaces, dots, dashes or underscores.'),
-      ...billingAndLimits,
-    },
-    { title: 'NewOrganization', additionalProperties: false },
-  ),
-  checkLimits,
-)
+export const newOrganization = closedBody('NewOrganization', {
+  name: text('A unique name: 1 to 64 letters, digits, spaces, dots, dashes or underscores.'),
+  ...billingAndLimits,
+})
 
 /** The body of a change of an organization; absent fields stay. */
-export const organizationUpdate = createValidator(
-  Type.Object(billingAndLimits, {
-    title: 'OrganizationUpdate',
-    additionalProperties: false,
-    minProperties: 1,
-  }),
-  checkLimits,
-)
+export const organizationUpdate = changeBody('OrganizationUpdate', billingAndLimits)
 
 /** The body of a credit. */
-export const newCredit = createValidator(
-  Type.Object(
-    {
-      amount: text(
-        'The USD to add to the balance, such as `12.50`, with at most nine decimals. A negative amount subtracts.',
-      ),
-      note: nullish(storableText({ maxLength: 1000 }), {
-        description: 'A note about the credit, such as an invoice number. At most 1000 characters.',
-      }),
-    },
-    { title: 'NewCredit', additionalProperties: false },
+export const newCredit = closedBody('NewCredit', {
+  amount: text(
+    'The USD to add to the balance, such as `12.50`, with at most nine decimals. A negative amount subtracts.',
   ),
-)
+  note: nullish(storableText({ maxLength: 1000 }), {
+    description: 'A note about the credit, such as an invoice number. At most 1000 characters.',
+  }),
+})
 
 /** An organization with its balance. */
 export const OrganizationObject = Type.Object(

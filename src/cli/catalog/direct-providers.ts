@@ -12,54 +12,26 @@ export type DirectProvider = {
   readonly parameters: readonly Parameter[]
 }
 
-const common = [
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'stop',
-  'tools',
-  'tool_choice',
-  'response_format',
-  'reasoning_effort',
-] as const
+const sampling = ['temperature', 'top_p', 'max_tokens', 'stop'] as const
+const common = [...sampling, 'tools', 'tool_choice', 'response_format', 'reasoning_effort'] as const
 const penalties = ['frequency_penalty', 'presence_penalty'] as const
 const all = [...common, ...penalties, 'n', 'seed', 'logit_bias', 'parallel_tool_calls'] as const
 
 /** The authors of models, and the hosts of open models. */
 export const directProviders: readonly DirectProvider[] = [
-  { name: 'openai', source: 'openai', author: 'openai', parameters: all },
-  {
-    name: 'anthropic',
-    source: 'anthropic',
-    author: 'anthropic',
-    parameters: [...common, 'parallel_tool_calls'],
-  },
-  { name: 'gemini', source: 'google', author: 'google', parameters: [...common, ...penalties, 'n', 'seed'] },
-  {
-    name: 'mistral',
-    source: 'mistral',
-    author: 'mistral',
-    parameters: [...common, ...penalties, 'seed', 'parallel_tool_calls'],
-  },
-  {
-    name: 'groq',
-    source: 'groq',
-    author: 'groq',
-    parameters: [...common, ...penalties, 'seed', 'parallel_tool_calls'],
-  },
-  { name: 'deepseek', source: 'deepseek', author: 'deepseek', parameters: [...common, ...penalties] },
-  {
-    name: 'xai',
-    source: 'xai',
-    author: 'xai',
-    parameters: [...common, ...penalties, 'n', 'seed', 'parallel_tool_calls'],
-  },
-  {
-    name: 'together',
-    source: 'togetherai',
-    author: 'together',
-    parameters: [...common, ...penalties, 'n', 'seed', 'logit_bias'],
-  },
-  { name: 'fireworks', source: 'fireworks-ai', author: 'fireworks', parameters: all },
-  { name: 'cerebras', source: 'cerebras', author: 'cerebras', parameters: [...common, 'seed'] },
+  direct('openai', all),
+  direct('anthropic', [...common, 'parallel_tool_calls']),
+  { ...direct('gemini', [...common, ...penalties, 'n', 'seed']), source: 'google', author: 'google' },
+  direct('mistral', [...common, ...penalties, 'seed', 'parallel_tool_calls']),
+  direct('groq', [...common, ...penalties, 'seed', 'parallel_tool_calls']),
+  direct('deepseek', [...common, ...penalties]),
+  direct('xai', [...common, ...penalties, 'n', 'seed', 'parallel_tool_calls']),
+  { ...direct('together', [...common, ...penalties, 'n', 'seed', 'logit_bias']), source: 'togetherai' },
+  { ...direct('fireworks', all), source: 'fireworks-ai' },
+  direct('cerebras', [...common, 'seed']),
 ]
+
+/** A provider with the same name everywhere. */
+function direct(name: string, parameters: readonly Parameter[]): DirectProvider {
+  return { name, source: name, author: name, parameters }
+}

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
+import { closedBody } from '../../../http/limits.ts'
 import { listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
 import { defineQuery } from '../../../http/query.ts'
 import { objectType, text } from '../../../http/schema.ts'
-import { createValidator } from '../../../lib/validation/validator.ts'
 import type { KeyRecord } from '../../../storage/ports/accounts.ts'
 import { expiryAfter, type OwnKeys, redacted } from './own-keys.ts'
 import { describeManagement, type PermissionGuard, secondsOf, secondsOrNull } from './permission.ts'
@@ -30,12 +30,7 @@ const CreatedAdminApiKey = Type.Object(
   { title: 'CreatedAdminApiKey' },
 )
 
-const newAdminKey = createValidator(
-  Type.Object(
-    { name: nameField, expires_in_seconds: lifetimeField },
-    { title: 'NewAdminApiKey', additionalProperties: false },
-  ),
-)
+const newAdminKey = closedBody('NewAdminApiKey', { name: nameField, expires_in_seconds: lifetimeField })
 
 const described = {
   path: { key_id: 'The ID of an API key with the permission `admin`.' },

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import { checkLimits, limitFields, limitProperties, noOwnLimit } from '../../../http/limits.ts'
+import { changeBody, closedBody, limitFields, limitProperties, noOwnLimit } from '../../../http/limits.ts'
 import { listSchema } from '../../../http/paging.ts'
 import { nullish, objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
-import { createValidator } from '../../../lib/validation/validator.ts'
 
 /** A hundred years. */
 const maxSeconds = 3_153_600_000
@@ -20,31 +19,23 @@ export const nameField = storableText({
 })
 
 /** The body of a change of a key; absent fields stay. */
-export const projectKeyUpdate = createValidator(
-  Type.Object(
-    { name: Type.Optional(nameField), expires_in_seconds: lifetimeField, ...limitFields(noOwnLimit) },
-    { title: 'ProjectApiKeyUpdate', additionalProperties: false, minProperties: 1 },
-  ),
-  checkLimits,
-)
+export const projectKeyUpdate = changeBody('ProjectApiKeyUpdate', {
+  name: Type.Optional(nameField),
+  expires_in_seconds: lifetimeField,
+  ...limitFields(noOwnLimit),
+})
 
 /** The body of a new service account, which is a key here. */
-export const newServiceAccount = createValidator(
-  Type.Object(
-    {
-      name: nameField,
-      create_service_account_only: Type.Optional(
-        Type.Union([Type.Literal(false), Type.Null()], {
-          description: 'A service account always has an API key.',
-        }),
-      ),
-      expires_in_seconds: lifetimeField,
-      ...limitFields(noOwnLimit),
-    },
-    { title: 'NewServiceAccount', additionalProperties: false },
+export const newServiceAccount = closedBody('NewServiceAccount', {
+  name: nameField,
+  create_service_account_only: Type.Optional(
+    Type.Union([Type.Literal(false), Type.Null()], {
+      description: 'A service account always has an API key.',
+    }),
   ),
-  checkLimits,
-)
+  expires_in_seconds: lifetimeField,
+  ...limitFields(noOwnLimit),
+})
 
 const seconds = (description: string) => Type.Integer({ description: `${description} In Unix seconds.` })
 const secondsOrNull = (description: string) =>

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { type Allowance, type AllowanceChange, budgetPeriods } from '../../../domain/accounting/allowance.ts'
+import { changeBody, closedBody } from '../../../http/limits.ts'
 import { listSchema } from '../../../http/paging.ts'
 import { type BudgetState, budgetLeft } from '../../../http/render-limits.ts'
 import { objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
 import type { Nanos } from '../../../lib/usd.ts'
-import { createValidator } from '../../../lib/validation/validator.ts'
 import type { LimitValues } from '../../../storage/ports/limits.ts'
 
 const limit = (description: string) =>
@@ -17,15 +17,10 @@ const limit = (description: string) =>
   )
 
 /** The body of a change of rate limits; OpenAI's other limits are not known here. */
-export const rateLimitUpdate = createValidator(
-  Type.Object(
-    {
-      max_requests_per_1_minute: limit('The requests per minute.'),
-      max_tokens_per_1_minute: limit('The tokens per minute.'),
-    },
-    { title: 'ProjectRateLimitUpdate', additionalProperties: false, minProperties: 1 },
-  ),
-)
+export const rateLimitUpdate = changeBody('ProjectRateLimitUpdate', {
+  max_requests_per_1_minute: limit('The requests per minute.'),
+  max_tokens_per_1_minute: limit('The tokens per minute.'),
+})
 
 /** The rate limits of a project. */
 export const ProjectRateLimit = Type.Object(
@@ -68,20 +63,15 @@ export function toRateLimits(body: ReturnType<typeof rateLimitUpdate.read>): All
 }
 
 /** The body of a change of the allowed models. */
-export const modelPermissionsUpdate = createValidator(
-  Type.Object(
-    {
-      mode: stringEnum(['allow_list', 'deny_list'], {
-        description: 'Weir has lists of allowed models; the only possible `deny_list` is an empty one.',
-      }),
-      model_ids: Type.Array(storableText({ minLength: 1, maxLength: 256 }), {
-        maxItems: 1000,
-        description: 'The allowed models: slugs, aliases, and patterns such as `anthropic/*`.',
-      }),
-    },
-    { title: 'ProjectModelPermissionsUpdate', additionalProperties: false },
-  ),
-)
+export const modelPermissionsUpdate = closedBody('ProjectModelPermissionsUpdate', {
+  mode: stringEnum(['allow_list', 'deny_list'], {
+    description: 'Weir has lists of allowed models; the only possible `deny_list` is an empty one.',
+  }),
+  model_ids: Type.Array(storableText({ minLength: 1, maxLength: 256 }), {
+    maxItems: 1000,
+    description: 'The allowed models: slugs, aliases, and patterns such as `anthropic/*`.',
+  }),
+})
 
 /** The models that a project may use. */
 export const ProjectModelPermissions = Type.Object(
@@ -122,20 +112,15 @@ export function toModels({
 const maxThreshold = 900_719_925
 
 /** The body of a spend limit. */
-export const spendLimitUpdate = createValidator(
-  Type.Object(
-    {
-      currency: Type.Literal('USD', { description: 'The currency.' }),
-      interval: stringEnum(budgetPeriods, { description: 'How often the limit is reset. `none` for never.' }),
-      threshold_amount: Type.Integer({
-        minimum: 0,
-        maximum: maxThreshold,
-        description: 'The limit in cents.',
-      }),
-    },
-    { title: 'SpendLimitUpdate', additionalProperties: false },
-  ),
-)
+export const spendLimitUpdate = closedBody('SpendLimitUpdate', {
+  currency: Type.Literal('USD', { description: 'The currency.' }),
+  interval: stringEnum(budgetPeriods, { description: 'How often the limit is reset. `none` for never.' }),
+  threshold_amount: Type.Integer({
+    minimum: 0,
+    maximum: maxThreshold,
+    description: 'The limit in cents.',
+  }),
+})
 
 const spendLimit = {
   currency: Type.Literal('USD', { description: 'The currency.' }),

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import {
-  checkLimits,
+  closedBody,
   limitFields,
   limitProperties,
   noOwnLimit,
@@ -11,7 +11,6 @@ import { listSchema, pageParameters, pageReply, toPage } from '../../../http/pag
 import { defineQuery } from '../../../http/query.ts'
 import { renderOne } from '../../../http/render-accounts.ts'
 import { objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
-import { createValidator } from '../../../lib/validation/validator.ts'
 import type { OwnProjects } from './own-projects.ts'
 import { describeManagement, type Manager, type PermissionGuard } from './permission.ts'
 
@@ -44,26 +43,19 @@ const openaiOnly = {
   geography: unsupported('The region of the data.'),
 }
 
-const newOwnProject = createValidator(
-  Type.Object(
-    { name, ...openaiOnly, residency: unsupported('The region of the data.'), ...limitFields(noOwnLimit) },
-    { title: 'NewOrganizationProject', additionalProperties: false },
-  ),
-  checkLimits,
-)
+const newOwnProject = closedBody('NewOrganizationProject', {
+  name,
+  ...openaiOnly,
+  residency: unsupported('The region of the data.'),
+  ...limitFields(noOwnLimit),
+})
 
 /** Absent fields stay. */
-const ownProjectUpdate = createValidator(
-  Type.Object(
-    {
-      name: Type.Optional(Type.Union([name, Type.Null()], { description: 'The new name.' })),
-      ...openaiOnly,
-      ...limitFields(noOwnLimit),
-    },
-    { title: 'OrganizationProjectUpdate', additionalProperties: false },
-  ),
-  checkLimits,
-)
+const ownProjectUpdate = closedBody('OrganizationProjectUpdate', {
+  name: Type.Optional(Type.Union([name, Type.Null()], { description: 'The new name.' })),
+  ...openaiOnly,
+  ...limitFields(noOwnLimit),
+})
 
 /** A project as OpenAI's API has it, with Weir's limits. */
 const OwnProject = Type.Object(
