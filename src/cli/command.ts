@@ -25,16 +25,12 @@ export async function runSubcommand(
 ): Promise<number> {
   const names = Object.keys(subcommands)
   if (name === undefined || name.startsWith('-'))
-    throw new UsageError(
-      `Missing subcommand for weir ${command}. Available: ${names.join(', ')}. For help, run: weir ${command} --help`,
-    )
+    throw new UsageError(`Missing subcommand for weir ${command}. Available: ${names.join(', ')}.`, command)
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined
   if (subcommand !== undefined) return subcommand(rest, context)
   const near = nearMatch(name, names)
   const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
-  throw new UsageError(
-    `Unknown subcommand “${loggable(name)}” for weir ${command}. ${guess} For help, run: weir ${command} --help`,
-  )
+  throw new UsageError(`Unknown subcommand “${loggable(name)}” for weir ${command}. ${guess}`, command)
 }
 
 /**
@@ -171,37 +167,30 @@ function parserOptions(flagTypes: Flags) {
 
 function flagValue(token: OptionToken, flagTypes: Flags, command: string): string | boolean {
   const type = Object.hasOwn(flagTypes, token.name) ? flagTypes[token.name] : undefined
-  if (type === undefined) throw new UsageError(unknownFlagMessage(token, flagTypes, command))
+  if (type === undefined) throw new UsageError(unknownFlagMessage(token, flagTypes), command)
   if (type === 'switch') {
     if (token.inlineValue !== true) return true
-    throw new UsageError(`The flag ${token.rawName} does not take a value. ${seeHelp(command)}`)
+    throw new UsageError(`The flag ${token.rawName} does not take a value.`, command)
   }
   const swallowed = token.inlineValue !== true && token.value?.startsWith('-') === true
   if (token.value === undefined || token.value === '' || swallowed)
-    throw new UsageError(`The flag ${token.rawName} requires a value. ${seeHelp(command)}`)
+    throw new UsageError(`The flag ${token.rawName} requires a value.`, command)
   return unmark(token.value)
 }
 
-function unknownFlagMessage(token: OptionToken, flagTypes: Flags, command: string): string {
+function unknownFlagMessage(token: OptionToken, flagTypes: Flags): string {
   const near = nearMatch(token.name, Object.keys(flagTypes))
   const guess = near === undefined ? '' : ` Did you mean --${near}?`
-  return `Unknown flag ${token.rawName}.${guess} ${seeHelp(command)}`
+  return `Unknown flag ${token.rawName}.${guess}`
 }
 
-function assertOperands(operands: readonly string[], signature: CommandSignature<Flags>): void {
-  const names = signature.operands ?? []
-  const extra = operands[names.length]
+function assertOperands(
+  given: readonly string[],
+  { command, operands: names = [] }: CommandSignature<Flags>,
+): void {
+  const extra = given[names.length]
   if (extra !== undefined)
-    throw new UsageError(
-      `Unexpected argument “${loggable(extra)}” for weir ${signature.command}. ${seeHelp(signature.command)}`,
-    )
-  const missing = names.slice(operands.length).find((name) => !name.endsWith('?'))
-  if (missing !== undefined)
-    throw new UsageError(
-      `Missing argument ${missing} for weir ${signature.command}. ${seeHelp(signature.command)}`,
-    )
-}
-
-function seeHelp(command: string): string {
-  return `For help, run: weir ${command.split(' ')[0]} --help`
+    throw new UsageError(`Unexpected argument “${loggable(extra)}” for weir ${command}.`, command)
+  const missing = names.slice(given.length).find((name) => !name.endsWith('?'))
+  if (missing !== undefined) throw new UsageError(`Missing argument ${missing} for weir ${command}.`, command)
 }

@@ -2,10 +2,10 @@ import { SettingsError } from '../config/problem.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { causeOf } from '../lib/log.ts'
 
-/** Wrong usage of a command; the message says how to call it. Exit code 2. */
+/** Wrong usage of a command; the message says how to call it, and how to get the help of this command. Exit code 2. */
 export class UsageError extends Error {
-  constructor(message: string) {
-    super(message)
+  constructor(message: string, command?: string) {
+    super(command === undefined ? message : `${message} For help, run: weir ${command.split(' ')[0]} --help`)
     this.name = 'UsageError'
   }
 }

@@ -25,7 +25,8 @@ function parseOrigin(text: string): string {
   const path = url?.pathname.replace(/\/(v1\/?)?$/, '')
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || path !== '')
     throw new UsageError(
-      `--url must be an address such as https://weir.example.com, not “${text}”. For help, run: weir connect --help`,
+      `--url must be an address such as https://weir.example.com, not “${text}”.`,
+      'connect',
     )
   return url.origin
 }

@@ -26,7 +26,7 @@ const commands = { organization: 'orgs', project: 'projects', key: 'keys' } as c
 
 /** Returns the error of a value that a flag of the command does not accept. */
 export function invalidFlag(command: string, flag: string, rule: string, text: string): UsageError {
-  return new UsageError(`--${flag} must be ${rule}, not “${text}”. For help, run: weir ${command} --help`)
+  return new UsageError(`--${flag} must be ${rule}, not “${text}”.`, command)
 }
 
 /** Reads the flags of limits; a limit without a flag is undefined. Throws `UsageError`. */
@@ -113,8 +113,7 @@ function readEnabled(
   { enable, disable }: { readonly enable?: boolean; readonly disable?: boolean },
   command: string,
 ): boolean | undefined {
-  if (enable && disable)
-    throw new UsageError(`--enable and --disable exclude each other. For help, run: weir ${command} --help`)
+  if (enable && disable) throw new UsageError(`--enable and --disable exclude each other.`, command)
   return enable ? true : disable && false
 }
 
@@ -126,9 +125,7 @@ export function assertChange(
 ): void {
   if (Object.values(change).some((value) => value !== undefined)) return
   const names = Object.keys(flags).map((flag) => `--${flag}`)
-  throw new UsageError(
-    `weir ${command} requires at least one of: ${names.join(', ')}. For help, run: weir ${command.split(' ')[0]} --help`,
-  )
+  throw new UsageError(`weir ${command} requires at least one of: ${names.join(', ')}.`, command)
 }
 
 /** The lines of a help text about the flags of limits. */

@@ -44,8 +44,7 @@ export const updateCatalog = subcommand('models update', { flags: updateFlags },
     await resetCatalog(flags, context)
     return print({ reset: true }, `The catalog is the built-in one. ${reloadHint}`)
   }
-  if (!flags.from)
-    throw new UsageError('weir models update requires --from. For help, run: weir models --help')
+  if (!flags.from) throw new UsageError('weir models update requires --from.', 'models')
   const loaded = loadValidPart({ flags, ...context })
   const report = await createReport(flags.from, { ...flags, loaded }, context)
   if (report.file !== null) await recordUpdate(report, flags, context)

@@ -89,17 +89,14 @@ async function measureAgainst(
 ) {
   const urls = against.split(',').map(originOf)
   const key = environment.WEIR_API_KEY
-  if (!key)
-    throw new UsageError('--against requires an API key in WEIR_API_KEY. For help, run: weir bench --help')
+  if (!key) throw new UsageError('--against requires an API key in WEIR_API_KEY.', 'bench')
   return measureRemote({ urls, key }, reportStep)
 }
 
 function originOf(address: string): string {
   const url = URL.parse(address.trim())
   if (url?.protocol.startsWith('http')) return url.origin
-  throw new UsageError(
-    `--against must be a URL such as http://127.0.0.1:9347, not “${address}”. For help, run: weir bench --help`,
-  )
+  throw new UsageError(`--against must be a URL such as http://127.0.0.1:9347, not “${address}”.`, 'bench')
 }
 
 /** Formats the result as tables for the terminal. */

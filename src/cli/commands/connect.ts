@@ -176,15 +176,13 @@ async function createKey(tool: ConnectTool, flags: ConnectFlags, context: CliCon
 
 function assertFlags(flags: ConnectFlags): void {
   if (flags.model !== undefined && !isPrintable(flags.model))
-    throw new UsageError(
-      'The value of --model contains control characters. For help, run: weir connect --help',
-    )
+    throw new UsageError('The value of --model contains control characters.', 'connect')
   if (flags.key !== undefined && flags['create-key'])
-    throw new UsageError('Use either --key or --create-key. For help, run: weir connect --help')
+    throw new UsageError('Use either --key or --create-key.', 'connect')
   if (flags.apply && flags.url !== undefined)
     throw new UsageError('--apply changes the settings of this machine, not those of --url.')
   if (flags.org !== undefined && !flags['create-key'])
-    throw new UsageError('--org requires --create-key. For help, run: weir connect --help')
+    throw new UsageError('--org requires --create-key.', 'connect')
   // Not quoted: it may be a key that was cut when it was copied.
   if (flags.key !== undefined && parseApiKey(flags.key) === undefined)
     throw new UsageError(

@@ -167,7 +167,7 @@ type CopyEnds = { readonly from: DatabaseLocation; readonly to: DatabaseLocation
 function findCopyEnds(flags: Flags, context: CliContext): CopyEnds {
   const [from, to] = [namedDatabase('from', flags, context), namedDatabase('to', flags, context)]
   if (from === undefined && to === undefined)
-    throw new UsageError('weir copy requires --to or --from. For help, run: weir copy --help')
+    throw new UsageError('weir copy requires --to or --from.', 'copy')
   const ends = {
     from: from ?? configuredDatabase(flags, context),
     to: to ?? configuredDatabase(flags, context),

@@ -72,12 +72,11 @@ function assertConfigImport(
   file: string | undefined,
   { keys, teams, org, apply }: { keys?: string; teams?: string; org?: string; apply?: boolean },
 ): asserts file is string {
-  const help = 'For help, run: weir import --help'
   if (keys !== undefined)
-    throw new UsageError(`--keys is an import of its own: run it without FILE and --out. ${help}`)
+    throw new UsageError('--keys is an import of its own: run it without FILE and --out.', 'import')
   if (teams !== undefined || org !== undefined || apply)
-    throw new UsageError(`--teams, --org and --apply require --keys. ${help}`)
-  if (file === undefined) throw new UsageError(`Missing argument FILE for weir import litellm. ${help}`)
+    throw new UsageError('--teams, --org and --apply require --keys.', 'import')
+  if (file === undefined) throw new UsageError('Missing argument FILE for weir import litellm.', 'import')
 }
 
 type SettingsFlags = { readonly out?: string; readonly json?: boolean }

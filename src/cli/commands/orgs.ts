@@ -164,7 +164,8 @@ function parseAmount(usd: string): Nanos {
   const amount = parseUsd(usd)
   if (amount === undefined)
     throw new UsageError(
-      `USD must be an amount such as 25 or 12.50, with at most nine decimals, not “${usd}”. For help, run: weir orgs --help`,
+      `USD must be an amount such as 25 or 12.50, with at most nine decimals, not “${usd}”.`,
+      'orgs',
     )
   return amount
 }

@@ -2,6 +2,7 @@ import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../stora
 import { operatorReport } from '../../storage/usage/operator-report.ts'
 import { findProject } from '../accounts/find-account.ts'
 import { keyIdOf } from '../accounts/key-flags.ts'
+import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, type FlagValues } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext, Terminal } from '../context.ts'
@@ -78,9 +79,9 @@ const report = storageCommand('usage', { flags: reportFlags }, async ({ flags, c
   const readQuery = () => ({ organization: flags.org, by, ...readRange(flags, Date.now()) })
   readQuery()
   if (flags.watch && !flags.json && context.terminal === undefined)
-    throw new UsageError('--watch requires a terminal, or --json. For help, run: weir usage --help')
+    throw new UsageError('--watch requires a terminal, or --json.', 'usage')
   if (flags.csv && (flags.json || flags.watch))
-    throw new UsageError('--csv cannot be combined with --json or --watch. For help, run: weir usage --help')
+    throw new UsageError('--csv cannot be combined with --json or --watch.', 'usage')
   await open('read', async (storage) => {
     const filters = await readFilters(flags, storage)
     const query = () => ({ ...readQuery(), filters })
@@ -118,9 +119,7 @@ function parseGroupings(text: string): readonly UsageGrouping[] {
 function parseGrouping(text: string): UsageGrouping {
   const grouping = usageGroupings.find((candidate) => candidate === text)
   if (grouping === undefined)
-    throw new UsageError(
-      `--by must be one or several of ${usageGroupings.join(', ')}, not “${text}”. For help, run: weir usage --help`,
-    )
+    throw invalidFlag('usage', 'by', `one or several of ${usageGroupings.join(', ')}`, text)
   return grouping
 }
 
@@ -145,17 +144,14 @@ type RangeFlags = { readonly since?: string; readonly until?: string }
 function readRange(flags: RangeFlags, now: number): { readonly since: number; readonly until?: number } {
   const since = readTime('since', flags.since ?? '7d', now)
   const until = flags.until === undefined ? undefined : readTime('until', flags.until, now)
-  if (since >= (until ?? now))
-    throw new UsageError('The report must start before it ends. For help, run: weir usage --help')
+  if (since >= (until ?? now)) throw new UsageError('The report must start before it ends.', 'usage')
   return { since, ...(until !== undefined && until < now && { until }) }
 }
 
 function readTime(flag: string, text: string, now: number): number {
   const time = parsePointInTime(text, now)
   if (time !== undefined) return time
-  throw new UsageError(
-    `--${flag} must be ${pointInTimeRule}, not “${text}”. For help, run: weir usage --help`,
-  )
+  throw invalidFlag('usage', flag, pointInTimeRule, text)
 }
 
 /** Between the end of one refresh and the start of the next. */

@@ -41,7 +41,8 @@ export function parseDrain(text: string = '30s'): number {
   const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : parseDuration(text)
   if (drainMs !== undefined && drainMs <= maxDrainMs) return drainMs
   throw new UsageError(
-    `--drain must be a duration of at most 24h, such as 30s or 5m, not “${text}”. For help, run: weir serve --help`,
+    `--drain must be a duration of at most 24h, such as 30s or 5m, not “${text}”.`,
+    'serve',
   )
 }
 
