@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
+import { errorCode } from '../lib/platform-failure.ts'
 import { checkSchema } from './check-schema.ts'
 import { fileErrorReason } from './file-problems.ts'
 import { date, ModelDetails } from './model-details.ts'
@@ -65,5 +66,5 @@ function isOpen(folder: string): boolean {
 
 /** Also true where a part of the path of the data folder is a file, which other checks report. */
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')
 }

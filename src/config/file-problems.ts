@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { errorCode } from '../lib/platform-failure.ts'
 import type { SettingsProblem } from './problem.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -13,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Returns why a file cannot be read, as a clause without a full stop. */
 export function fileErrorReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const code = errorCode(error)
   return reasons[code ?? ''] ?? code ?? 'unknown reason'
 }
 
@@ -40,7 +41,7 @@ function accessErrorCode(path: string, mode: number): string | undefined {
     accessSync(path, mode)
     return undefined
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    return errorCode(error) ?? 'unknown'
   }
 }
 
@@ -86,7 +87,7 @@ function parsePem<Part extends KeyObject | X509Certificate>(
   try {
     return parse()
   } catch (error) {
-    const encrypted = error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PASSPHRASE'
+    const encrypted = errorCode(error) === 'ERR_MISSING_PASSPHRASE'
     const kind = path === 'tls.cert' ? 'a certificate' : 'a private key'
     const reason = encrypted
       ? 'is encrypted, but must not have a passphrase'

@@ -45,3 +45,8 @@ export function platformFailure(error: unknown): string | undefined {
 }
 
 const systemCode = /^(E[A-Z]+|EAI_[A-Z]+|ERR_(TLS|SSL)_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/
+
+/** Returns the code of an error of the platform, such as `ENOENT`; undefined for any other error. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

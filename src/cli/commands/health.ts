@@ -5,6 +5,7 @@ import { CommandError, UsageError } from '../errors.ts'
 import type { Settings } from '../../config/settings.ts'
 import { fieldsOf, parseJson, textOf } from '../../lib/json/json.ts'
 import { causeOf } from '../../lib/log.ts'
+import { errorCode } from '../../lib/platform-failure.ts'
 import { directGet } from '../running-gateway.ts'
 
 const usage = `Usage
@@ -68,13 +69,8 @@ async function probe(url: string, timeoutMs: number): Promise<string | null> {
     return status === 200 ? null : `The status is ${status}.${reasonOf(text)}`
   } catch (error) {
     if (signal.aborted) return `There was no response within ${timeoutMs} ms.`
-    return `The connection failed (${codeOf(error) ?? causeOf(error)}).`
+    return `The connection failed (${errorCode(error) ?? causeOf(error)}).`
   }
-}
-
-/** The code of a network error, such as `ECONNREFUSED`. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 const maxBytes = 4096

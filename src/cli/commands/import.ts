@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { fileErrorReason } from '../../config/file-problems.ts'
 import { problemLine } from '../../config/problem.ts'
+import { errorCode } from '../../lib/platform-failure.ts'
 import { shortText } from '../../lib/text.ts'
 import { type Command, commonFlagsHelp, runSubcommand, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -125,9 +126,8 @@ function writeNewFile(file: string, yaml: string): void {
   try {
     writeFileSync(file, yaml, { flag: 'wx' })
   } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST'
     throw new CommandError(
-      exists
+      errorCode(error) === 'EEXIST'
         ? `${file} exists and was not overwritten; choose another --out.`
         : `${file} cannot be written: ${fileErrorReason(error)}.`,
     )

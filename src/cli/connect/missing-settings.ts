@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
 import { fileErrorReason } from '../../config/file-problems.ts'
+import { errorCode } from '../../lib/platform-failure.ts'
 import { CommandError } from '../errors.ts'
 
 /** A setting of Weir that a tool needs, and that the settings lack. */
@@ -35,7 +36,7 @@ function readIfExists(file: string): string {
     try {
       return readFileSync(file, 'utf8')
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+      if (errorCode(error) === 'ENOENT') return ''
       throw error
     }
   })

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Settings } from '../../config/settings.ts'
 import { toApiError } from '../../http/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import { platformFailure } from '../../lib/platform-failure.ts'
+import { errorCode, platformFailure } from '../../lib/platform-failure.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { CommandError } from '../errors.ts'
 
@@ -71,8 +71,7 @@ function unhandledErrorResponse(cause: unknown, log: Log): Response {
 
 /** Describes why the server cannot listen, and what to do. */
 function listenErrorMessage(host: string, port: number, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return cannotListen(host, port, knownReason(host, port, code) ?? unknownReason(error))
+  return cannotListen(host, port, knownReason(host, port, error) ?? unknownReason(error))
 }
 
 /** Says that another program uses the address, and what to do. */
@@ -90,12 +89,12 @@ export function hostProblem(host: string): string | undefined {
     void Bun.serve({ hostname: host, port: 0, reusePort: false, fetch: () => new Response() }).stop(true)
     return undefined
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    return knownReason(host, 0, code) ?? unknownReason(error)
+    return knownReason(host, 0, error) ?? unknownReason(error)
   }
 }
 
-function knownReason(host: string, port: number, code: unknown): string | undefined {
+function knownReason(host: string, port: number, error: unknown): string | undefined {
+  const code = errorCode(error)
   if (code === 'EADDRINUSE') return portInUse(port)
   if (code === 'EACCES') return `permission denied for port ${port}. Choose a port above 1023 with --port.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {

@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../../lib/platform-failure.ts'
 import type { Sink } from '../../observability/request-log/line-writer.ts'
 
 /**
@@ -99,8 +100,7 @@ class TerminalSink implements Sink {
     try {
       return writeSync(this.#descriptor, bytes)
     } catch (error) {
-      const isPaused = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
-      return isPaused ? 0 : undefined
+      return errorCode(error) === 'EAGAIN' ? 0 : undefined
     }
   }
 
