@@ -92,6 +92,19 @@ export function barText(share: number, width: number): string {
   return '█'.repeat(Math.floor(size / 8)) + (eighths[size % 8] ?? '')
 }
 
+/** Draws a bar for the progress of a command. */
+export function progressBar(share: number): string {
+  return barText(share, progressWidth).padEnd(progressWidth)
+}
+
+const progressWidth = 20
+
+/** Formats a titled list, behind an empty line; nothing without lines. */
+export function section(title: string, lines: readonly string[]): string[] {
+  const all = lines.flatMap((line) => line.split('\n'))
+  return all.length === 0 ? [] : ['', title, ...all.map((line) => `  ${line}`)]
+}
+
 /** A progress line on standard error. */
 type Progress = {
   /** Shows this text from now on; the function is called for each redraw. */

@@ -1,22 +1,17 @@
 import { Elysia } from 'elysia'
-import { toAllowanceChange } from '../../http/limits.ts'
-import { pageParameters, pageReply, searchParameter, toPage } from '../../http/paging.ts'
+import { Type } from 'typebox'
+import { billingModes } from '../../domain/accounting/organization.ts'
+import { changeBody, closedBody, limitFields, limitProperties, toAllowanceChange } from '../../http/limits.ts'
+import { listSchema, pageParameters, pageReply, searchParameter, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import { renderOne } from '../../http/render-accounts.ts'
+import { nullish, objectType, storableText, stringEnum, text } from '../../http/schema.ts'
 import type { Validator } from '../../lib/validation/validator.ts'
 import type { OrganizationChange } from '../../storage/ports/accounts.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
 import { heldDescription, nearEndParameter, nearEndTime } from './accounts.ts'
 import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import type { OrganizationService } from './organizations.ts'
-import {
-  DeletedOrganization,
-  newCredit,
-  newOrganization,
-  OrganizationList,
-  OrganizationObject,
-  organizationUpdate,
-} from './schema.ts'
 
 const path = '/admin/organizations'
 const itemPath = `${path}/:organization` as const
@@ -27,6 +22,59 @@ const listQuery = defineQuery({
   ),
   search: searchParameter('organizations'),
 })
+const defaultLimit = 'Null for the limit of the settings.'
+
+const billingAndLimits = {
+  billing: Type.Optional(
+    stringEnum(billingModes, {
+      description:
+        'How requests are paid: `unmetered` records them, `prepaid` pays them from the balance, `none` rejects them.',
+    }),
+  ),
+  ...limitFields(defaultLimit),
+}
+
+/** The body of a new organization. */
+const newOrganization = closedBody('NewOrganization', {
+  name: text('A unique name: 1 to 64 letters, digits, spaces, dots, dashes or underscores.'),
+  ...billingAndLimits,
+})
+
+/** The body of a change of an organization; absent fields stay. */
+const organizationUpdate = changeBody('OrganizationUpdate', billingAndLimits)
+
+/** The body of a credit. */
+const newCredit = closedBody('NewCredit', {
+  amount: text(
+    'The USD to add to the balance, such as `12.50`, with at most nine decimals. A negative amount subtracts.',
+  ),
+  note: nullish(storableText({ maxLength: 1000 }), {
+    description: 'A note about the credit, such as an invoice number. At most 1000 characters.',
+  }),
+})
+
+/** An organization with its balance. */
+const OrganizationObject = Type.Object(
+  {
+    object: objectType('organization'),
+    id: text('The ID.'),
+    name: text('The name.'),
+    billing: stringEnum(billingModes, { description: 'How requests are paid.' }),
+    balance_usd: text('The balance in USD, as an exact decimal number.'),
+    reserved_usd: text('The part of the balance that open requests have reserved.'),
+    ...limitProperties(defaultLimit),
+    created_at: text('When it was created, in ISO 8601.'),
+  },
+  { title: 'Organization' },
+)
+const OrganizationList = listSchema(OrganizationObject, 'OrganizationList')
+
+/** The confirmation that an organization is deleted. */
+const DeletedOrganization = Type.Object(
+  { id: Type.String(), object: Type.Literal('organization.deleted'), deleted: Type.Literal(true) },
+  { title: 'DeletedOrganization' },
+)
+
 const reply = OrganizationObject
 const described = { reply, path: { organization: 'The ID or the name of an organization.' } } as const
 

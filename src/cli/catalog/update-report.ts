@@ -1,5 +1,5 @@
 import { loggable } from '../../lib/text.ts'
-import { table } from '../output.ts'
+import { section, table } from '../output.ts'
 import type { FactDifference, ModelChange, PriceDifference } from './compare-catalogs.ts'
 import type { SkippedEntry } from './read-catalog.ts'
 
@@ -61,12 +61,6 @@ function resultText({ changes, dry_run, file }: UpdateReport, held: number): str
     held === 0 ? '' : ` To apply what is held back, use --accept all, or --accept with the slugs.`
   if (dry_run) return `Nothing was changed, because of --dry-run.${accept}`
   return `${file === null ? 'Nothing was changed.' : `The changes are in ${file}.`}${accept}`
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0
-    ? []
-    : ['', title, ...lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`)]
 }
 
 const maxLines = 20

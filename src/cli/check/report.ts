@@ -1,6 +1,6 @@
 import { problemLine, type SettingsProblem } from '../../config/problem.ts'
 import { joinChoices } from '../../lib/validation/problem.ts'
-import { table } from '../output.ts'
+import { section, table } from '../output.ts'
 
 /** The result of `weir check`; what depends on valid settings is absent if they are not valid. */
 export type CheckReport = {
@@ -79,10 +79,6 @@ export function reportText(report: CheckReport): string {
 
 function problemLines(problems: readonly SettingsProblem[]): string[] {
   return problems.length === 0 ? ['', 'No problems.'] : section('Problems', problems.map(problemLine))
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
 }
 
 function providerLines(providers: readonly ProviderReport[]): string[] {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { backUpDatabase } from '../../storage/open-database.ts'
 import { CommandError } from '../errors.ts'
-import { barText, withProgress } from '../output.ts'
+import { progressBar, withProgress } from '../output.ts'
 import { configuredDatabase } from '../storage.ts'
 
 const usage = `Usage
@@ -57,10 +57,8 @@ function sizeOf(file: string): number | undefined {
 /** The size of the copy is not known in advance: SQLite omits free pages. */
 function progressText(copied: number, size: number): string {
   const share = Math.min(0.99, copied / size)
-  return `Copying  ${barText(share, barWidth).padEnd(barWidth)}  ${Math.floor(share * 100)} % of ${megabytes(size)}`
+  return `Copying  ${progressBar(share)}  ${Math.floor(share * 100)} % of ${megabytes(size)}`
 }
-
-const barWidth = 20
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`

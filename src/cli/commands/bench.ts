@@ -9,7 +9,7 @@ import {
 import { startBenchGateway } from '../bench/gateway.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { barText, type Column, createProgress, rightColumn, table } from '../output.ts'
+import { type Column, createProgress, progressBar, rightColumn, table } from '../output.ts'
 import type { AddedLatency } from '../bench/load.ts'
 
 const usage = `Usage
@@ -58,7 +58,6 @@ export const command: Command = {
 /** The approximate duration of a measurement, for its progress. */
 const localDurationMs = 12_000
 const remoteDurationMs = 3500
-const barWidth = 20
 
 /** Reports each step: on a terminal as a progress bar, elsewhere as a line, with `--json` not at all. */
 function createStepReporter(
@@ -71,8 +70,7 @@ function createStepReporter(
   const progress = createProgress(context)
   const startedAt = performance.now()
   const share = () => Math.min(0.99, (performance.now() - startedAt) / expectedMs)
-  const reportStep = (step: string) =>
-    progress.show(() => `${barText(share(), barWidth).padEnd(barWidth)}  ${step}`)
+  const reportStep = (step: string) => progress.show(() => `${progressBar(share())}  ${step}`)
   return { reportStep, end: progress.end }
 }
 

@@ -7,7 +7,7 @@ import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { logTo } from '../log.ts'
-import { barText, createProgress, table } from '../output.ts'
+import { createProgress, progressBar, table } from '../output.ts'
 import { configuredDatabase, type DatabaseFlags } from '../storage.ts'
 import { parseDatabaseUrl } from '../../config/load.ts'
 import type { DatabaseLocation } from '../../storage/database-location.ts'
@@ -93,12 +93,9 @@ async function assertUnused(source: CopySource): Promise<void> {
     )
 }
 
-const barWidth = 20
-
 function progressText({ table, copied, total }: CopyProgress): string {
   const share = total === 0 ? 1 : Math.min(1, copied / total)
-  const bar = barText(share, barWidth).padEnd(barWidth)
-  return `Copying  ${bar}  ${Math.floor(share * 100)} % of ${total} rows, ${labelOf(table)}`
+  return `Copying  ${progressBar(share)}  ${Math.floor(share * 100)} % of ${total} rows, ${labelOf(table)}`
 }
 
 function report({ from, to, result }: Copied, seconds: number): string {
