@@ -1,5 +1,6 @@
 import { catalog } from '../../config/catalog.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
+import { nameSet } from '../../lib/text.ts'
 import { kinds } from '../../providers/kinds/kinds.ts'
 import { type Notes, variableText } from './source.ts'
 import type { ProviderDraft } from './provider-draft.ts'
@@ -124,15 +125,7 @@ function hostName(baseUrl: string): string {
 }
 
 /** First parts of a host that do not say whose it is. */
-const genericLabels: ReadonlySet<string> = new Set([
-  'api',
-  'www',
-  'llm',
-  'inference',
-  'gateway',
-  'proxy',
-  'open',
-])
+const genericLabels = nameSet('api www llm inference gateway proxy open')
 
 function uniqueName(name: string, used: ReadonlySet<string>): string {
   // The name of a kind would be taken for that kind's own provider.

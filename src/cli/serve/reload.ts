@@ -1,8 +1,12 @@
 import type { LoadedSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/settings.ts'
-import { causeOf, type Log } from '../../lib/log.ts'
+import { configure } from '../../gateway/configuration.ts'
+import { causeOf, createLog, type Log } from '../../lib/log.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { logWarnings } from '../log.ts'
+import type { ServeInput } from './output.ts'
+import { CallRejected } from './workers/channel.ts'
+import type { WorkerPool } from './workers/worker-pool.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -26,8 +30,58 @@ export function reloadOnSignal(
   }, log)
 }
 
+/** Discovery delays a reload by a second. */
+const reloadTimeoutMs = 30_000
+/** Longer than a write waits for the database. */
+const recordTimeoutMs = 30_000
+
+/**
+ * Reloads the settings of all workers on SIGHUP. They are validated before any worker receives them; if one of them
+ * rejects them nevertheless, all keep the earlier ones.
+ */
+export function reloadWorkersOnSignal(
+  pool: WorkerPool,
+  { load, output: { context } }: Pick<ServeInput, 'load' | 'output'>,
+  log: Log,
+): void {
+  onReloadSignal(async () => {
+    const earlier = pool.loaded
+    const loaded = load()
+    configure(
+      { ...loaded, environment: context.environment },
+      createLog(() => {}),
+    )
+    try {
+      pool.setLoaded(loaded)
+      await reloadAll(pool, loaded)
+    } catch (error) {
+      pool.setLoaded(earlier)
+      await reloadAll(pool, earlier)
+      throw error
+    }
+    const [worker] = pool.ready()
+    const record = async (changed: readonly string[]) =>
+      worker?.call('recordReload', changed, recordTimeoutMs)
+    await recordReload(logReload(earlier, loaded, log), record, log)
+  }, log)
+}
+
+/** Rejects if a worker rejects the settings; one that does not answer is replaced, and starts with the active ones. */
+async function reloadAll(pool: WorkerPool, loaded: LoadedSettings): Promise<void> {
+  const results = await Promise.allSettled(
+    pool.ready().map((worker) =>
+      worker.call('reload', loaded, reloadTimeoutMs).catch((error: unknown) => {
+        if (error instanceof CallRejected) throw error
+        worker.kill()
+      }),
+    ),
+  )
+  const rejected = results.find((result) => result.status === 'rejected')
+  if (rejected !== undefined) throw new Error(causeOf(rejected.reason))
+}
+
 /** Calls `reload` for each SIGHUP; if it rejects, the settings are unchanged, and the reason is logged. */
-export function onReloadSignal(reload: () => Promise<void>, log: Log): void {
+function onReloadSignal(reload: () => Promise<void>, log: Log): void {
   let lastReload = Promise.resolve()
 
   async function tryReload(): Promise<void> {
@@ -43,7 +97,7 @@ export function onReloadSignal(reload: () => Promise<void>, log: Log): void {
 }
 
 /** Records a reload that has changed something. It is in effect even if the database is not available. */
-export async function recordReload(
+async function recordReload(
   changed: readonly string[],
   record: Runtime['process']['recordReload'],
   log: Log,
@@ -56,7 +110,7 @@ export async function recordReload(
 }
 
 /** Logs which settings have changed, and warnings about them; returns the names of all that have. */
-export function logReload(
+function logReload(
   before: Pick<LoadedSettings, 'settings'>,
   { settings, file, warnings }: LoadedSettings,
   log: Log,
