@@ -46,6 +46,22 @@ export function usePages<Item>(load: LoadPage<Item>, inputs: readonly unknown[])
   return { ...state, loadMore, reload }
 }
 
+/** Loads a list of the API page by page: the first page, again when the query changes, and each next one on demand. */
+export function useList<Item>(client: ApiClient, path: string, query: Query): Pages<Item> {
+  return usePages(
+    async (after, signal) => {
+      let page = await client.get<ListPage<Item>>(path, { query: { ...query, after }, signal })
+      // A page without items ends a part of the search only: the next one goes on.
+      while (page.data.length === 0 && page.has_more && page.last_id !== null) {
+        const next = { ...query, after: page.last_id }
+        page = await client.get<ListPage<Item>>(path, { query: next, signal })
+      }
+      return page
+    },
+    [client, path, JSON.stringify(query)],
+  )
+}
+
 /** Returns a function that loads the next page of one list; the first one replaces the items that are `kept` until then. */
 function createLoader<Item>(
   load: LoadPage<Item>,
@@ -74,10 +90,8 @@ function createLoader<Item>(
   }
 }
 
-/** The query of a page of a list of the admin API, the newest first. */
-export function newestFirst(after: string | undefined): Query {
-  return { limit: 100, order: 'desc', after }
-}
+/** The query of a list of the admin API, the newest first. */
+export const newestFirst: Query = { limit: 100, order: 'desc' }
 
 /** Of 100 items each. A longer list would not be useful in one table. */
 const maxPages = 200
@@ -92,7 +106,7 @@ export async function loadAll<Item>(
   const items: Item[] = []
   let after: string | undefined
   for (let count = 0; count < maxPages; count++) {
-    const query = { ...filter, ...newestFirst(after) }
+    const query = { ...filter, ...newestFirst, after }
     const { data, has_more, last_id }: ListPage<Item> = await client.get(path, { query, signal })
     items.push(...data)
     if (!has_more || last_id === null) return items

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { ApiClient } from './client.ts'
 import { type ApiFailure, isAbort, toFailure } from './failure.ts'
 
 /** Something that is loaded: the last value stays while it is loaded again. */
@@ -30,6 +31,11 @@ export function useResource<Value>(
   }, [...inputs, attempt])
   const reload = useCallback(() => setAttempt((count) => count + 1), [])
   return { ...state, reload }
+}
+
+/** Loads what the API has at a path. */
+export function useGet<Value>(client: ApiClient, path: string): Resource<Value> {
+  return useResource((signal) => client.get<Value>(path, { signal }), [client, path])
 }
 
 /**

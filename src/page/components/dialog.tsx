@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { useChange } from '../api/resource.ts'
+import { useAdminApi } from '../session.tsx'
 import { Button } from './button.tsx'
 import { Failure } from './view.tsx'
 
@@ -48,35 +49,49 @@ export function Dialog(props: {
   )
 }
 
-/** A dialog with fields and a change that they describe. It stays open if the change fails, and says why. */
-export function FormDialog(props: {
+/** A change that is sent to the admin API. */
+export type AdminChange = {
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: object | undefined
+}
+
+/** A dialog with a change and its fields. It closes once the change is made; if that fails, it stays open, and says why. */
+export function FormDialog<Reply>(props: {
   readonly title: string
   /** The label of the button that sends the change. */
   readonly action: string
   readonly kind?: 'primary' | 'danger'
-  /** Whether the fields are complete. */
-  readonly ready?: boolean
+  /** Undefined while the fields are not complete. */
+  readonly change: AdminChange | undefined
   readonly onClose: () => void
-  /** Sends the change; throws `ApiFailure`. */
-  readonly onSubmit: () => Promise<void>
+  /** Called after the change with the reply of the gateway. */
+  readonly onDone: (reply: Reply) => void
   readonly children?: ComponentChildren
 }) {
-  const { action, kind = 'primary', ready = true, onClose, onSubmit } = props
-  const change = useChange()
+  const { action, kind = 'primary', change, onClose, onDone } = props
+  const admin = useAdminApi()
+  const { busy, failure, run } = useChange()
+  const send = async ({ method, path, body }: AdminChange) => {
+    // The gateway rejects a change without fields.
+    const isEmpty = method === 'PATCH' && Object.keys(body ?? {}).length === 0
+    onDone(await (isEmpty ? admin.get<Reply>(path) : admin.send<Reply>(method, path, body)))
+    onClose()
+  }
   return (
     <Dialog title={props.title} onClose={onClose}>
       <form
         class="dialog-form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (ready) change.run(onSubmit)
+          if (change !== undefined) run(() => send(change))
         }}
       >
         {props.children}
-        {change.failure && <Failure failure={change.failure} />}
+        {failure && <Failure failure={failure} />}
         <footer>
           <Button label="Cancel" onClick={onClose} />
-          <Button label={action} kind={kind} type="submit" disabled={!ready || change.busy} />
+          <Button label={action} kind={kind} type="submit" disabled={change === undefined || busy} />
         </footer>
       </form>
     </Dialog>

@@ -2,19 +2,22 @@ import type { ComponentChildren } from 'preact'
 import { formatRoundedUsd, parseUsd } from '../../lib/usd.ts'
 import { decimalText, formatTime, type TimeFormat, toDate, visibleText } from './format.ts'
 
-/** The label of a fact, and its value. */
-export type LabelledFact = readonly [label: string, value: ComponentChildren]
+/** The label of a fact, and its value; false in the place of one that is not shown. */
+export type LabelledFact = readonly [label: string, value: ComponentChildren] | false
 
 /** A row of facts with their labels. */
 export function Facts({ facts }: { readonly facts: readonly LabelledFact[] }) {
   return (
     <dl class="facts">
-      {facts.map(([label, value]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts.map(
+        (fact) =>
+          fact && (
+            <div key={fact[0]}>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </div>
+          ),
+      )}
     </dl>
   )
 }
@@ -45,7 +48,7 @@ export function Badge(props: { readonly tone?: Tone | undefined; readonly childr
 
 /** Short texts from outside, such as tags, as badges. */
 export function Badges({ texts }: { readonly texts: readonly string[] }) {
-  if (texts.length === 0) return <span class="quiet">none</span>
+  if (texts.length === 0) return <None />
   return (
     <span class="badges wrap">
       {texts.map((text) => (
@@ -85,4 +88,27 @@ export function Money({ usd, decimals = 4 }: { readonly usd: string | number; re
 /** A text from outside, such as the name of a model: its direction and its control characters change nothing around it. */
 export function Foreign({ text }: { readonly text: string }) {
   return <bdi>{visibleText(text)}</bdi>
+}
+
+/** A text from outside that leads to a place of the page. */
+export function ForeignLink({ text, href }: { readonly text: string; readonly href: string }) {
+  return (
+    <a href={href}>
+      <Foreign text={text} />
+    </a>
+  )
+}
+
+/** An ID that leads to what it names. */
+export function IdLink({ id, href }: { readonly id: string; readonly href: string }) {
+  return (
+    <a href={href}>
+      <code>{visibleText(id)}</code>
+    </a>
+  )
+}
+
+/** A word in the place of a value that there is not. */
+export function None({ text = 'none' }: { readonly text?: string }) {
+  return <span class="quiet">{text}</span>
 }

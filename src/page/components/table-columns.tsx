@@ -17,19 +17,29 @@ export type Column<Row> = {
 
 type SortValue = string | number | bigint | null
 
+/** A column of any content, which can be sorted if it has a `sortValue`. */
+export function column<Row>(
+  id: string,
+  header: string,
+  render: (row: Row) => ComponentChildren,
+  options: Omit<Column<Row>, 'id' | 'header' | 'render'> = {},
+): Column<Row> {
+  return { id, header, render, ...options }
+}
+
 /** A column of names, which are foreign text. */
 export function nameColumn<Row>(id: string, header: string, nameOf: (row: Row) => string): Column<Row> {
-  return { id, header, render: (row) => <Foreign text={nameOf(row)} />, sortValue: nameOf }
+  return column(id, header, (row) => <Foreign text={nameOf(row)} />, { sortValue: nameOf })
 }
 
 /** A column of numbers. */
 export function countColumn<Row>(id: string, header: string, countOf: (row: Row) => number): Column<Row> {
-  return { id, header, align: 'right', render: (row) => formatCount(countOf(row)), sortValue: countOf }
+  return column(id, header, (row) => formatCount(countOf(row)), { align: 'right', sortValue: countOf })
 }
 
 /** A column of days. */
 export function dayColumn<Row>(id: string, header: string, timeOf: (row: Row) => string): Column<Row> {
-  return { id, header, render: (row) => <Time at={timeOf(row)} format="day" />, sortValue: timeOf }
+  return column(id, header, (row) => <Time at={timeOf(row)} format="day" />, { sortValue: timeOf })
 }
 
 /** The column by which a table is sorted, and in which direction. */

@@ -1,19 +1,18 @@
-import { useResource } from '../../api/resource.ts'
+import { useGet } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
-import { Badges, Facts, Foreign, type LabelledFact, Time } from '../../components/facts.tsx'
+import { Badges, Facts, Foreign, IdLink, type LabelledFact, None, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { type ApiKey, hasEnded, keyPath, stateOf } from './key.ts'
 import { useKeyDialogs } from './key-dialogs.tsx'
-import { KeyBadge, ProjectLink } from './key-table.tsx'
-import { LimitsSection } from './limits-section.tsx'
+import { KeyBadge, ProjectLink, shownKey } from './key-table.tsx'
+import { LimitsSection } from './limits-view.tsx'
 
 /** One API key: its limits, what is left of its budget, and its properties. */
 export function KeyDetail({ id }: { readonly id: string }) {
-  const admin = useAdminApi()
-  const key = useResource((signal) => admin.get<ApiKey>(keyPath(id), { signal }), [admin, id])
+  const key = useGet<ApiKey>(useAdminApi(), keyPath(id))
   const dialogs = useKeyDialogs({ onChanged: key.reload })
   const { value } = key
   const ended = value === undefined || hasEnded(value)
@@ -53,26 +52,21 @@ export function KeyDetail({ id }: { readonly id: string }) {
 }
 
 function factsOf(key: ApiKey): readonly LabelledFact[] {
-  const { id, last4, organization, parent, replaced_by, expires_at, permissions, tags } = key
+  const { organization, parent, replaced_by, expires_at, permissions, tags } = key
   return [
     ['State', <KeyBadge of={key} />],
-    ['Key', <code>{`sk-weir-${id}-…${last4}`}</code>],
+    ['Key', shownKey(key)],
     ['Organization', <Foreign text={organization ?? 'deleted'} />],
     ['Project', <ProjectLink of={key} />],
     ['Created', <Time at={key.created_at} />],
-    ['Expires', expires_at === null ? <span class="quiet">never</span> : <Time at={expires_at} />],
+    ['Expires', expires_at === null ? <None text="never" /> : <Time at={expires_at} />],
     ['Permissions', <Badges texts={permissions} />],
     ['Tags', <Badges texts={tags} />],
     ['Content log', key.content_log ? 'on: the content of requests is kept' : 'off'],
-    ...(parent === null ? [] : [['Created by the key', <KeyLink id={parent} />] as const]),
-    ...(replaced_by === null ? [] : [['Replaced by', <KeyLink id={replaced_by} />] as const]),
+    parent !== null && ['Created by the key', <IdLink id={parent} href={routeHash('keys', [parent])} />],
+    replaced_by !== null && [
+      'Replaced by',
+      <IdLink id={replaced_by} href={routeHash('keys', [replaced_by])} />,
+    ],
   ]
-}
-
-function KeyLink({ id }: { readonly id: string }) {
-  return (
-    <a href={routeHash('keys', [id])}>
-      <code>{id}</code>
-    </a>
-  )
 }

@@ -5,15 +5,12 @@ import { Foreign, Time } from '../../components/facts.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
-import { useAdminApi } from '../../session.tsx'
 import { type ApiKey, type KeyOwner, keyPath, type NewApiKey } from './key.ts'
 import { CreateKey, EditKey } from './key-form.tsx'
 
-/** A dialog about keys. A new key is kept only while its dialog is open. */
+/** A dialog about keys. */
 type OpenDialog =
-  | { readonly type: 'create' }
-  | { readonly type: 'edit' | 'rotate' | 'revoke'; readonly of: ApiKey }
-  | { readonly type: 'show'; readonly created: NewApiKey }
+  { readonly type: 'create' } | { readonly type: 'edit' | 'rotate' | 'revoke'; readonly of: ApiKey }
 
 /** The dialogs of a list of keys, and what opens them. */
 export function useKeyDialogs(options: {
@@ -25,14 +22,15 @@ export function useKeyDialogs(options: {
 }) {
   const toast = useToast()
   const [dialog, setDialog] = useState<OpenDialog>()
+  /** A new key, which is kept only while its dialog is open. */
+  const [created, setCreated] = useState<NewApiKey>()
   const close = () => setDialog(undefined)
-  const show = (created: NewApiKey) => {
-    setDialog({ type: 'show', created })
+  const show = (key: NewApiKey) => {
+    setCreated(key)
     options.onChanged()
   }
   const changed = (message: string) => () => {
     toast(message)
-    close()
     options.onChanged()
   }
   return {
@@ -43,7 +41,7 @@ export function useKeyDialogs(options: {
     element: (
       <>
         {dialog?.type === 'create' && <CreateKey {...options} onClose={close} onCreated={show} />}
-        {dialog?.type === 'show' && <ShowKey created={dialog.created} onClose={close} />}
+        {created && <ShowKey created={created} onClose={() => setCreated(undefined)} />}
         {dialog?.type === 'edit' && (
           <EditKey of={dialog.of} onClose={close} onChanged={changed('The key is changed.')} />
         )}
@@ -97,17 +95,15 @@ function RotateKey(props: {
   readonly onClose: () => void
   readonly onCreated: (created: NewApiKey) => void
 }) {
-  const admin = useAdminApi()
   const { id, name, last4 } = props.of
   const [grace, setGrace] = useState<(typeof graces)[number]['value']>('24h')
-  const rotate = async () =>
-    props.onCreated(await admin.send<NewApiKey>('POST', `${keyPath(id)}/rotate`, { grace }))
   return (
-    <FormDialog
+    <FormDialog<NewApiKey>
       title={`Rotate ${visibleText(name)}`}
       action="Rotate"
+      change={{ method: 'POST', path: `${keyPath(id)}/rotate`, body: { grace } }}
       onClose={props.onClose}
-      onSubmit={rotate}
+      onDone={props.onCreated}
     >
       <p>
         A new key with the same name, limits and lifetime replaces the key that ends with <code>{last4}</code>
@@ -124,19 +120,15 @@ function RevokeKey(props: {
   readonly onClose: () => void
   readonly onRevoked: () => void
 }) {
-  const admin = useAdminApi()
   const { id, name, last4 } = props.of
-  const revoke = async () => {
-    await admin.send('POST', `${keyPath(id)}/revoke`)
-    props.onRevoked()
-  }
   return (
     <FormDialog
       title={`Revoke ${visibleText(name)}`}
       action="Revoke"
       kind="danger"
+      change={{ method: 'POST', path: `${keyPath(id)}/revoke` }}
       onClose={props.onClose}
-      onSubmit={revoke}
+      onDone={props.onRevoked}
     >
       <p>
         Requests with the key that ends with <code>{last4}</code> are rejected at once. This cannot be undone.

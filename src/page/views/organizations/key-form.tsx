@@ -8,10 +8,10 @@ import { useAdminApi } from '../../session.tsx'
 import { expiryFields, type ExpiryDraft, ExpiryFields, newExpiry } from './expiry-fields.tsx'
 import { type ApiKey, type KeyOwner, type KeyPermission, keyPath, type NewApiKey } from './key.ts'
 import { LimitFields, useLimitForm } from './limit-fields.tsx'
-import { sendChange } from './limits.ts'
+import { changeOf, creationOf } from './limits.ts'
 import type { Organization } from './organization.tsx'
 import { OrganizationField } from './organization-field.tsx'
-import { loadProjects } from './project.ts'
+import { loadProjects } from './project.tsx'
 
 /** Creates a key of this owner if it is `fixed`, else of any organization: of the oldest one by default. */
 export function CreateKey(props: {
@@ -20,24 +20,19 @@ export function CreateKey(props: {
   readonly onClose: () => void
   readonly onCreated: (created: NewApiKey) => void
 }) {
-  const admin = useAdminApi()
   const { owner = {}, fixed = false } = props
   const [chosen, setOrganization] = useState(owner.organization)
   const oldest = useOldestOrganization()
   const organization = chosen ?? oldest ?? ''
   const form = useKeyForm(undefined, owner.project)
-  const create = async () => {
-    const { name, ...fields } = form.fields ?? {}
-    const body = { organization, ...(name !== '' && { name }), ...fields }
-    props.onCreated(await admin.send<NewApiKey>('POST', '/admin/keys', body))
-  }
+  const fields = form.fields && { organization, ...form.fields, name: form.fields.name || undefined }
   return (
-    <FormDialog
+    <FormDialog<NewApiKey>
       title={fixed ? `Create an API key of ${visibleText(organization)}` : 'Create an API key'}
       action="Create"
-      ready={organization !== '' && form.fields !== undefined}
+      change={organization === '' ? undefined : creationOf('/admin/keys', fields)}
       onClose={props.onClose}
-      onSubmit={create}
+      onDone={props.onCreated}
     >
       {!fixed && (
         <OrganizationField
@@ -71,20 +66,15 @@ export function EditKey(props: {
   readonly onChanged: () => void
 }) {
   const { of: key, onClose, onChanged } = props
-  const admin = useAdminApi()
   const form = useKeyForm(key)
-  const save = async () => {
-    const current = { ...key, project: key.project?.id ?? null }
-    await sendChange(admin, keyPath(key.id), current, form.fields)
-    onChanged()
-  }
+  const current = { ...key, project: key.project?.id ?? null }
   return (
     <FormDialog
       title={`Edit ${visibleText(key.name)}`}
       action="Save"
-      ready={form.fields !== undefined}
+      change={changeOf(keyPath(key.id), current, form.fields)}
       onClose={onClose}
-      onSubmit={save}
+      onDone={onChanged}
     >
       <KeyFields form={form} organization={key.organization ?? ''} />
     </FormDialog>

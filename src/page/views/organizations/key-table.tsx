@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Pages } from '../../api/pages.ts'
 import { ChangeButton } from '../../change-button.tsx'
-import { Badge, Foreign, Time } from '../../components/facts.tsx'
+import { Badge, Foreign, ForeignLink, None, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
-import { type Column, dayColumn } from '../../components/table-columns.tsx'
+import { type Column, column, dayColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
 import { type ApiKey, hasEnded, stateOf } from './key.ts'
-import { budgetColumns, modelsColumn } from './limit-columns.tsx'
+import { budgetColumns, modelsColumn } from './limits-view.tsx'
 
 /** The actions on a key of the list. */
 export type KeyActions = {
@@ -50,81 +50,60 @@ export function KeyBadge({ of }: { readonly of: ApiKey }) {
 
 function keyColumns(actions: KeyActions, scope: KeyScope): readonly Column<ApiKey>[] {
   return [
-    {
-      id: 'name',
-      header: 'Name',
-      render: ({ id, name }) => (
-        <a class="clipped" href={routeHash('keys', [id])} title={visibleText(name)}>
-          <Foreign text={name} />
-        </a>
-      ),
-      sortValue: ({ name }) => name,
-    },
-    {
-      id: 'state',
-      header: 'State',
-      render: (key) => <KeyBadge of={key} />,
-      sortValue: (key) => stateOf(key),
-    },
+    column('name', 'Name', (key) => <KeyName of={key} />, { sortValue: ({ name }) => name }),
+    column('state', 'State', (key) => <KeyBadge of={key} />, { sortValue: stateOf }),
     ...(scope === 'everyone' ? [organizationColumn] : []),
     ...(scope === 'project' ? [] : [projectColumn]),
     ...budgetColumns<ApiKey>(),
     modelsColumn(),
-    {
-      id: 'key',
-      header: 'Key',
-      minor: true,
-      render: ({ id, last4 }) => <code>{`sk-weir-${id}-…${last4}`}</code>,
-      sortValue: ({ id }) => id,
-    },
+    column('key', 'Key', shownKey, { minor: true, sortValue: ({ id }) => id }),
     dayColumn('created', 'Created', ({ created_at }) => created_at),
-    {
-      id: 'expires',
-      header: 'Expires',
-      render: ({ expires_at }) => <Expiry at={expires_at} />,
-      sortValue: ({ expires_at }) => expires_at,
-    },
-    { id: 'actions', header: 'Actions', align: 'right', render: (key) => <Actions of={key} {...actions} /> },
+    column(
+      'expires',
+      'Expires',
+      ({ expires_at: at }) => (at === null ? <None text="never" /> : <Time at={at} format="day" />),
+      { sortValue: ({ expires_at }) => expires_at },
+    ),
+    column('actions', 'Actions', (key) => <Actions of={key} {...actions} />, { align: 'right' }),
   ]
 }
 
-/** When a key expires. */
-function Expiry({ at }: { readonly at: string | null }) {
-  return at === null ? <span class="quiet">never</span> : <Time at={at} format="day" />
+function KeyName({ of: { id, name } }: { readonly of: ApiKey }) {
+  return (
+    <a class="clipped" href={routeHash('keys', [id])} title={visibleText(name)}>
+      <Foreign text={name} />
+    </a>
+  )
+}
+
+/** A key without its secret. */
+export function shownKey({ id, last4 }: ApiKey) {
+  return <code>{`sk-weir-${id}-…${last4}`}</code>
 }
 
 /** The column of the organization, in a list of all keys. */
-const organizationColumn: Column<ApiKey> = {
-  id: 'organization',
-  header: 'Organization',
-  render: ({ organization }) =>
-    organization === null ? (
-      <span class="quiet">deleted</span>
+const organizationColumn = column<ApiKey>(
+  'organization',
+  'Organization',
+  ({ organization: name }) =>
+    name === null ? (
+      <None text="deleted" />
     ) : (
-      <a href={routeHash('organizations', [organization])}>
-        <Foreign text={organization} />
-      </a>
+      <ForeignLink text={name} href={routeHash('organizations', [name])} />
     ),
-  sortValue: ({ organization }) => organization,
-}
+  { sortValue: ({ organization }) => organization },
+)
 
-const projectColumn: Column<ApiKey> = {
-  id: 'project',
-  header: 'Project',
-  render: (key) => <ProjectLink of={key} />,
+const projectColumn = column<ApiKey>('project', 'Project', (key) => <ProjectLink of={key} />, {
   sortValue: ({ project }) => project?.name ?? null,
-}
+})
 
 /** The project of a key, as a link. */
 export function ProjectLink({ of: { organization, project } }: { readonly of: ApiKey }) {
-  if (project === null) return <span class="quiet">none</span>
-  return organization === null ? (
-    <Foreign text={project.name} />
-  ) : (
-    <a href={routeHash('organizations', [organization, 'projects', project.id])}>
-      <Foreign text={project.name} />
-    </a>
-  )
+  if (project === null) return <None />
+  if (organization === null) return <Foreign text={project.name} />
+  const href = routeHash('organizations', [organization, 'projects', project.id])
+  return <ForeignLink text={project.name} href={href} />
 }
 
 function Actions({ of: key, onEdit, onRotate, onRevoke }: KeyActions & { readonly of: ApiKey }) {

@@ -1,4 +1,4 @@
-import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
+import { newestFirst, type Pages, useList } from '../../api/pages.ts'
 import { useAdminApi } from '../../session.tsx'
 import type { Limits } from './limits.ts'
 
@@ -57,13 +57,6 @@ export type KeyOwner = { readonly organization?: string | undefined; readonly pr
 export type KeyFilter = KeyOwner & { readonly usable?: 'true'; readonly search?: string | undefined }
 
 /** The keys that match a filter, the newest first. */
-export function useKeys({ organization, project, usable, search }: KeyFilter): Pages<ApiKey> {
-  const admin = useAdminApi()
-  return usePages(
-    (after, signal) => {
-      const query = { ...newestFirst(after), organization, project, usable, search }
-      return admin.get<ListPage<ApiKey>>('/admin/keys', { query, signal })
-    },
-    [admin, organization, project, usable, search],
-  )
+export function useKeys(filter: KeyFilter): Pages<ApiKey> {
+  return useList(useAdminApi(), '/admin/keys', { ...newestFirst, ...filter })
 }

@@ -1,6 +1,6 @@
 import { parseUsd } from '../../../lib/usd.ts'
-import type { ApiClient } from '../../api/client.ts'
 import type { Budget, BudgetPeriod } from '../../components/budget.ts'
+import type { AdminChange } from '../../components/dialog.tsx'
 
 /** The limits of an organization, a project or a key, as the admin API returns them. */
 export type Limits = {
@@ -89,15 +89,14 @@ export function toLimitFields(draft: LimitDraft): Omit<Limits, 'budget'> | undef
   }
 }
 
-/** Sends the fields that differ from the current values: what others have changed in the meantime stays. */
-export async function sendChange(
-  admin: ApiClient,
-  path: string,
-  current: object,
-  fields: object = {},
-): Promise<void> {
-  const changed = changedFields(current, fields)
-  if (Object.keys(changed).length > 0) await admin.send('PATCH', path, changed)
+/** The change that sends the fields that differ from the current values: what others have changed in the meantime stays. */
+export function changeOf(path: string, current: object, fields: object | undefined): AdminChange | undefined {
+  return fields && { method: 'PATCH', path, body: changedFields(current, fields) }
+}
+
+/** The change that creates something with these fields. */
+export function creationOf(path: string, fields: object | undefined): AdminChange | undefined {
+  return fields && { method: 'POST', path, body: fields }
 }
 
 /** Returns the fields whose values differ from the current ones. */

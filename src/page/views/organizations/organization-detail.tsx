@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/client.ts'
-import { useResource } from '../../api/resource.ts'
+import { useGet, useResource } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { Facts, Figure, Time } from '../../components/facts.tsx'
@@ -13,7 +13,7 @@ import { RangeButtons } from '../usage/period-fields.tsx'
 import { type RangeName, ranges } from '../usage/period.ts'
 import { grandTotal, loadReport } from '../usage/report.ts'
 import { UsageReport } from '../usage/usage.tsx'
-import { LimitsSection } from './limits-section.tsx'
+import { LimitsSection } from './limits-view.tsx'
 import { type Organization, organizationPath, OrganizationState } from './organization.tsx'
 import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
 import { OwnedKeys } from './owned-keys.tsx'
@@ -23,12 +23,8 @@ type DialogName = 'credit' | 'edit' | 'delete'
 
 /** One organization: its balance and limits, its projects and API keys, and its usage. */
 export function OrganizationDetail({ name }: { readonly name: string }) {
-  const admin = useAdminApi()
   const toast = useToast()
-  const organization = useResource(
-    (signal) => admin.get<Organization>(organizationPath(name), { signal }),
-    [admin, name],
-  )
+  const organization = useGet<Organization>(useAdminApi(), organizationPath(name))
   const [dialog, setDialog] = useState<DialogName>()
   const { value } = organization
   const dialogProps = value && {

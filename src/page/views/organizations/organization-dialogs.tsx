@@ -4,9 +4,8 @@ import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { exactUsd } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
-import { useAdminApi } from '../../session.tsx'
 import { LimitFields, useLimitForm } from './limit-fields.tsx'
-import { sendChange } from './limits.ts'
+import { changeOf, creationOf } from './limits.ts'
 import { type Billing, type Organization, organizationPath } from './organization.tsx'
 
 type DialogProps = {
@@ -21,20 +20,16 @@ export function CreateOrganization(props: {
   readonly onClose: () => void
   readonly onCreated: (created: Organization) => void
 }) {
-  const admin = useAdminApi()
   const [name, setName] = useState('')
   const form = useOrganizationForm()
-  const create = async () => {
-    const body = { name: name.trim(), ...form.fields }
-    props.onCreated(await admin.send<Organization>('POST', '/admin/organizations', body))
-  }
+  const fields = name.trim() === '' ? undefined : form.fields && { name: name.trim(), ...form.fields }
   return (
-    <FormDialog
+    <FormDialog<Organization>
       title="Create an organization"
       action="Create"
-      ready={name.trim() !== '' && form.fields !== undefined}
+      change={creationOf('/admin/organizations', fields)}
       onClose={props.onClose}
-      onSubmit={create}
+      onDone={props.onCreated}
     >
       <TextField
         label="Name"
@@ -49,20 +44,14 @@ export function CreateOrganization(props: {
 
 /** Changes the billing and the limits of an organization. */
 export function EditOrganization({ organization, onClose, onChanged }: DialogProps) {
-  const admin = useAdminApi()
   const form = useOrganizationForm(organization)
-  const save = async () => {
-    await sendChange(admin, organizationPath(organization.id), organization, form.fields)
-    onChanged()
-    onClose()
-  }
   return (
     <FormDialog
       title={`Edit ${organization.name}`}
       action="Save"
-      ready={form.fields !== undefined}
+      change={changeOf(organizationPath(organization.id), organization, form.fields)}
       onClose={onClose}
-      onSubmit={save}
+      onDone={onChanged}
     >
       <OrganizationFields form={form} />
     </FormDialog>
@@ -71,27 +60,23 @@ export function EditOrganization({ organization, onClose, onChanged }: DialogPro
 
 /** Adds credit to the balance, or subtracts it. The amount stays a decimal text: a float would round it. */
 export function AddCredit({ organization, onClose, onChanged }: DialogProps) {
-  const admin = useAdminApi()
   const toast = useToast()
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
   const usd = amount.trim()
   const nanos = parseUsd(usd)
-  const send = async () => {
-    const body = { amount: usd, ...(note.trim() !== '' && { note: note.trim() }) }
-    const path = `${organizationPath(organization.id)}/credit`
-    const { balance_usd } = await admin.send<Organization>('POST', path, body)
-    toast(`The balance is now ${exactUsd(balance_usd)}.`)
-    onChanged()
-    onClose()
-  }
+  const path = `${organizationPath(organization.id)}/credit`
+  const body = { amount: usd, note: note.trim() || undefined }
   return (
-    <FormDialog
+    <FormDialog<Organization>
       title={`Add credit to ${organization.name}`}
       action={nanos !== undefined && nanos < 0n ? 'Subtract credit' : 'Add credit'}
-      ready={nanos !== undefined && nanos !== 0n}
+      change={nanos ? { method: 'POST', path, body } : undefined}
       onClose={onClose}
-      onSubmit={send}
+      onDone={({ balance_usd }) => {
+        toast(`The balance is now ${exactUsd(balance_usd)}.`)
+        onChanged()
+      }}
     >
       <p>
         The balance is <strong class="number">{exactUsd(organization.balance_usd)}</strong>.
@@ -112,20 +97,16 @@ export function AddCredit({ organization, onClose, onChanged }: DialogProps) {
 
 /** Deletes an organization, once its name is typed. */
 export function DeleteOrganization({ organization, onClose, onChanged }: DialogProps) {
-  const admin = useAdminApi()
   const [typed, setTyped] = useState('')
-  const remove = async () => {
-    await admin.send('DELETE', organizationPath(organization.id))
-    onChanged()
-  }
+  const path = organizationPath(organization.id)
   return (
     <FormDialog
       title={`Delete ${organization.name}`}
       action="Delete"
       kind="danger"
-      ready={typed === organization.name}
+      change={typed === organization.name ? { method: 'DELETE', path } : undefined}
       onClose={onClose}
-      onSubmit={remove}
+      onDone={onChanged}
     >
       <p>
         Its API keys stop working at once, and its stored completions and responses are deleted. This cannot

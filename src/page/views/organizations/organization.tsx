@@ -1,8 +1,8 @@
 import { parseUsd } from '../../../lib/usd.ts'
-import { Badge } from '../../components/facts.tsx'
+import { Badge, None } from '../../components/facts.tsx'
 import { exactUsd, formatCount } from '../../components/format.ts'
-import { type Column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
-import { budgetColumns, modelsColumn } from './limit-columns.tsx'
+import { type Column, column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
+import { budgetColumns, modelsColumn } from './limits-view.tsx'
 import type { Limits, RateLimit } from './limits.ts'
 
 /** An organization, as `GET /admin/organizations` returns it. */
@@ -26,12 +26,9 @@ export function organizationPath(name: string): string {
 /** The columns of the list of organizations. */
 export const organizationColumns: readonly Column<Organization>[] = [
   nameColumn('name', 'Organization', ({ name }) => name),
-  {
-    id: 'billing',
-    header: 'Billing',
-    render: (organization) => <OrganizationState of={organization} />,
+  column('billing', 'Billing', (organization) => <OrganizationState of={organization} />, {
     sortValue: ({ billing }) => billing,
-  },
+  }),
   usdColumn('balance', 'Balance', ({ balance_usd }) => balance_usd),
   usdColumn('reserved', 'Reserved', ({ reserved_usd }) => reserved_usd),
   ...budgetColumns<Organization>(),
@@ -43,25 +40,17 @@ export const organizationColumns: readonly Column<Organization>[] = [
 ]
 
 function usdColumn(id: string, header: string, usdOf: (row: Organization) => string): Column<Organization> {
-  return {
-    id,
-    header,
-    align: 'right',
-    render: (row) => exactUsd(usdOf(row)),
-    sortValue: (row) => parseUsd(usdOf(row)) ?? null,
-  }
+  const sortValue = (row: Organization) => parseUsd(usdOf(row)) ?? null
+  return column(id, header, (row) => exactUsd(usdOf(row)), { align: 'right', sortValue })
 }
 
 function rateColumn(field: RateLimit, header: string): Column<Organization> {
-  return {
-    id: field,
+  return column(
+    field,
     header,
-    align: 'right',
-    minor: true,
-    render: ({ [field]: limit }) =>
-      limit === null ? <span class="quiet">default</span> : formatCount(limit),
-    sortValue: (organization) => organization[field],
-  }
+    ({ [field]: limit }) => (limit === null ? <None text="default" /> : formatCount(limit)),
+    { align: 'right', minor: true, sortValue: (organization) => organization[field] },
+  )
 }
 
 /** How an organization pays, and whether it is disabled: then, and with `none`, its requests to models are rejected. */

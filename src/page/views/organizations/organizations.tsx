@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
+import { newestFirst, useList } from '../../api/pages.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { SearchField } from '../../components/field.tsx'
@@ -25,8 +25,8 @@ export function Organizations({ path: [name, part, id], query }: PageRoute) {
 
 function OrganizationList({ search }: { readonly search: string }) {
   const [creating, setCreating] = useState(false)
-  const text = search.trim()
-  const organizations = useOrganizations(text || undefined)
+  const query = { ...newestFirst, search: search.trim() || undefined }
+  const organizations = useList<Organization>(useAdminApi(), '/admin/organizations', query)
   const create = () => setCreating(true)
   useShortcut('n', 'Create an organization', create, useSession().may('write'))
   return (
@@ -49,7 +49,7 @@ function OrganizationList({ search }: { readonly search: string }) {
           pages={organizations}
           rowKey={({ id }) => id}
           rowHref={hrefOf}
-          empty={<NoOrganizations filtered={text !== ''} onCreate={create} />}
+          empty={<NoOrganizations filtered={query.search !== undefined} onCreate={create} />}
         />
       </div>
       {creating && (
@@ -66,18 +66,6 @@ function OrganizationList({ search }: { readonly search: string }) {
 
 function hrefOf({ id }: { readonly id: string }): string {
   return routeHash('organizations', [id])
-}
-
-/** The organizations that a search finds, or all, the newest first. */
-function useOrganizations(search: string | undefined): Pages<Organization> {
-  const admin = useAdminApi()
-  return usePages(
-    (after, signal) => {
-      const query = { ...newestFirst(after), search }
-      return admin.get<ListPage<Organization>>('/admin/organizations', { query, signal })
-    },
-    [admin, search],
-  )
 }
 
 function NoOrganizations(props: { readonly filtered: boolean; readonly onCreate: () => void }) {

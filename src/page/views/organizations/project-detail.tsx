@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useResource } from '../../api/resource.ts'
+import { useGet } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { Facts, Foreign, Time } from '../../components/facts.tsx'
 import { visibleText } from '../../components/format.ts'
@@ -7,17 +7,14 @@ import { useToast } from '../../components/toast.tsx'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { LimitsSection } from './limits-section.tsx'
+import { LimitsSection } from './limits-view.tsx'
 import { OwnedKeys } from './owned-keys.tsx'
-import { type Project, projectPath } from './project.ts'
-import { DeleteProject, EditProject } from './project-dialogs.tsx'
-import { ProjectBadge } from './projects.tsx'
+import { DeleteProject, type Project, ProjectBadge, ProjectForm, projectPath } from './project.tsx'
 
 /** One project of an organization: its limits and its API keys. */
 export function ProjectDetail({ organization, id }: { readonly organization: string; readonly id: string }) {
-  const admin = useAdminApi()
   const toast = useToast()
-  const project = useResource((signal) => admin.get<Project>(projectPath(id), { signal }), [admin, id])
+  const project = useGet<Project>(useAdminApi(), projectPath(id))
   const [dialog, setDialog] = useState<'edit' | 'delete'>()
   const { value } = project
   const back = routeHash('organizations', [organization])
@@ -40,11 +37,9 @@ export function ProjectDetail({ organization, id }: { readonly organization: str
         {(loaded) => <Content project={loaded} onChanged={project.reload} />}
       </Loaded>
       {value && dialog === 'edit' && (
-        <EditProject project={value} onClose={close} onChanged={project.reload} />
+        <ProjectForm organization={organization} edited={value} onClose={close} onDone={project.reload} />
       )}
-      {value && dialog === 'delete' && (
-        <DeleteProject project={value} onClose={close} onChanged={onDeleted} />
-      )}
+      {value && dialog === 'delete' && <DeleteProject project={value} onClose={close} onDone={onDeleted} />}
     </>
   )
 }

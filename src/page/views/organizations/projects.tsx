@@ -1,20 +1,18 @@
 import { useState } from 'preact/hooks'
-import { type ListPage, newestFirst, type Pages, usePages } from '../../api/pages.ts'
+import { newestFirst, useList } from '../../api/pages.ts'
 import { ChangeButton } from '../../change-button.tsx'
-import { Badge } from '../../components/facts.tsx'
 import { PagedTable } from '../../components/paged-table.tsx'
-import { type Column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
+import { type Column, column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
 import { EmptyLine } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { budgetColumns, modelsColumn } from './limit-columns.tsx'
-import type { Project } from './project.ts'
-import { CreateProject } from './project-dialogs.tsx'
+import { budgetColumns, modelsColumn } from './limits-view.tsx'
+import { type Project, ProjectBadge, ProjectForm } from './project.tsx'
 
 /** The projects of an organization, with their budgets. */
 export function OrganizationProjects({ organization }: { readonly organization: string }) {
   const [creating, setCreating] = useState(false)
-  const projects = useProjects(organization)
+  const projects = useList<Project>(useAdminApi(), '/admin/projects', { ...newestFirst, organization })
   const hrefOf = (id: string) => routeHash('organizations', [organization, 'projects', id])
   return (
     <section class="stack" aria-label="Projects of the organization">
@@ -35,10 +33,10 @@ export function OrganizationProjects({ organization }: { readonly organization: 
         }
       />
       {creating && (
-        <CreateProject
+        <ProjectForm
           organization={organization}
           onClose={() => setCreating(false)}
-          onCreated={({ id }) => {
+          onDone={({ id }) => {
             location.hash = hrefOf(id)
           }}
         />
@@ -47,32 +45,12 @@ export function OrganizationProjects({ organization }: { readonly organization: 
   )
 }
 
-function useProjects(organization: string): Pages<Project> {
-  const admin = useAdminApi()
-  return usePages(
-    (after, signal) => {
-      const query = { ...newestFirst(after), organization }
-      return admin.get<ListPage<Project>>('/admin/projects', { query, signal })
-    },
-    [admin, organization],
-  )
-}
-
 const columns: readonly Column<Project>[] = [
   nameColumn('name', 'Project', ({ name }) => name),
-  {
-    id: 'state',
-    header: 'State',
-    render: (project) => <ProjectBadge of={project} />,
+  column('state', 'State', (project) => <ProjectBadge of={project} />, {
     sortValue: ({ enabled }) => String(enabled),
-  },
+  }),
   ...budgetColumns<Project>(),
   modelsColumn(),
   dayColumn('created', 'Created', ({ created_at }) => created_at),
 ]
-
-/** Whether requests with the keys of a project are accepted. */
-export function ProjectBadge({ of: { enabled, deleted_at } }: { readonly of: Project }) {
-  if (deleted_at !== null) return <Badge tone="bad">deleted</Badge>
-  return <Badge tone={enabled ? 'good' : 'bad'}>{enabled ? 'active' : 'disabled'}</Badge>
-}

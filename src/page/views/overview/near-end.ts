@@ -5,7 +5,7 @@ import { type ListPage, newestFirst } from '../../api/pages.ts'
 import { type Budget, nanosOf, usedOf } from '../../components/budget.ts'
 import { routeHash } from '../../route.ts'
 import type { ApiKey } from '../organizations/key.ts'
-import type { Project } from '../organizations/project.ts'
+import type { Project } from '../organizations/project.tsx'
 
 /** A key, a budget or a balance that ends soon, or has ended. */
 export type NearEnd = {
@@ -40,7 +40,7 @@ export async function loadAccounts(
   signal: AbortSignal,
 ): Promise<Accounts & { readonly hasMore: boolean }> {
   const load = <Item>(path: string) =>
-    client.get<ListPage<Item>>(path, { query: { ...newestFirst(undefined), near_end: 'true' }, signal })
+    client.get<ListPage<Item>>(path, { query: { ...newestFirst, near_end: 'true' }, signal })
   const pages = await Promise.all([
     load<Organization>('/admin/organizations'),
     load<Project>('/admin/projects'),

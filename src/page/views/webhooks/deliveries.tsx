@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { type ListPage, newestFirst, usePages } from '../../api/pages.ts'
+import { newestFirst, useList } from '../../api/pages.ts'
 import { useChange } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
@@ -39,17 +39,10 @@ const filters = [
 
 /** The deliveries of events, with a filter. */
 export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
-  const admin = useAdminApi()
   const [status, setStatus] = useState<Status | ''>('')
   const [shown, setShown] = useState<Delivery>()
-  const pages = usePages<Delivery>(
-    (after, signal) =>
-      admin.get<ListPage<Delivery>>('/admin/webhook_deliveries', {
-        query: { ...newestFirst(after), status: status || undefined },
-        signal,
-      }),
-    [admin, status],
-  )
+  const query = { ...newestFirst, status: status || undefined }
+  const pages = useList<Delivery>(useAdminApi(), '/admin/webhook_deliveries', query)
   const columns = useMemo(() => deliveryColumns(setShown), [])
   const retried = () => {
     setShown(undefined)

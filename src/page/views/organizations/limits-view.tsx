@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import { parseUsd } from '../../../lib/usd.ts'
-import { BudgetFigures } from '../../components/budget-bar.tsx'
 import { ChangeButton } from '../../change-button.tsx'
+import { nanosOf } from '../../components/budget.ts'
+import { BudgetFigures, BudgetLine } from '../../components/budget-bar.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
-import { Badge, Badges, Facts } from '../../components/facts.tsx'
+import { Badge, Badges, Facts, None, Time } from '../../components/facts.tsx'
 import { exactUsd, formatCount, visibleText } from '../../components/format.ts'
+import { type Column, column } from '../../components/table-columns.tsx'
 import { useToast } from '../../components/toast.tsx'
-import { useAdminApi } from '../../session.tsx'
 import { type Limits, type RateLimit, rateLimitLabels, rateLimits } from './limits.ts'
 
 type SectionProps = {
@@ -23,10 +23,10 @@ type SectionProps = {
 export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
   const { budget, budget_period, models } = of
   const [releasing, setReleasing] = useState(false)
-  const held = budget !== null && (parseUsd(budget.held_usd) ?? 0n) > 0n
+  const held = budget !== null && nanosOf(budget.held_usd) > 0n
   const rateLimit = (field: RateLimit) => {
     const limit = of[field]
-    return limit === null ? <span class="quiet">{empty}</span> : formatCount(limit)
+    return limit === null ? <None text={empty} /> : formatCount(limit)
   }
   return (
     <section class="stack" aria-label="Limits">
@@ -59,7 +59,7 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
 }
 
 function ModelList({ models }: Pick<Limits, 'models'>) {
-  if (models === null) return <span class="quiet">all</span>
+  if (models === null) return <None text="all" />
   if (models.length === 0) return <Badge tone="warning">none</Badge>
   return <Badges texts={models} />
 }
@@ -73,20 +73,17 @@ function ReleaseHeld(props: {
   readonly onReleased: () => void
 }) {
   const { name, path, usd, onClose, onReleased } = props
-  const admin = useAdminApi()
   const toast = useToast()
-  const release = async () => {
-    await admin.send('POST', `${path}/release_held`)
-    toast(`${exactUsd(usd)} of the budget is released.`)
-    onClose()
-    onReleased()
-  }
   return (
     <FormDialog
       title={`Release what is held of the budget of ${visibleText(name)}`}
       action="Release"
+      change={{ method: 'POST', path: `${path}/release_held` }}
       onClose={onClose}
-      onSubmit={release}
+      onDone={() => {
+        toast(`${exactUsd(usd)} of the budget is released.`)
+        onReleased()
+      }}
     >
       <p>
         Requests of servers that were killed may have cost another{' '}
@@ -94,5 +91,50 @@ function ReleaseHeld(props: {
         providers show that they did not.
       </p>
     </FormDialog>
+  )
+}
+
+type Limited = Limits & { readonly name: string }
+
+/** The columns of a budget: how much of it is used, and when it is reset. */
+export function budgetColumns<Row extends Limited>(): readonly Column<Row>[] {
+  return [
+    column('budget', 'Budget', ({ name, budget }) => <BudgetCell name={name} budget={budget} />, {
+      sortValue: ({ budget }) => budget && nanosOf(budget.left_usd),
+    }),
+    column('reset', 'Reset', ({ budget }) => <Reset at={budget?.resets_at} />, {
+      minor: true,
+      sortValue: ({ budget }) => budget?.resets_at ?? null,
+    }),
+  ]
+}
+
+function BudgetCell({ name, budget }: Pick<Limited, 'name' | 'budget'>) {
+  if (budget === null) return <None />
+  return <BudgetLine label={`Budget of ${visibleText(name)}`} budget={budget} />
+}
+
+function Reset({ at }: { readonly at: string | null | undefined }) {
+  if (at === undefined) return null
+  return at === null ? <None text="never" /> : <Time at={at} />
+}
+
+/** The column of the allowed models, in short. */
+export function modelsColumn<Row extends Limited>(): Column<Row> {
+  return column('models', 'Models', ({ models }) => <ModelsInShort models={models} />, {
+    minor: true,
+    sortValue: ({ models }) => models?.join(' ') ?? null,
+  })
+}
+
+function ModelsInShort({ models }: Pick<Limits, 'models'>) {
+  if (models === null) return <None text="all" />
+  const [first, ...others] = models
+  if (first === undefined) return <Badge tone="warning">none</Badge>
+  return (
+    <span title={visibleText(models.join(', '))}>
+      <bdi>{visibleText(first)}</bdi>
+      {others.length > 0 && <span class="quiet"> and {others.length} more</span>}
+    </span>
   )
 }

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks'
+import type { ApiClient } from '../../api/client.ts'
+import { loadAll } from '../../api/pages.ts'
+import { FormDialog } from '../../components/dialog.tsx'
+import { Badge } from '../../components/facts.tsx'
+import { TextField } from '../../components/field.tsx'
+import { visibleText } from '../../components/format.ts'
+import { LimitFields, useLimitForm } from './limit-fields.tsx'
+import { changeOf, creationOf, type Limits } from './limits.ts'
+
+/** A project of an organization, as `GET /admin/projects` returns it. */
+export type Project = Limits & {
+  readonly id: string
+  readonly name: string
+  /** Null if the organization is deleted. */
+  readonly organization: string | null
+  readonly created_at: string
+  readonly deleted_at: string | null
+}
+
+/** The path of a project in the admin API. */
+export function projectPath(id: string): string {
+  return `/admin/projects/${encodeURIComponent(id)}`
+}
+
+/** Loads the projects of an organization, which its name or its ID names. */
+export function loadProjects(
+  client: ApiClient,
+  organization: string,
+  signal?: AbortSignal,
+): Promise<readonly Project[]> {
+  return loadAll(client, '/admin/projects', signal, { organization })
+}
+
+/** Whether requests with the keys of a project are accepted. */
+export function ProjectBadge({ of: { enabled, deleted_at } }: { readonly of: Project }) {
+  if (deleted_at !== null) return <Badge tone="bad">deleted</Badge>
+  return <Badge tone={enabled ? 'good' : 'bad'}>{enabled ? 'active' : 'disabled'}</Badge>
+}
+
+/** Creates a project of an organization, or changes the name and the limits of the one that is edited. */
+export function ProjectForm(props: {
+  readonly organization: string
+  readonly edited?: Project
+  readonly onClose: () => void
+  readonly onDone: (project: Project) => void
+}) {
+  const { organization, edited } = props
+  const [text, setText] = useState(edited?.name ?? '')
+  const limits = useLimitForm(edited)
+  const name = text.trim()
+  const fields = name === '' ? undefined : limits.fields && { name, ...limits.fields }
+  return (
+    <FormDialog<Project>
+      title={edited ? `Edit ${visibleText(edited.name)}` : 'Create a project'}
+      action={edited ? 'Save' : 'Create'}
+      change={
+        edited
+          ? changeOf(projectPath(edited.id), edited, fields)
+          : creationOf('/admin/projects', fields && { organization, ...fields })
+      }
+      onClose={props.onClose}
+      onDone={props.onDone}
+    >
+      <TextField label="Name" placeholder="search" value={text} onInput={setText} />
+      <LimitFields form={limits} empty="No limit" />
+    </FormDialog>
+  )
+}
+
+/** Deletes a project. */
+export function DeleteProject(props: {
+  readonly project: Project
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) {
+  const { project, onClose, onDone } = props
+  return (
+    <FormDialog
+      title={`Delete ${visibleText(project.name)}`}
+      action="Delete"
+      kind="danger"
+      change={{ method: 'DELETE', path: projectPath(project.id) }}
+      onClose={onClose}
+      onDone={onDone}
+    >
+      <p>
+        Requests with its API keys are rejected at once. Its usage stays in the reports. This cannot be
+        undone.
+      </p>
+    </FormDialog>
+  )
+}
