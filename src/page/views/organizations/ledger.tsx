@@ -1,19 +1,19 @@
 import { useMemo, useState } from 'preact/hooks'
 import { type ApiClient, type Query, withQuery } from '../../api/client.ts'
 import { toFailure } from '../../api/failure.ts'
-import { type ListPage, usePages } from '../../api/pages.ts'
-import { useResource } from '../../api/resource.ts'
+import { useList } from '../../api/pages.ts'
+import { useGet } from '../../api/resource.ts'
 import { Button, saveFile } from '../../components/button.tsx'
-import { Foreign, Time } from '../../components/facts.tsx'
+import { Foreign, IdLink, Time } from '../../components/facts.tsx'
 import { exactUsd, visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
-import type { Column } from '../../components/table-columns.tsx'
+import { type Column, column } from '../../components/table-columns.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
 import { replaceQuery, routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { listParameters, queryOf, readFilters } from '../filtered-period.ts'
-import { DayFields, RangeButtons } from '../usage/period-fields.tsx'
+import { PeriodFields } from '../usage/period-fields.tsx'
 import { type Period, periodText } from '../usage/period.ts'
 import { type Organization, organizationPath } from './organization.tsx'
 
@@ -32,14 +32,10 @@ type Entry = {
 export function Ledger(props: { readonly organization: string; readonly query: URLSearchParams }) {
   const admin = useAdminApi()
   const { organization, query } = props
-  const text = query.toString()
-  const { period } = useMemo(() => readFilters(query, {}, '7d'), [text])
+  const { period } = readFilters(query, {}, '7d')
   // The pages of one list have the same times.
-  const now = useMemo(() => Math.floor(Date.now() / 1000), [text])
-  const account = useResource(
-    (signal) => admin.get<Organization>(organizationPath(organization), { signal }),
-    [admin, organization],
-  )
+  const now = useMemo(() => Math.floor(Date.now() / 1000), [query.toString()])
+  const account = useGet<Organization>(admin, organizationPath(organization))
   const path = `${organizationPath(organization)}/ledger`
   const selected = listParameters({ period, filters: {} }, now)
   const name = account.value?.name ?? organization
@@ -52,25 +48,22 @@ export function Ledger(props: { readonly organization: string; readonly query: U
         <CsvButton admin={admin} path={path} query={selected} name={name} />
       </ViewHeader>
       <div class="stack">
-        <PeriodControls period={period} now={now} />
-        <Entries path={path} query={selected} period={period} now={now} />
+        <div class="usage-controls">
+          <PeriodFields
+            period={period}
+            now={now}
+            onSelect={(chosen) => replaceQuery(queryOf({ period: chosen, filters: {} }))}
+          />
+        </div>
+        <Entries path={path} query={selected} period={period} />
       </div>
     </>
   )
 }
 
-function Entries(props: {
-  readonly path: string
-  readonly query: Query
-  readonly period: Period
-  readonly now: number
-}) {
-  const { path, query, period, now } = props
-  const admin = useAdminApi()
-  const entries = usePages(
-    (after, signal) => admin.get<ListPage<Entry>>(path, { query: { ...query, after, limit: 100 }, signal }),
-    [admin, path, period, now],
-  )
+function Entries(props: { readonly path: string; readonly query: Query; readonly period: Period }) {
+  const { path, query, period } = props
+  const entries = useList<Entry>(useAdminApi(), path, { ...query, limit: 100 })
   return (
     <PagedTable
       label="Changes of the balance"
@@ -85,16 +78,6 @@ function Entries(props: {
         </Empty>
       }
     />
-  )
-}
-
-function PeriodControls({ period, now }: { readonly period: Period; readonly now: number }) {
-  const select = (selected: Period) => replaceQuery(queryOf({ period: selected, filters: {} }))
-  return (
-    <div class="usage-controls">
-      <RangeButtons selected={typeof period === 'string' ? period : undefined} onSelect={select} />
-      <DayFields period={period} now={now} onSelect={select} />
-    </div>
   )
 }
 
@@ -122,24 +105,17 @@ function CsvButton(props: {
   return <Button label="Download CSV" icon="download" disabled={loading} onClick={() => void download()} />
 }
 
+const right = { align: 'right' } as const
+
 const columns: readonly Column<Entry>[] = [
-  { id: 'time', header: 'Time', render: ({ created_at }) => <Time at={created_at} format="second" /> },
-  { id: 'kind', header: 'Kind', render: ({ kind }) => (kind === 'credit' ? 'Credit' : 'Charge') },
-  { id: 'amount', header: 'Amount', align: 'right', render: ({ amount_usd }) => exactUsd(amount_usd) },
-  {
-    id: 'balance',
-    header: 'Balance',
-    align: 'right',
-    render: ({ balance_usd }) => (balance_usd === null ? '–' : exactUsd(balance_usd)),
-  },
-  { id: 'reason', header: 'Request or note', render: (entry) => <Reason of={entry} /> },
+  column('time', 'Time', ({ created_at }) => <Time at={created_at} format="second" />),
+  column('kind', 'Kind', ({ kind }) => (kind === 'credit' ? 'Credit' : 'Charge')),
+  column('amount', 'Amount', ({ amount_usd }) => exactUsd(amount_usd), right),
+  column('balance', 'Balance', ({ balance_usd: usd }) => (usd === null ? '–' : exactUsd(usd)), right),
+  column('reason', 'Request or note', (entry) => <Reason of={entry} />),
 ]
 
 function Reason({ of: { request_id, note } }: { readonly of: Entry }) {
   if (request_id === null) return <Foreign text={note ?? ''} />
-  return (
-    <a href={routeHash('requests', [request_id])}>
-      <code>{visibleText(request_id)}</code>
-    </a>
-  )
+  return <IdLink id={request_id} href={routeHash('requests', [request_id])} />
 }

@@ -1,5 +1,3 @@
-import type { FilteredPeriod } from '../filtered-period.ts'
-
 /** One call to a provider. */
 export type Attempt = {
   readonly provider: string
@@ -59,9 +57,6 @@ export const filterNames = {
 } as const
 
 export type FilterName = keyof typeof filterNames
-
-/** The requests that are shown, as in the address. */
-export type RequestQuery = FilteredPeriod<FilterName>
 
 /** Whether a request has failed, also in the middle of its stream. */
 export function hasFailed({ status, error }: FinishedRequest): boolean {

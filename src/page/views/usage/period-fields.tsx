@@ -3,6 +3,22 @@ import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { type Days, daysOf, daysProblem, type Period, type RangeName, ranges, readDays } from './period.ts'
 
+/** The choice of a period: a range that ends now, or days. */
+export function PeriodFields(props: {
+  readonly period: Period
+  /** Unix seconds. */
+  readonly now: number
+  readonly onSelect: (period: Period) => void
+}) {
+  const { period, onSelect } = props
+  return (
+    <>
+      <RangeButtons selected={typeof period === 'string' ? period : undefined} onSelect={onSelect} />
+      <DayFields {...props} />
+    </>
+  )
+}
+
 /** The choice of a range. */
 export function RangeButtons(props: {
   readonly selected: RangeName | undefined
@@ -23,7 +39,7 @@ export function RangeButtons(props: {
 }
 
 /** The choice of a period of days; the fields show the days of another period, too. */
-export function DayFields(props: {
+function DayFields(props: {
   readonly period: Period
   /** Unix seconds. */
   readonly now: number

@@ -1,9 +1,9 @@
 import { FilterChip } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { replaceQuery } from '../../route.ts'
-import { DayFields, RangeButtons } from './period-fields.tsx'
+import { PeriodFields } from './period-fields.tsx'
 import { filterNames, type Filters, filtered, type Grouping, groupings } from './groupings.ts'
-import { type Period, type RangeName, ranges, readDays } from './period.ts'
+import { type Period, ranges, readDays } from './period.ts'
 
 /** The query of the view, as in the address. */
 export type UsageQuery = {
@@ -70,11 +70,7 @@ export function UsageControls(props: {
   const change = (changed: Partial<UsageQuery>) => replaceQuery(queryOf({ ...shown, ...changed }))
   return (
     <div class="usage-controls">
-      <RangeButtons
-        selected={typeof period === 'string' ? period : undefined}
-        onSelect={(range: RangeName) => change({ period: range })}
-      />
-      <DayFields period={period} now={now} onSelect={(days) => change({ period: days })} />
+      <PeriodFields period={period} now={now} onSelect={(selected) => change({ period: selected })} />
       <GroupingFields by={by} everyone={everyone} onChange={(names) => change({ by: names })} />
       {canSwitch && (
         <SelectField
