@@ -1,14 +1,11 @@
-import type { ApiClient } from '../api/client.ts'
-import { loadList } from '../api/pages.ts'
-import { useResource } from '../api/resource.ts'
-import { Foreign } from '../components/facts.tsx'
+import { ForeignLink } from '../components/facts.tsx'
 import { Table } from '../components/table.tsx'
-import { type Column, nameColumn } from '../components/table-columns.tsx'
+import { type Column, column, nameColumn } from '../components/table-columns.tsx'
 import { Loaded } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useSession } from '../session.tsx'
 import type { Model } from './model.tsx'
-import { type Provider, type ProviderRoute, routeColumns } from './provider-columns.tsx'
+import { type Provider, type ProviderRoute, routeColumns, useProviders } from './provider-columns.tsx'
 
 /** The routes of a model, in the order in which they are tried; for the operator with their health. */
 export function ModelRoutes({ model }: { readonly model: Model }) {
@@ -22,7 +19,7 @@ export function ModelRoutes({ model }: { readonly model: Model }) {
         (admin === undefined ? (
           <Table label="Routes" columns={columnsOf(routes)} rows={numbered(routes)} rowKey={keyOf} />
         ) : (
-          <RoutesWithHealth model={model} admin={admin} />
+          <RoutesWithHealth model={model} />
         ))}
     </section>
   )
@@ -45,25 +42,20 @@ function orderText(routes: readonly Route[]): string {
 }
 
 function columnsOf(routes: readonly Route[]): readonly Column<Row>[] {
-  const weights: Column<Row> = {
-    id: 'weight',
-    header: 'Weight',
-    align: 'right',
-    render: ({ weight }) => weight ?? 1,
-  }
+  const right = { align: 'right' } as const
+  const weights = column<Row>('weight', 'Weight', ({ weight }) => weight ?? 1, right)
   return [
     nameColumn('provider', 'Provider', ({ provider }) => provider),
-    { id: 'position', header: 'Order', align: 'right', render: ({ position }) => position },
+    column('position', 'Order', ({ position }) => position, right),
     ...(routes.some(({ weight }) => weight !== null) ? [weights] : []),
   ]
 }
 
 type HealthRow = Row & { readonly health: ProviderRoute | undefined }
 
-function RoutesWithHealth({ model, admin }: { readonly model: Model; readonly admin: ApiClient }) {
-  const providers = useResource((signal) => loadList<Provider>(admin, '/admin/providers', signal), [admin])
+function RoutesWithHealth({ model }: { readonly model: Model }) {
   return (
-    <Loaded resource={providers} lines={3}>
+    <Loaded resource={useProviders()} lines={3}>
       {(value) => (
         <Table
           label="Routes"
@@ -81,11 +73,7 @@ function linked(column: Column<Row>): Column<HealthRow> {
   if (column.id !== 'provider') return column
   return {
     ...column,
-    render: ({ provider }) => (
-      <a href={routeHash('providers', [provider])}>
-        <Foreign text={provider} />
-      </a>
-    ),
+    render: ({ provider }) => <ForeignLink text={provider} href={routeHash('providers', [provider])} />,
   }
 }
 

@@ -1,7 +1,7 @@
 import { formatUsd, parseUsd } from '../../lib/usd.ts'
 import { Badge, Foreign } from '../components/facts.tsx'
 import { decimalText, formatCount, formatShort } from '../components/format.ts'
-import { type Column, nameColumn } from '../components/table-columns.tsx'
+import { type Column, column, nameColumn } from '../components/table-columns.tsx'
 
 /** Prices in USD per million tokens, or per request or image; null where they are unknown. */
 export type Prices = Readonly<
@@ -63,20 +63,19 @@ export function capabilitiesOf(model: Model): readonly string[] {
 /** The columns of the list of models. */
 export const modelColumns: readonly Column<Model>[] = [
   nameColumn('model', 'Model', ({ slug }) => slug),
-  {
-    id: 'provider',
-    header: 'Provider',
-    render: ({ provider }) => (provider === undefined ? '–' : <Foreign text={provider} />),
-    sortValue: ({ provider }) => provider ?? null,
-  },
-  {
-    id: 'context',
-    header: 'Context',
-    align: 'right',
-    render: ({ context_window: tokens }) =>
+  column(
+    'provider',
+    'Provider',
+    ({ provider }) => (provider === undefined ? '–' : <Foreign text={provider} />),
+    { sortValue: ({ provider }) => provider ?? null },
+  ),
+  column(
+    'context',
+    'Context',
+    ({ context_window: tokens }) =>
       tokens === null ? '–' : <span title={`${formatCount(tokens)} tokens`}>{formatShort(tokens)}</span>,
-    sortValue: ({ context_window: tokens }) => tokens,
-  },
+    { align: 'right', sortValue: ({ context_window: tokens }) => tokens },
+  ),
   priceColumn('input', 'Input'),
   priceColumn('cache_read', 'Cached'),
   priceColumn('output', 'Output'),

@@ -1,7 +1,10 @@
-import { Badge, Foreign, Time, type Tone } from '../components/facts.tsx'
+import { loadList } from '../api/pages.ts'
+import { type Resource, useRefreshed } from '../api/resource.ts'
+import { Badge, Foreign, ForeignLink, None, Time, type Tone } from '../components/facts.tsx'
 import { formatCount } from '../components/format.ts'
-import { type Column, countColumn, nameColumn } from '../components/table-columns.tsx'
+import { type Column, column, countColumn, nameColumn } from '../components/table-columns.tsx'
 import { routeHash } from '../route.ts'
+import { useAdminApi } from '../session.tsx'
 
 /** A provider, as `GET /admin/providers` returns it. */
 export type Provider = {
@@ -53,6 +56,13 @@ type LastError = {
   readonly request: string
 }
 
+/** The providers as an operator sees them: loaded once, or again and again at an interval. */
+export function useProviders(intervalMs?: number): Resource<readonly Provider[]> {
+  const admin = useAdminApi()
+  const load = (signal: AbortSignal) => loadList<Provider>(admin, '/admin/providers', signal)
+  return useRefreshed(load, [admin], intervalMs)
+}
+
 /** Sums the routes of a provider up. Requests avoid an open one, at least those of some organizations. */
 export function summaryOf({ routes }: Provider) {
   const sum = (count: (route: ProviderRoute) => number) =>
@@ -74,27 +84,20 @@ function later(one: LastError | null, other: LastError | null): LastError | null
 /** The columns of the list of providers. */
 export const providerColumns: readonly Column<Provider>[] = [
   nameColumn('name', 'Provider', ({ id }) => id),
-  {
-    id: 'health',
-    header: 'State',
-    render: ({ health }) => <HealthBadge health={health} />,
+  column('health', 'State', ({ health }) => <HealthBadge health={health} />, {
     sortValue: ({ health }) => health,
-  },
+  }),
   nameColumn('kind', 'Kind', ({ kind }) => kind),
-  {
-    id: 'models',
-    header: 'Enabled models',
+  column(
+    'models',
+    'Enabled models',
+    (provider) => `${formatCount(summaryOf(provider).enabled)} of ${provider.routes.length}`,
+    { align: 'right', sortValue: (provider) => summaryOf(provider).enabled },
+  ),
+  column('open', 'Open circuits', (provider) => <OpenCount open={summaryOf(provider).open} />, {
     align: 'right',
-    render: (provider) => `${formatCount(summaryOf(provider).enabled)} of ${provider.routes.length}`,
-    sortValue: (provider) => summaryOf(provider).enabled,
-  },
-  {
-    id: 'open',
-    header: 'Open circuits',
-    align: 'right',
-    render: (provider) => <OpenCount open={summaryOf(provider).open} />,
     sortValue: (provider) => summaryOf(provider).open,
-  },
+  }),
   countColumn('requests', 'Requests', (provider) => summaryOf(provider).requests),
   countColumn('failures', 'Failures', (provider) => summaryOf(provider).failures),
   errorColumn((provider) => summaryOf(provider).lastError),
@@ -102,37 +105,27 @@ export const providerColumns: readonly Column<Provider>[] = [
 
 /** The columns of the routes of a provider. */
 export const routeColumns: readonly Column<ProviderRoute>[] = [
-  {
-    id: 'model',
-    header: 'Model',
-    render: ({ model }) => (
-      <a href={routeHash('models', [model])}>
-        <Foreign text={model} />
-      </a>
-    ),
+  column('model', 'Model', ({ model }) => <ForeignLink text={model} href={routeHash('models', [model])} />, {
     sortValue: ({ model }) => model,
-  },
+  }),
   nameColumn('upstream', 'Name at the provider', ({ upstream_model }) => upstream_model),
-  {
-    id: 'enabled',
-    header: 'Enabled',
-    render: ({ enabled }) => (enabled ? <Badge tone="good">yes</Badge> : <Badge>no</Badge>),
-    sortValue: ({ enabled }) => Number(enabled),
-  },
-  {
-    id: 'circuit',
-    header: 'Circuit',
-    render: ({ circuit }) => <Badge tone={circuits[circuit][0]}>{circuits[circuit][1]}</Badge>,
-    sortValue: ({ circuit }) => circuit,
-  },
+  column(
+    'enabled',
+    'Enabled',
+    ({ enabled }) => (enabled ? <Badge tone="good">yes</Badge> : <Badge>no</Badge>),
+    { sortValue: ({ enabled }) => Number(enabled) },
+  ),
+  column(
+    'circuit',
+    'Circuit',
+    ({ circuit }) => <Badge tone={circuits[circuit][0]}>{circuits[circuit][1]}</Badge>,
+    { sortValue: ({ circuit }) => circuit },
+  ),
   countColumn('requests', 'Requests', ({ requests }) => requests),
   countColumn('failures', 'Failures', ({ failures }) => failures),
-  {
-    id: 'success',
-    header: 'Last success',
-    render: ({ last_success_at: at }) => (at === null ? <span class="quiet">none</span> : <Time at={at} />),
+  column('success', 'Last success', ({ last_success_at: at }) => <LastTime at={at} />, {
     sortValue: ({ last_success_at }) => last_success_at,
-  },
+  }),
   errorColumn(({ last_error }) => last_error),
 ]
 
@@ -143,16 +136,18 @@ const circuits = {
 } as const satisfies Readonly<Record<ProviderRoute['circuit'], readonly [Tone, string]>>
 
 function OpenCount({ open }: { readonly open: number }) {
-  return open === 0 ? <span class="quiet">0</span> : <Badge tone="bad">{formatCount(open)}</Badge>
+  return open === 0 ? <None text="0" /> : <Badge tone="bad">{formatCount(open)}</Badge>
 }
 
 function errorColumn<Row>(errorOf: (row: Row) => LastError | null): Column<Row> {
-  return {
-    id: 'error',
-    header: 'Last error',
-    render: (row) => <ErrorText error={errorOf(row)} />,
+  return column('error', 'Last error', (row) => <ErrorText error={errorOf(row)} />, {
     sortValue: (row) => errorOf(row)?.at ?? null,
-  }
+  })
+}
+
+/** When something happened last, if it did. */
+export function LastTime({ at }: { readonly at: string | null }) {
+  return at === null ? <None /> : <Time at={at} />
 }
 
 const healths = {
@@ -169,7 +164,7 @@ export function HealthBadge({ health }: { readonly health: Provider['health'] })
 
 /** The last error: status, code and time. */
 export function ErrorText({ error }: { readonly error: LastError | null }) {
-  if (error === null) return <span class="quiet">none</span>
+  if (error === null) return <None />
   return (
     <span title={`${error.message} Request ${error.request}`}>
       {error.status} <Foreign text={error.code} />{' '}

@@ -1,6 +1,6 @@
 import { useChange } from '../api/resource.ts'
 import { ChangeButton } from '../change-button.tsx'
-import { Foreign, Time } from '../components/facts.tsx'
+import { ForeignLink, IdLink, Time } from '../components/facts.tsx'
 import { useToast } from '../components/toast.tsx'
 import { Failure } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
@@ -16,10 +16,7 @@ export function ProviderProblem(props: { readonly provider: Provider; readonly o
   return (
     <section class="failure" aria-label={`Problem of ${id}`}>
       <p class="failure-message">
-        <a href={routeHash('providers', [id])}>
-          <Foreign text={id} />
-        </a>{' '}
-        is failing. {problem.message}
+        <ForeignLink text={id} href={routeHash('providers', [id])} /> is failing. {problem.message}
       </p>
       <p>{problem.remedy}</p>
       <p class="quiet">
@@ -27,10 +24,7 @@ export function ProviderProblem(props: { readonly provider: Provider; readonly o
         {request !== null && (
           <>
             {' '}
-            · request{' '}
-            <a href={routeHash('requests', [request])}>
-              <code>{request}</code>
-            </a>
+            · request <IdLink id={request} href={routeHash('requests', [request])} />
           </>
         )}
       </p>

@@ -1,18 +1,17 @@
-import { loadList } from '../api/pages.ts'
-import { useRefreshed } from '../api/resource.ts'
-import { Badge, Facts, Figure, Foreign, Time } from '../components/facts.tsx'
+import { Badge, Facts, Figure, Foreign } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
 import { Table } from '../components/table.tsx'
 import { Empty, Failure, Loading, ViewHeader } from '../components/view.tsx'
 import { type PageRoute, routeHash } from '../route.ts'
-import { useAdminApi } from '../session.tsx'
 import {
   ErrorText,
   HealthBadge,
+  LastTime,
   type Provider,
   providerColumns,
   routeColumns,
   summaryOf,
+  useProviders,
 } from './provider-columns.tsx'
 import { ProviderProblem, TestButton } from './provider-problem.tsx'
 
@@ -20,12 +19,7 @@ const refreshMs = 5000
 
 /** The providers view: health, circuits and errors, for the operator. */
 export function Providers({ path: [name] }: PageRoute) {
-  const admin = useAdminApi()
-  const { value, failure, reload } = useRefreshed(
-    (signal) => loadList<Provider>(admin, '/admin/providers', signal),
-    [admin],
-    refreshMs,
-  )
+  const { value, failure, reload } = useProviders(refreshMs)
   return (
     <>
       <ViewHeader
@@ -134,7 +128,7 @@ function ProviderState(props: { readonly provider: Provider; readonly onTested: 
           ['Address', <code>{visibleText(provider.base_url ?? 'built-in')}</code>],
           ['API key', provider.has_key ? 'set' : 'not set'],
           ['Lists its models', provider.discovers_models ? 'every minute' : 'no'],
-          ['Last check', <LastCheck at={provider.last_check_at} />],
+          ['Last check', <LastTime at={provider.last_check_at} />],
           ['Last error', <ErrorText error={lastError} />],
         ]}
       />
@@ -145,10 +139,6 @@ function ProviderState(props: { readonly provider: Provider; readonly onTested: 
       )}
     </section>
   )
-}
-
-function LastCheck({ at }: { readonly at: string | null }) {
-  return at === null ? <span class="quiet">none</span> : <Time at={at} />
 }
 
 /** A provider such as an aggregator lists thousands; the routes have them all. */

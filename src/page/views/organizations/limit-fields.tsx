@@ -1,12 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
-import { loadList } from '../../api/pages.ts'
-import { useResource } from '../../api/resource.ts'
 import type { BudgetPeriod } from '../../components/budget.ts'
 import { FilterChip } from '../../components/button.tsx'
 import { Combobox, type ComboboxOption } from '../../components/combobox.tsx'
 import { Checkbox, SelectField, TextField } from '../../components/field.tsx'
-import { useAdminApi } from '../../session.tsx'
-import type { Provider } from '../provider-columns.tsx'
+import { type Provider, useProviders } from '../provider-columns.tsx'
 import {
   type CheckedField,
   type LimitDraft,
@@ -173,12 +170,8 @@ function ModelList(props: {
 
 /** Suggestions: the enabled models, and a pattern for each author. Without them, any text can be entered. */
 function useModelOptions(): readonly ComboboxOption[] {
-  const admin = useAdminApi()
-  const { value = [] } = useResource(
-    (signal) => loadList<Provider>(admin, '/admin/providers', signal),
-    [admin],
-  )
-  return useMemo(() => modelOptions(value), [value])
+  const { value } = useProviders()
+  return useMemo(() => modelOptions(value ?? []), [value])
 }
 
 function modelOptions(providers: readonly Provider[]): readonly ComboboxOption[] {

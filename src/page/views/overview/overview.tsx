@@ -1,14 +1,13 @@
 import { formatUsd } from '../../../lib/usd.ts'
-import { loadList } from '../../api/pages.ts'
 import { useRefreshed, useResource } from '../../api/resource.ts'
-import { Badge, Figure, Foreign, Money } from '../../components/facts.tsx'
+import { Badge, Figure, Money } from '../../components/facts.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Table } from '../../components/table.tsx'
-import type { Column } from '../../components/table-columns.tsx'
+import { type Column, column, nameColumn } from '../../components/table-columns.tsx'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import type { Provider } from '../provider-columns.tsx'
+import { useProviders } from '../provider-columns.tsx'
 import { ProviderProblem } from '../provider-problem.tsx'
 import { loadAccounts, type NearEnd, nearEnds } from './near-end.ts'
 import { errorRate, loadToday, type Today } from './today.ts'
@@ -76,12 +75,7 @@ function clientErrorsText({ clientErrors }: Today['requests']): string {
 }
 
 function FailingProviders() {
-  const admin = useAdminApi()
-  const resource = useRefreshed(
-    (signal) => loadList<Provider>(admin, '/admin/providers', signal),
-    [admin],
-    providersMs,
-  )
+  const resource = useProviders(providersMs)
   return (
     <section class="stack" aria-labelledby="overview-providers">
       <h2 id="overview-providers">
@@ -136,18 +130,13 @@ function NearEnds() {
 }
 
 const nearEndColumns: readonly Column<NearEnd>[] = [
-  {
-    id: 'name',
-    header: 'Name',
-    render: ({ name }) => <Foreign text={name} />,
-    sortValue: ({ name }) => name,
-  },
-  { id: 'kind', header: 'Kind', render: ({ kind }) => kind, sortValue: ({ kind }) => kind },
-  {
-    id: 'state',
-    header: 'State',
-    render: ({ ended }) => (ended ? <Badge tone="bad">ended</Badge> : <Badge tone="warning">soon</Badge>),
-    sortValue: ({ ended }) => Number(ended),
-  },
-  { id: 'what', header: 'Why', render: ({ what }) => what, sortValue: ({ what }) => what },
+  nameColumn('name', 'Name', ({ name }) => name),
+  column('kind', 'Kind', ({ kind }) => kind, { sortValue: ({ kind }) => kind }),
+  column(
+    'state',
+    'State',
+    ({ ended }) => (ended ? <Badge tone="bad">ended</Badge> : <Badge tone="warning">soon</Badge>),
+    { sortValue: ({ ended }) => Number(ended) },
+  ),
+  column('what', 'Why', ({ what }) => what, { sortValue: ({ what }) => what }),
 ]
