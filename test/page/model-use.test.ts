@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { modelSnippets } from '../../src/page/views/model-snippets.ts'
+import { modelSnippets } from '../../src/page/views/playground/snippets.ts'
 import { adminKey, startAdmin } from '../api/support/admin.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
 import { chatRequest } from '../support/scenario.ts'

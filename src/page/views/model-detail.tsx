@@ -1,4 +1,4 @@
-import { useResource } from '../api/resource.ts'
+import { useGet } from '../api/resource.ts'
 import { CopyButton } from '../components/button.tsx'
 import { Badge, Facts, Foreign } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
@@ -8,15 +8,14 @@ import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
 import { capabilitiesOf, formatPrice, type Model, type Prices } from './model.tsx'
 import { ModelRoutes } from './model-routes.tsx'
-import { isConversational, modelSnippets } from './model-snippets.ts'
 import { ModelUsage } from './model-usage.tsx'
 import { SnippetTabs } from './playground/code-dialog.tsx'
+import { isConversational, modelSnippets } from './playground/snippets.ts'
 
 /** One model. For a disabled or unknown one, the gateway says why. */
 export function ModelDetail({ slug }: { readonly slug: string }) {
-  const api = useApi()
   const path = slug.split('/').map(encodeURIComponent).join('/')
-  const model = useResource((signal) => api.get<Model>(`/v1/models/${path}`, { signal }), [api, path])
+  const model = useGet<Model>(useApi(), `/v1/models/${path}`)
   return (
     <>
       <ViewHeader

@@ -1,5 +1,7 @@
 import { type GenerationRequest, numberField, type Parameters, toMessage } from '../../api/generate.ts'
-import { keyVariable, typescriptLiteral } from './literals.ts'
+
+/** The variable that has the key: code is shared, a key is not. */
+export const keyVariable = 'WEIR_API_KEY'
 
 /** The request for the AI SDK, which has names of its own for what it sends. */
 export function aiSdk(baseUrl: string, request: GenerationRequest): string {
@@ -69,4 +71,9 @@ function responsesOptions({ effort, schema, store }: Parameters) {
     ...(effort !== '' && { forceReasoning: true, reasoningEffort: effort, reasoningSummary: 'auto' }),
     ...(schema.trim() !== '' && { strictJsonSchema: false }),
   }
+}
+
+/** JSON as a literal of TypeScript. */
+export function typescriptLiteral(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([a-zA-Z_]\w*)": /gm, '$1$2: ')
 }

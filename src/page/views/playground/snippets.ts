@@ -1,6 +1,12 @@
-import { type GenerationRequest, pathOf, type PlaygroundMessage, requestBody } from '../../api/generate.ts'
-import { aiSdk } from './ai-sdk-snippet.ts'
-import { keyVariable, pythonLiteral, typescriptLiteral } from './literals.ts'
+import {
+  defaultParameters,
+  type GenerationRequest,
+  pathOf,
+  type PlaygroundMessage,
+  requestBody,
+} from '../../api/generate.ts'
+import type { Model } from '../model.tsx'
+import { aiSdk, keyVariable, typescriptLiteral } from './ai-sdk-snippet.ts'
 
 /** The same request as code of a language. */
 export type Snippet = { readonly id: string; readonly label: string; readonly code: string }
@@ -17,6 +23,29 @@ export function snippetsOf(request: GenerationRequest, origin: string): readonly
     ...bodySnippets(pathOf[request.parameters.api], requestBody(request), origin),
     { id: 'ai-sdk', label: 'AI SDK', code: aiSdk(`${origin}/v1`, request) },
   ]
+}
+
+/** Whether the playground can talk to a model. */
+export function isConversational({ supported_apis: apis }: Pick<Model, 'supported_apis'>): boolean {
+  return apis.length === 0 || apis.includes('chat_completions') || apis.includes('responses')
+}
+
+/** A first request to a model as code, in an API that it serves; empty if there is none for its APIs. */
+export function modelSnippets(
+  model: Pick<Model, 'slug' | 'supported_apis'>,
+  origin: string,
+): readonly Snippet[] {
+  const { slug, supported_apis: apis } = model
+  if (isConversational(model)) {
+    const api = apis.length === 0 || apis.includes('chat_completions') ? 'chat' : 'responses'
+    const parameters = { ...defaultParameters, api } as const
+    return snippetsOf({ model: slug, messages: [exampleMessage], parameters }, origin)
+  }
+  const { text } = exampleMessage
+  if (apis.includes('embeddings')) return bodySnippets('/v1/embeddings', { model: slug, input: text }, origin)
+  if (apis.includes('completions'))
+    return bodySnippets('/v1/completions', { model: slug, prompt: text, max_tokens: 100 }, origin)
+  return []
 }
 
 /** A path of the API with an SDK's name of its resource, and how the result is used. */
@@ -63,7 +92,7 @@ const resources = {
 } as const satisfies Readonly<Record<string, Resource>>
 
 /** A request with this body as curl, Python and TypeScript. */
-export function bodySnippets(path: keyof typeof resources, body: Body, origin: string): readonly Snippet[] {
+function bodySnippets(path: keyof typeof resources, body: Body, origin: string): readonly Snippet[] {
   return [
     { id: 'curl', label: 'curl', code: curl(`${origin}${path}`, body) },
     { id: 'python', label: 'Python', code: python(`${origin}/v1`, body, resources[path]) },
@@ -111,4 +140,22 @@ function typescript(baseUrl: string, body: Body, resource: Resource): string {
     `const result = await client.${resource.name}.create(${typescriptLiteral(body)})`,
     ...resource.typescript,
   ].join('\n')
+}
+
+/** JSON as a literal of Python, at this depth of the code; its strings are valid there too. */
+function pythonLiteral(value: unknown, depth: number): string {
+  const indent = '    '.repeat(depth + 1)
+  const end = '    '.repeat(depth)
+  if (value === true) return 'True'
+  if (value === false) return 'False'
+  if (value === null || value === undefined) return 'None'
+  if (Array.isArray(value)) {
+    const items = value.map((item) => `${indent}${pythonLiteral(item, depth + 1)},\n`)
+    return items.length === 0 ? '[]' : `[\n${items.join('')}${end}]`
+  }
+  if (typeof value !== 'object') return JSON.stringify(value)
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${indent}${JSON.stringify(name)}: ${pythonLiteral(field, depth + 1)},\n`,
+  )
+  return fields.length === 0 ? '{}' : `{\n${fields.join('')}${end}}`
 }
