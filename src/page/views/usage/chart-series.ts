@@ -35,102 +35,80 @@ export function valueText(name: Grouping, value: string | null): string {
   return name === 'error' ? '(no error)' : '(none)'
 }
 
-type Line = readonly [label: string, valueOf: (result: UsageResult) => number | null]
-type Parts = Omit<ChartData, 'series'> & {
+type ValueOf = (result: UsageResult) => number | null
+type Line = readonly [label: string, valueOf: ValueOf]
+
+/** A figure of requests: the lines of a chart of all of them, and the title and the value of one by group. */
+type Figure = Pick<ChartData, 'title' | 'unit'> & {
   readonly lines: readonly Line[]
-  /** The value of a bucket without requests. */
-  readonly empty: number | null
+  readonly byGroup: Line
 }
 
-const parts: readonly Parts[] = [
-  {
-    title: 'Requests',
-    unit: 'count',
-    kind: 'bars',
-    empty: 0,
-    lines: [['Requests', (one) => one.num_model_requests]],
-  },
-  {
-    title: 'Tokens',
-    unit: 'count',
-    kind: 'bars',
-    empty: 0,
-    lines: [
-      ['Input', (one) => one.input_tokens],
-      ['Output', (one) => one.output_tokens],
-    ],
-  },
-  {
-    title: 'Errors',
-    unit: 'count',
-    kind: 'bars',
-    empty: 0,
-    lines: [
-      ['4xx', (one) => one.num_client_errors],
-      ['5xx', (one) => one.num_server_errors],
-      ['Other', (one) => one.num_failed_requests - one.num_client_errors - one.num_server_errors],
-    ],
-  },
-  {
-    title: 'Latency',
-    unit: 'duration',
-    kind: 'line',
-    empty: null,
-    lines: percentiles((one) => one.latency_ms),
-  },
-  {
-    title: 'Time to first token',
-    unit: 'duration',
-    kind: 'line',
-    empty: null,
-    lines: percentiles((one) => one.first_token_ms),
-  },
+const figures: readonly Figure[] = [
+  count('Requests', (one) => one.num_model_requests, []),
+  count('Tokens', (one) => one.input_tokens + one.output_tokens, [
+    ['Input', (one) => one.input_tokens],
+    ['Output', (one) => one.output_tokens],
+  ]),
+  count('Errors', (one) => one.num_failed_requests, [
+    ['4xx', (one) => one.num_client_errors],
+    ['5xx', (one) => one.num_server_errors],
+    ['Other', (one) => one.num_failed_requests - one.num_client_errors - one.num_server_errors],
+  ]),
+  duration('Latency', 'Median latency', (one) => one.latency_ms),
+  duration('Time to first token', 'Median time to first token', (one) => one.first_token_ms),
 ]
 
-function percentiles(timingOf: (result: UsageResult) => Timing | null): readonly Line[] {
-  return [
-    ['Median', (one) => timingOf(one)?.p50 ?? null],
-    ['95th percentile', (one) => timingOf(one)?.p95 ?? null],
+/** A count, whose parts add up to it. */
+function count(title: string, valueOf: (result: UsageResult) => number, parts: readonly Line[]): Figure {
+  const whole: Line = [title, valueOf]
+  return { title, unit: 'count', lines: parts.length === 0 ? [whole] : parts, byGroup: whole }
+}
+
+function duration(title: string, byGroup: string, timingOf: (one: UsageResult) => Timing | null): Figure {
+  const median: ValueOf = (one) => timingOf(one)?.p50 ?? null
+  const high: ValueOf = (one) => timingOf(one)?.p95 ?? null
+  const lines: readonly Line[] = [
+    ['Median', median],
+    ['95th percentile', high],
   ]
+  return { title, unit: 'duration', lines, byGroup: [byGroup, median] }
 }
 
 function chartsOfTotal({ usage, costs }: Figures): readonly ChartData[] {
-  const series = (empty: number | null, [label, valueOf]: Line): Series => ({
-    label,
-    values: usage.map(({ results: [result] }) => (result === undefined ? empty : valueOf(result))),
-  })
   const usd = costs.map(({ results: [result] }) => Number(result?.amount.value ?? 0))
   return [
     { title: 'Cost', unit: 'usd', kind: 'bars', series: [{ label: 'Cost', values: usd }] },
-    ...parts.map(({ title, unit, kind, lines, empty }) => ({
-      title,
-      unit,
-      kind,
-      series: lines.map((line) => series(empty, line)),
-    })),
+    ...figures.map(({ title, unit, lines }) => {
+      // Without requests, a count is 0, and there is no duration.
+      const empty = unit === 'count' ? 0 : null
+      const series = lines.map(([label, valueOf]) => ({
+        label,
+        values: usage.map(({ results: [result] }) => (result === undefined ? empty : valueOf(result))),
+      }))
+      return { title, unit, kind: kindOf(unit), series }
+    }),
   ]
 }
 
 function chartsOfGroups({ by, groups: { usage, costs } }: Report): readonly ChartData[] {
   const shown = largestGroups(usage, by)
   const keyOf: KeyOf = (result) => groupKey(result, by)
-  const counted = (valueOf: (result: UsageResult) => number) => sumsByGroup(usage, shown, keyOf, valueOf)
-  const median = (valueOf: (result: UsageResult) => number | null) =>
-    valuesByGroup(usage, shown, keyOf, valueOf)
   const usd = sumsByGroup(costs, shown, keyOf, (one) => Number(one.amount.value ?? 0))
-  const requests = counted((one) => one.num_model_requests)
-  const tokens = counted((one) => one.input_tokens + one.output_tokens)
-  const errors = counted((one) => one.num_failed_requests)
-  const latency = median((one) => one.latency_ms?.p50 ?? null)
-  const firstToken = median((one) => one.first_token_ms?.p50 ?? null)
   return [
     { title: 'Cost', unit: 'usd', kind: 'bars', series: usd },
-    { title: 'Requests', unit: 'count', kind: 'bars', series: requests },
-    { title: 'Tokens', unit: 'count', kind: 'bars', series: tokens },
-    { title: 'Errors', unit: 'count', kind: 'bars', series: errors },
-    { title: 'Median latency', unit: 'duration', kind: 'line', series: latency },
-    { title: 'Median time to first token', unit: 'duration', kind: 'line', series: firstToken },
+    ...figures.map(({ unit, byGroup: [title, valueOf] }) => {
+      const series =
+        unit === 'count'
+          ? sumsByGroup(usage, shown, keyOf, (one) => valueOf(one) ?? 0)
+          : valuesByGroup(usage, shown, keyOf, valueOf)
+      return { title, unit, kind: kindOf(unit), series }
+    }),
   ]
+}
+
+function kindOf(unit: ChartData['unit']): ChartData['kind'] {
+  return unit === 'duration' ? 'line' : 'bars'
 }
 
 type KeyOf = (result: Parameters<typeof groupKey>[0]) => string
