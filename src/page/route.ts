@@ -35,6 +35,28 @@ export function replaceQuery(query: Readonly<Record<string, string | undefined>>
   dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
+/** The filter of a list as the address has it, and what changes it there. A value of `defaults` is not written. */
+export function filterIn<Filter extends Readonly<Record<string, string>>>(
+  query: URLSearchParams,
+  defaults: Filter,
+): { readonly filter: Filter; readonly change: (changed: Partial<Filter>) => void } {
+  const filter = mapFields(defaults, (name, value) => query.get(name) ?? value) as Filter
+  return {
+    filter,
+    change: (changed) =>
+      replaceQuery(
+        mapFields({ ...filter, ...changed }, (name, value) => (value === defaults[name] ? undefined : value)),
+      ),
+  }
+}
+
+function mapFields<Value>(
+  fields: Readonly<Record<string, string>>,
+  map: (name: string, value: string) => Value,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(name, value)]))
+}
+
 /** The current place; the component renders again when it changes. */
 export function useRoute(): PageRoute {
   const [hash, setHash] = useState(location.hash)

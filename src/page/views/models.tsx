@@ -7,7 +7,7 @@ import { SearchField, SelectField } from '../components/field.tsx'
 import { formatCount } from '../components/format.ts'
 import { Table } from '../components/table.tsx'
 import { Empty, Loaded, ViewHeader } from '../components/view.tsx'
-import { type PageRoute, replaceQuery, routeHash } from '../route.ts'
+import { filterIn, type PageRoute, replaceQuery, routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
 import { capabilitiesOf, type Model, modelColumns } from './model.tsx'
 import { ModelDetail } from './model-detail.tsx'
@@ -19,39 +19,34 @@ export function Models({ path, query }: PageRoute) {
 }
 
 /** The filters of the list, as in the address; an empty text does not filter. */
-type Filter = {
-  readonly search: string
-  readonly provider: string
-  readonly capability: string
-  readonly api: string
-}
+const noFilter = { q: '', provider: '', can: '', api: '' }
+
+type Filter = typeof noFilter
+type Change = (changed: Partial<Filter>) => void
 
 /** The list of the enabled models, with a filter that is kept in the address. */
 function ModelList({ query }: { readonly query: URLSearchParams }) {
   const api = useApi()
   const models = useResource((signal) => loadList<Model>(api, '/v1/models', signal), [api])
-  const filter: Filter = {
-    search: query.get('q') ?? '',
-    provider: query.get('provider') ?? '',
-    capability: query.get('can') ?? '',
-    api: query.get('api') ?? '',
-  }
+  const { filter, change } = filterIn(query, noFilter)
   return (
     <>
       <ViewHeader title="Models" />
       <Loaded resource={models} lines={14}>
-        {(all) => <FilteredModels all={all} filter={filter} />}
+        {(all) => <FilteredModels all={all} filter={filter} change={change} />}
       </Loaded>
     </>
   )
 }
 
-function FilteredModels({ all, filter }: { readonly all: readonly Model[]; readonly filter: Filter }) {
-  const { search, provider, capability, api } = filter
-  const shown = useMemo(() => filterModels(all, filter), [all, search, provider, capability, api])
+type FilterProps = { readonly all: readonly Model[]; readonly filter: Filter; readonly change: Change }
+
+function FilteredModels(props: FilterProps) {
+  const { all, filter } = props
+  const shown = useMemo(() => filterModels(all, filter), [all, ...Object.values(filter)])
   return (
     <div class="stack">
-      <Filters all={all} filter={filter} />
+      <Filters {...props} />
       <p class="quiet">
         <span role="status">{countText(shown.length, all.length)}</span> Prices are in USD per million tokens.
       </p>
@@ -62,7 +57,7 @@ function FilteredModels({ all, filter }: { readonly all: readonly Model[]; reado
         rowKey={({ slug }) => slug}
         rowHref={({ slug }) => routeHash('models', [slug])}
         initialSort={{ column: 'model', direction: 'ascending' }}
-        empty={<NoModels search={search.trim()} none={all.length === 0} />}
+        empty={<NoModels search={filter.q.trim()} none={all.length === 0} />}
       />
     </div>
   )
@@ -70,28 +65,27 @@ function FilteredModels({ all, filter }: { readonly all: readonly Model[]; reado
 
 /** The models that have every word of the search in a name, and everything else of the filter. */
 function filterModels(models: readonly Model[], filter: Filter): readonly Model[] {
-  const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean)
   return models.filter((model) => {
     const { slug, display_name, provider = '', author, owned_by } = model
     const searched = [slug, display_name, provider, author, owned_by].join(' ').toLowerCase()
     return (
       words.every((word) => searched.includes(word)) &&
       (filter.provider === '' || provider === filter.provider) &&
-      (filter.capability === '' || capabilitiesOf(model).includes(filter.capability)) &&
+      (filter.can === '' || capabilitiesOf(model).includes(filter.can)) &&
       (filter.api === '' || model.supported_apis.includes(filter.api))
     )
   })
 }
 
-function Filters({ all, filter }: { readonly all: readonly Model[]; readonly filter: Filter }) {
-  const change = (changed: Partial<Filter>) => keepFilter({ ...filter, ...changed })
+function Filters({ all, filter, change }: FilterProps) {
   return (
     <div class="filters">
       <SearchField
         what="models"
         placeholder="Name, author or provider"
-        value={filter.search}
-        onInput={(search) => change({ search })}
+        value={filter.q}
+        onInput={(q) => change({ q })}
       />
       <Choice
         label="Provider"
@@ -101,9 +95,9 @@ function Filters({ all, filter }: { readonly all: readonly Model[]; readonly fil
       />
       <Choice
         label="Capability"
-        value={filter.capability}
+        value={filter.can}
         values={all.flatMap(capabilitiesOf)}
-        onChange={(capability) => change({ capability })}
+        onChange={(can) => change({ can })}
       />
       <Choice
         label="API"
@@ -113,16 +107,6 @@ function Filters({ all, filter }: { readonly all: readonly Model[]; readonly fil
       />
     </div>
   )
-}
-
-/** Keeps the filter in the address. */
-function keepFilter({ search, provider, capability, api }: Filter): void {
-  replaceQuery({
-    q: search || undefined,
-    provider: provider || undefined,
-    can: capability || undefined,
-    api: api || undefined,
-  })
 }
 
 function Choice(props: {

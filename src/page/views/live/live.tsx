@@ -6,7 +6,7 @@ import { SearchField, SelectField } from '../../components/field.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Table } from '../../components/table.tsx'
 import { Empty, Failure, ViewHeader } from '../../components/view.tsx'
-import { type PageRoute, replaceQuery } from '../../route.ts'
+import { filterIn, type PageRoute, replaceQuery } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
 import { type Organization, organizationPath } from '../organizations/organization.tsx'
@@ -37,7 +37,7 @@ export function Live({ query }: PageRoute) {
       </ViewHeader>
       <div class="stack">
         {connection.type === 'failed' && <Failure failure={connection.failure} retry={live.retry} />}
-        <Requests live={live} filter={readFilter(query)} />
+        <Requests live={live} query={query} />
       </div>
     </>
   )
@@ -60,12 +60,13 @@ function describe(
   }
 }
 
-function Requests({ live, filter }: { readonly live: LiveView; readonly filter: Filter }) {
+function Requests({ live, query }: { readonly live: LiveView; readonly query: URLSearchParams }) {
+  const { filter } = filterIn(query, noFilter)
   const names = useOrganizationNames(live.rows)
   const columns = useMemo(() => liveColumns(names), [names])
   return (
     <>
-      <Filters filter={filter} />
+      <Filters query={query} />
       <p class="quiet">
         <span class="number">{formatCount(live.open)}</span> in progress,{' '}
         <span class="number">{formatCount(live.rows.length - live.open)}</span> finished
@@ -130,30 +131,23 @@ const states = [
 ] as const
 
 /** The requests that are shown. */
-type Filter = { readonly search: string; readonly state: (typeof states)[number]['value'] }
+const noFilter = { q: '', state: 'all' }
 
-/** Reads the filter of the address. */
-function readFilter(query: URLSearchParams): Filter {
-  const state = states.find(({ value }) => value === query.get('state'))
-  return { search: query.get('q') ?? '', state: state?.value ?? 'all' }
-}
+type Filter = typeof noFilter
 
-function Filters({ filter }: { readonly filter: Filter }) {
-  const change = (changed: Partial<Filter>) => {
-    const { search, state } = { ...filter, ...changed }
-    replaceQuery({ q: search || undefined, state: state === 'all' ? undefined : state })
-  }
+function Filters({ query }: Pick<PageRoute, 'query'>) {
+  const { filter, change } = filterIn(query, noFilter)
   return (
     <div class="key-filters">
       <SearchField
         what="live requests"
         placeholder="Model, organization, key, error"
-        value={filter.search}
-        onInput={(search) => change({ search })}
+        value={filter.q}
+        onInput={(q) => change({ q })}
       />
       <SelectField
         label="State"
-        value={filter.state}
+        value={states.find(({ value }) => value === filter.state)?.value ?? 'all'}
         options={states}
         onChange={(state) => change({ state })}
       />
@@ -164,10 +158,10 @@ function Filters({ filter }: { readonly filter: Filter }) {
 /** Returns the requests that match: every word of the search occurs in one of the names. */
 function filterRequests(
   rows: readonly LiveRequest[],
-  { search, state }: Filter,
+  { q, state }: Filter,
   names: OrganizationNames,
 ): readonly LiveRequest[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0 && state === 'all') return rows
   return rows.filter((row) => {
     if (state === 'open' && row.end !== null) return false

@@ -2,7 +2,7 @@ import { ChangeButton } from '../../change-button.tsx'
 import { Button } from '../../components/button.tsx'
 import { SearchField, SelectField } from '../../components/field.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
-import { type PageRoute, replaceQuery } from '../../route.ts'
+import { filterIn, type PageRoute, replaceQuery } from '../../route.ts'
 import { useSession } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
 import { useKeyDialogs } from './key-dialogs.tsx'
@@ -12,11 +12,9 @@ import { KeyTable } from './key-table.tsx'
 import { OrganizationField } from './organization-field.tsx'
 
 /** The filter of the list, as in the address; the gateway applies it. */
-type Filter = {
-  readonly search: string
-  readonly organization: string
-  readonly state: 'usable' | 'all'
-}
+const noFilter = { q: '', organization: '', state: 'usable' }
+
+type Filter = typeof noFilter
 
 /** The keys view: the limits of API keys, and what creates, changes and ends them, for the operator. */
 export function ApiKeys({ path: [id], query }: PageRoute) {
@@ -24,16 +22,12 @@ export function ApiKeys({ path: [id], query }: PageRoute) {
 }
 
 function KeyList({ query }: Pick<PageRoute, 'query'>) {
-  const filter: Filter = {
-    search: query.get('q') ?? '',
-    organization: query.get('organization') ?? '',
-    state: query.get('state') === 'all' ? 'all' : 'usable',
-  }
+  const { filter, change } = filterIn(query, noFilter)
   const organization = filter.organization || undefined
   const keys = useKeys({
     organization,
-    search: filter.search.trim() || undefined,
-    ...(filter.state === 'usable' && { usable: 'true' }),
+    search: filter.q.trim() || undefined,
+    ...(filter.state !== 'all' && { usable: 'true' }),
   })
   const dialogs = useKeyDialogs({ owner: { organization }, onChanged: keys.reload })
   useShortcut('n', 'Create an API key', dialogs.create, useSession().may('write'))
@@ -43,7 +37,7 @@ function KeyList({ query }: Pick<PageRoute, 'query'>) {
         <ChangeButton label="Create" icon="plus" kind="primary" shortcut="n" onClick={dialogs.create} />
       </ViewHeader>
       <div class="stack">
-        <Filters filter={filter} />
+        <Filters filter={filter} change={change} />
         <KeyTable
           keys={keys}
           scope="everyone"
@@ -56,23 +50,11 @@ function KeyList({ query }: Pick<PageRoute, 'query'>) {
   )
 }
 
-function Filters({ filter }: { readonly filter: Filter }) {
-  const change = (changed: Partial<Filter>) => {
-    const { search, organization, state } = { ...filter, ...changed }
-    replaceQuery({
-      q: search || undefined,
-      organization: organization || undefined,
-      state: state === 'all' ? state : undefined,
-    })
-  }
+function Filters(props: { readonly filter: Filter; readonly change: (changed: Partial<Filter>) => void }) {
+  const { filter, change } = props
   return (
     <div class="key-filters">
-      <SearchField
-        what="keys"
-        placeholder="Name or ID"
-        value={filter.search}
-        onInput={(search) => change({ search })}
-      />
+      <SearchField what="keys" placeholder="Name or ID" value={filter.q} onInput={(q) => change({ q })} />
       <OrganizationField
         placeholder="All"
         optional
@@ -81,7 +63,7 @@ function Filters({ filter }: { readonly filter: Filter }) {
       />
       <SelectField
         label="State"
-        value={filter.state}
+        value={filter.state === 'all' ? 'all' : 'usable'}
         options={[
           { value: 'usable', label: 'Active and disabled' },
           { value: 'all', label: 'All, with expired and revoked' },
@@ -93,8 +75,8 @@ function Filters({ filter }: { readonly filter: Filter }) {
 }
 
 function NoKeys({ filter, onCreate }: { readonly filter: Filter; readonly onCreate: () => void }) {
-  const { search, organization, state } = filter
-  if (search !== '' || organization !== '')
+  const { q, organization, state } = filter
+  if (q !== '' || organization !== '')
     return (
       <Empty title="No API key matches">
         <Button label="Show all keys" icon="close" onClick={() => replaceQuery({ state: 'all' })} />
