@@ -1,4 +1,5 @@
 import { Foreign } from './facts.tsx'
+import { visibleText } from './format.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { useToast } from './toast.tsx'
 
@@ -71,6 +72,16 @@ export function CopyButton(props: {
     toast((await copyText(text)) ? 'Copied.' : 'The browser did not allow copying.')
   }
   return <Button label={label} icon="copy" iconOnly={iconOnly} onClick={() => void copy()} />
+}
+
+/** The ID of what a view shows, in a line with a button that copies it. */
+export function IdLine({ id }: { readonly id: string }) {
+  return (
+    <p class="stored-id">
+      <code>{visibleText(id)}</code>
+      <CopyButton text={id} label="Copy the ID" iconOnly />
+    </p>
+  )
 }
 
 /** Saves a text, which is made at the click, as a file. */

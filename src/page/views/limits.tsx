@@ -1,5 +1,5 @@
 import { parseUsd } from '../../lib/usd.ts'
-import { useResource } from '../api/resource.ts'
+import { useGet } from '../api/resource.ts'
 import { Bar } from '../components/bar.tsx'
 import type { Budget, BudgetPeriod } from '../components/budget.ts'
 import { BudgetFigures } from '../components/budget-bar.tsx'
@@ -44,11 +44,7 @@ type OwnBudget = Budget & {
 
 /** The limits view: what the organization may still use. */
 export function Limits() {
-  const api = useApi()
-  const organization = useResource(
-    (signal) => api.get<OwnOrganization>('/v1/organization', { signal }),
-    [api],
-  )
+  const organization = useGet<OwnOrganization>(useApi(), '/v1/organization')
   const { reload, loading } = organization
   useShortcut('r', 'Refresh the limits', reload)
   return (

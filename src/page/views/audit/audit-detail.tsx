@@ -1,9 +1,8 @@
-import { useResource } from '../../api/resource.ts'
-import { CopyButton } from '../../components/button.tsx'
-import { Facts, Foreign, type LabelledFact, Time } from '../../components/facts.tsx'
-import { visibleText } from '../../components/format.ts'
+import { useGet } from '../../api/resource.ts'
+import { IdLine } from '../../components/button.tsx'
+import { Facts, Foreign, ForeignLink, type LabelledFact, Time } from '../../components/facts.tsx'
 import { Table } from '../../components/table.tsx'
-import type { Column } from '../../components/table-columns.tsx'
+import { type Column, column } from '../../components/table-columns.tsx'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
@@ -11,18 +10,11 @@ import { type AuditEntry, type Fields, sourceText } from './audit-entry.ts'
 
 /** One change: who made it, from where, and the values before and after. */
 export function AuditDetail({ id }: { readonly id: string }) {
-  const admin = useAdminApi()
-  const entry = useResource(
-    (signal) => admin.get<AuditEntry>(`/admin/audit_logs/${encodeURIComponent(id)}`, { signal }),
-    [admin, id],
-  )
+  const entry = useGet<AuditEntry>(useAdminApi(), `/admin/audit_logs/${encodeURIComponent(id)}`)
   return (
     <>
       <ViewHeader title="Change" back={{ href: routeHash('audit'), label: 'Audit' }} />
-      <p class="stored-id">
-        <code>{visibleText(id)}</code>
-        <CopyButton text={id} label="Copy the ID" iconOnly />
-      </p>
+      <IdLine id={id} />
       <Loaded resource={entry} lines={12}>
         {(loaded) => (
           <div class="stack">
@@ -47,16 +39,16 @@ function factsOf(entry: AuditEntry): readonly LabelledFact[] {
     ['Time', <Time at={created_at} format="second" />],
     ['Event', <Foreign text={event} />],
     ['Object', <Named {...resource} filter="resource" />],
-    ...(organization_id === null
-      ? []
-      : [
-          ['Organization', <Same name="organization" value={organization_id} text={organization} />] as const,
-        ]),
+    organization_id !== null && [
+      'Organization',
+      <Same name="organization" value={organization_id} text={organization} />,
+    ],
     ['Actor', <Named {...actor} filter="actor" />],
     ['From', <Foreign text={[sourceText(entry.source), entry.address].filter(Boolean).join(', ')} />],
-    ...(entry.forwarded_for === null
-      ? []
-      : [['Claims to be for', <Foreign text={`${entry.forwarded_for} (X-Forwarded-For)`} />] as const]),
+    entry.forwarded_for !== null && [
+      'Claims to be for',
+      <Foreign text={`${entry.forwarded_for} (X-Forwarded-For)`} />,
+    ],
   ]
 }
 
@@ -72,11 +64,8 @@ function Named(props: AuditEntry['actor'] & { readonly filter: 'resource' | 'act
 
 /** Leads to the other changes with the same value. */
 function Same(props: { readonly name: string; readonly value: string; readonly text: string | null }) {
-  return (
-    <a href={routeHash('audit', [], { [props.name]: props.value })}>
-      <Foreign text={props.text ?? props.value} />
-    </a>
-  )
+  const { name, value, text } = props
+  return <ForeignLink text={text ?? value} href={routeHash('audit', [], { [name]: value })} />
 }
 
 type Row = { readonly name: string; readonly before: string; readonly after: string }
@@ -96,7 +85,7 @@ function valueText(fields: Fields | null, name: string): string {
 }
 
 const columns: readonly Column<Row>[] = [
-  { id: 'name', header: 'Field', render: ({ name }) => <Foreign text={name} /> },
-  { id: 'before', header: 'Before', render: ({ before }) => <Foreign text={before} /> },
-  { id: 'after', header: 'After', render: ({ after }) => <Foreign text={after} /> },
+  column('name', 'Field', ({ name }) => <Foreign text={name} />),
+  column('before', 'Before', ({ before }) => <Foreign text={before} />),
+  column('after', 'After', ({ after }) => <Foreign text={after} />),
 ]

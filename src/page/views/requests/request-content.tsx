@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useResource } from '../../api/resource.ts'
+import { useGet } from '../../api/resource.ts'
 import { Button, CodeBlock } from '../../components/button.tsx'
 import { visibleText } from '../../components/format.ts'
 import { Loaded } from '../../components/view.tsx'
@@ -31,11 +31,7 @@ export function RequestContent({ id }: { readonly id: string }) {
 }
 
 function LoadedContent({ id }: { readonly id: string }) {
-  const admin = useAdminApi()
-  const content = useResource(
-    (signal) => admin.get<Content>(`/admin/requests/${encodeURIComponent(id)}/content`, { signal }),
-    [admin, id],
-  )
+  const content = useGet<Content>(useAdminApi(), `/admin/requests/${encodeURIComponent(id)}/content`)
   return (
     <Loaded resource={content} lines={6}>
       {({ kept, request, response, error }) =>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type ChatUsage, chatUsage } from '../../api/answer-events.ts'
-import { useResource } from '../../api/resource.ts'
+import { useGet } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Facts, Foreign, Time } from '../../components/facts.tsx'
 import { Loaded } from '../../components/view.tsx'
@@ -29,9 +29,8 @@ type Completion = {
 
 /** A stored completion with the messages of its request. */
 export function CompletionDetail({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
-  const api = useApi()
   const path = `/v1/chat/completions/${encodeURIComponent(id)}`
-  const completion = useResource((signal) => api.get<Completion>(path, { signal }), [api, path])
+  const completion = useGet<Completion>(useApi(), path)
   const [editing, setEditing] = useState(false)
   const { value, reload } = completion
   return (

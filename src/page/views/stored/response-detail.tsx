@@ -1,6 +1,6 @@
 import { type ResponseUsage, responseUsage } from '../../api/answer-events.ts'
 import { toFailure } from '../../api/failure.ts'
-import { useChange, useResource } from '../../api/resource.ts'
+import { useChange, useGet } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Facts, Foreign, Time } from '../../components/facts.tsx'
 import { formatDuration } from '../../components/format.ts'
@@ -40,9 +40,8 @@ type StoredResponse = {
 
 /** A stored response with the items of its request. */
 export function ResponseDetail({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
-  const api = useApi()
   const path = `/v1/responses/${encodeURIComponent(id)}`
-  const response = useResource((signal) => api.get<StoredResponse>(path, { signal }), [api, path])
+  const response = useGet<StoredResponse>(useApi(), path)
   const { value, reload } = response
   /** Whether the response is still being generated, or waits for it. */
   const open = value?.status === 'queued' || value?.status === 'in_progress'

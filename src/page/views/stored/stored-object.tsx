@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AnswerUsage } from '../../api/answer.ts'
-import { type ListPage, usePages } from '../../api/pages.ts'
+import { useList } from '../../api/pages.ts'
 import { useChange } from '../../api/resource.ts'
-import { Button, CodeBlock, CopyButton } from '../../components/button.tsx'
+import { Button, CodeBlock, CopyButton, IdLine } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Badge, Foreign, type LabelledFact, type Tone } from '../../components/facts.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
@@ -40,10 +40,7 @@ export function StoredHeader(props: {
           onClick={() => setDeleting(true)}
         />
       </ViewHeader>
-      <p class="stored-id">
-        <code>{visibleText(id)}</code>
-        <CopyButton text={id} label="Copy the ID" iconOnly />
-      </p>
+      <IdLine id={id} />
       {deleting && <DeleteDialog kind={kind} path={path} onClose={() => setDeleting(false)} />}
     </>
   )
@@ -179,12 +176,8 @@ export function StoredInput(props: {
   readonly more: string
 }) {
   const { path, entriesOf, first = [], more } = props
-  const api = useApi()
-  const { items, loading, failure, hasMore, loadMore } = usePages(
-    (after, signal) =>
-      api.get<ListPage<unknown>>(path, { query: { after, limit: 50, order: 'asc' }, signal }),
-    [api, path],
-  )
+  const query = { limit: 50, order: 'asc' }
+  const { items, loading, failure, hasMore, loadMore } = useList<unknown>(useApi(), path, query)
   return (
     <>
       <Conversation label="Input" entries={[...first, ...items.flatMap(entriesOf)]} />

@@ -5,7 +5,7 @@ import { curlCommand } from '../../components/curl.ts'
 import { Foreign, Time } from '../../components/facts.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
-import type { Column } from '../../components/table-columns.tsx'
+import { type Column, column } from '../../components/table-columns.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
@@ -109,25 +109,16 @@ function StoredTable({ kind, filter }: { readonly kind: StoredKind; readonly fil
 }
 
 const columns: readonly Column<Summary>[] = [
-  {
-    id: 'preview',
-    header: 'Output',
-    render: ({ preview, id }) => (preview === '' ? <code>{id}</code> : <Foreign text={preview} />),
-  },
-  { id: 'status', header: 'Status', render: ({ status }) => <StatusBadge status={status} /> },
-  { id: 'model', header: 'Model', render: ({ model }) => <Foreign text={model} /> },
-  { id: 'created', header: 'Created', render: ({ created }) => <Time at={created} /> },
-  {
-    id: 'tokens',
-    header: 'Tokens',
+  column('preview', 'Output', ({ preview, id }) =>
+    preview === '' ? <code>{id}</code> : <Foreign text={preview} />,
+  ),
+  column('status', 'Status', ({ status }) => <StatusBadge status={status} />),
+  column('model', 'Model', ({ model }) => <Foreign text={model} />),
+  column('created', 'Created', ({ created }) => <Time at={created} />),
+  column('tokens', 'Tokens', ({ tokens }) => (tokens === null ? '–' : formatCount(tokens)), {
     align: 'right',
-    render: ({ tokens }) => (tokens === null ? '–' : formatCount(tokens)),
-  },
-  {
-    id: 'metadata',
-    header: 'Metadata',
-    render: ({ metadata }) => <bdi class="quiet">{visibleText(metadata)}</bdi>,
-  },
+  }),
+  column('metadata', 'Metadata', ({ metadata }) => <bdi class="quiet">{visibleText(metadata)}</bdi>),
 ]
 
 function NothingStored({ kind, filter }: { readonly kind: StoredKind; readonly filter: StoredFilter }) {
