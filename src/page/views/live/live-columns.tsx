@@ -1,6 +1,6 @@
-import { Badge, Foreign, Money } from '../../components/facts.tsx'
+import { Badge, ForeignLink, IdLink, Money, None } from '../../components/facts.tsx'
 import { formatCount, formatDuration, visibleText } from '../../components/format.ts'
-import type { Column } from '../../components/table-columns.tsx'
+import { type Column, column } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
 import { elapsedOf, hasFailed, type LiveEnd, type LiveRequest } from './live-feed.ts'
 
@@ -10,35 +10,26 @@ export type OrganizationNames = ReadonlyMap<string, string>
 /** The columns of the live requests, each with a fixed width: the rows change too often for the columns to move. */
 export function liveColumns(names: OrganizationNames): readonly Column<LiveRequest>[] {
   return [
-    { id: 'state', header: 'State', width: '200px', render: (request) => <State request={request} /> },
+    column('state', 'State', (request) => <State request={request} />, { width: '200px' }),
     textColumn('model', 'Model', '200px'),
-    {
-      id: 'organization',
-      header: 'Organization',
+    column('organization', 'Organization', ({ organization: id }) => organizationLink(id, names), {
       width: '130px',
-      render: ({ organization: id }) => <OrganizationLink id={id} names={names} />,
-    },
+    }),
     numberColumn('elapsed', 'Elapsed', '84px', (request) => formatDuration(elapsedOf(request))),
     numberColumn('first', 'First token', '100px', ({ firstTokenMs }) =>
-      firstTokenMs === null ? <None /> : formatDuration(firstTokenMs),
+      firstTokenMs === null ? dash() : formatDuration(firstTokenMs),
     ),
     tokenColumn('input', 'Input', (end) => end.inputTokens),
     tokenColumn('output', 'Output', (end) => end.outputTokens),
     numberColumn('cost', 'Cost', '84px', ({ end }) =>
-      end?.costUsd == null ? <None /> : <Money usd={end.costUsd} />,
+      end?.costUsd == null ? dash() : <Money usd={end.costUsd} />,
     ),
-    codeColumn('key', 'Key', '140px'),
+    column('key', 'Key', ({ key }) => (key === null ? dash() : <code>{visibleText(key)}</code>), {
+      width: '140px',
+    }),
     textColumn('provider', 'Provider', '120px'),
     textColumn('api', 'API', '100px'),
-    {
-      id: 'request',
-      header: 'Request',
-      width: '300px',
-      render: ({ request, end }) => {
-        const id = <code>{visibleText(request)}</code>
-        return end === null ? id : <a href={routeHash('requests', [request])}>{id}</a>
-      },
-    },
+    column('request', 'Request', requestId, { width: '300px' }),
   ]
 }
 
@@ -59,33 +50,29 @@ function stateOf({ queued, firstTokenMs }: LiveRequest): string {
   return firstTokenMs === null ? 'waiting' : 'streaming'
 }
 
-function OrganizationLink({ id, names }: { readonly id: string | null; readonly names: OrganizationNames }) {
-  if (id === null) return <None />
-  return (
-    <a href={routeHash('organizations', [id])}>
-      <Foreign text={names.get(id) ?? id} />
-    </a>
-  )
+function organizationLink(id: string | null, names: OrganizationNames) {
+  if (id === null) return dash()
+  return <ForeignLink text={names.get(id) ?? id} href={routeHash('organizations', [id])} />
+}
+
+/** A finished request has a place of its own. */
+function requestId({ request, end }: LiveRequest) {
+  if (end === null) return <code>{visibleText(request)}</code>
+  return <IdLink id={request} href={routeHash('requests', [request])} />
 }
 
 function textColumn(id: 'model' | 'provider' | 'api', header: string, width: string): Column<LiveRequest> {
-  const render = ({ [id]: text }: LiveRequest) => (text === null ? <None /> : <TitledText text={text} />)
-  return { id, header, width, render }
+  const render = ({ [id]: text }: LiveRequest) => (text === null ? dash() : <TitledText text={text} />)
+  return column(id, header, render, { width })
 }
 
-function None() {
-  return <span class="quiet">–</span>
+function dash() {
+  return <None text="–" />
 }
 
 /** Of a text that is cut off, the title has the whole. */
 function TitledText({ text }: { readonly text: string }) {
   return <bdi title={visibleText(text)}>{visibleText(text)}</bdi>
-}
-
-function codeColumn(id: 'key', header: string, width: string): Column<LiveRequest> {
-  const render = ({ [id]: text }: LiveRequest) =>
-    text === null ? <None /> : <code>{visibleText(text)}</code>
-  return { id, header, width, render }
 }
 
 function numberColumn(
@@ -94,9 +81,9 @@ function numberColumn(
   width: string,
   render: Column<LiveRequest>['render'],
 ): Column<LiveRequest> {
-  return { id, header, width, align: 'right', render }
+  return column(id, header, render, { width, align: 'right' })
 }
 
 function tokenColumn(id: string, header: string, count: (end: LiveEnd) => number): Column<LiveRequest> {
-  return numberColumn(id, header, '70px', ({ end }) => (end === null ? <None /> : formatCount(count(end))))
+  return numberColumn(id, header, '70px', ({ end }) => (end === null ? dash() : formatCount(count(end))))
 }

@@ -8,7 +8,7 @@ import { Badge, Facts, Foreign, Time } from '../../components/facts.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
-import { type Column, countColumn, nameColumn } from '../../components/table-columns.tsx'
+import { type Column, column, countColumn, nameColumn } from '../../components/table-columns.tsx'
 import { EmptyLine, Failure } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
 
@@ -91,32 +91,30 @@ function deliveryColumns(show: (delivery: Delivery) => void): readonly Column<De
   return [
     nameColumn('type', 'Event', ({ type }) => type),
     nameColumn('endpoint', 'Endpoint', ({ endpoint }) => endpoint),
-    { id: 'created', header: 'Created', render: ({ created_at }) => <Time at={created_at} /> },
-    { id: 'status', header: 'Status', render: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+    column('created', 'Created', ({ created_at }) => <Time at={created_at} />),
+    column('status', 'Status', ({ status }) => <Badge tone={tones[status]}>{status}</Badge>),
     countColumn('attempts', 'Attempts', ({ attempts }) => attempts),
-    {
-      id: 'error',
-      header: 'Error',
-      render: ({ error }) =>
-        error === null ? (
-          '–'
-        ) : (
-          <span class="clipped">
-            <Foreign text={error} />
-          </span>
-        ),
-    },
-    {
-      id: 'actions',
-      header: 'Actions',
-      align: 'right',
-      render: (delivery) => (
+    column('error', 'Error', ({ error }) => <ErrorText text={error} />),
+    column(
+      'actions',
+      'Actions',
+      (delivery) => (
         <span class="row-actions">
           <Button label="Show" of={delivery.event} onClick={() => show(delivery)} />
         </span>
       ),
-    },
+      { align: 'right' },
+    ),
   ]
+}
+
+function ErrorText({ text }: { readonly text: string | null }) {
+  if (text === null) return <>–</>
+  return (
+    <span class="clipped">
+      <Foreign text={text} />
+    </span>
+  )
 }
 
 /** What was sent, how it went, and a button that sends it once more. */
