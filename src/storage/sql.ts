@@ -1,4 +1,5 @@
 import { Column, getTableColumns, is, type SQL, sql, type Table } from 'drizzle-orm'
+import { type Parameters, type Statement, statement, type Value } from './statement.ts'
 
 type Selected = Column | SQL
 
@@ -55,6 +56,34 @@ export function insertInto<T extends Table>(table: T, values: ValuesOf<T>, rest 
   const names = entries.map(([name]) => bare(columnOf(table, name)))
   const inserted = entries.map(([, value]) => sql`${value}`)
   return sql`insert into ${table} (${sql.join(names, sql`, `)}) values (${sql.join(inserted, sql`, `)}) ${rest}`
+}
+
+type ColumnsOf<T extends Table> = T['_']['columns']
+
+/** The values of columns as statements receive them. */
+export type Inserted<T extends Table, Name extends keyof ColumnsOf<T>> = {
+  readonly [Key in Name]: Received<DataOf<ColumnsOf<T>[Key]>>
+}
+
+type Received<Data> = Data extends number ? number | bigint : Data extends Uint8Array ? Uint8Array : Data
+
+/** Defines a statement that inserts a row: its values have the names of these columns. */
+export function insertion<T extends Table, Name extends keyof ColumnsOf<T> & string, Row = never>(
+  table: T,
+  names: readonly Name[],
+  rest?: SQL<Row>,
+): Statement<Row, Inserted<T, Name>> {
+  const define = (values: Parameters<Readonly<Record<string, Value>>>) =>
+    insertInto(table, pick(values, names) as ValuesOf<T>, rest as SQL<Row>)
+  return statement(define) as unknown as Statement<Row, Inserted<T, Name>>
+}
+
+/** The fields of an object with these names. */
+export function pick<Source, Name extends keyof Source>(
+  source: Source,
+  names: readonly Name[],
+): Pick<Source, Name> {
+  return Object.fromEntries(names.map((name) => [name, source[name]])) as Pick<Source, Name>
 }
 
 /** Updates rows; `rest` follows the assignments, such as the condition. */

@@ -18,7 +18,7 @@ import type {
 } from '../ports/admin-keys.ts'
 import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { admin_keys } from '../schema/organizations.ts'
-import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
+import { insertion, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { textsOf } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
@@ -52,7 +52,15 @@ export function* createAdminKey(
   const key = createApiKey()
   const { publicId: id, secret } = key
   const row = { id, name, last4: secret.slice(-4), createdAt: now, expiresAt, revokedAt: null }
-  yield* insertKey({ ...row, permissions: JSON.stringify(permissions), secretHash: hashSecret(secret) })
+  yield* insertKey({
+    public_id: id,
+    name,
+    secret_hash: hashSecret(secret),
+    last4: row.last4,
+    created_at: now,
+    expires_at: expiresAt,
+    permissions: JSON.stringify(permissions),
+  })
   const record = { ...row, permissions }
   yield* recordKey('admin_key.created', record, null, by)
   return { record, key: new Secret(printAdminKey(key)) }
@@ -78,18 +86,15 @@ const removeExpired = statement(
     sql<never>`delete from ${admin_keys} where ${lt(admin_keys.expires_at, values.before)}`,
 )
 
-const insertKey = statement((values: Parameters<RowOf<typeof recordFields> & { secretHash: Uint8Array }>) =>
-  insertInto(admin_keys, {
-    public_id: values.id,
-    name: values.name,
-    secret_hash: values.secretHash,
-    last4: values.last4,
-    created_at: values.createdAt,
-    expires_at: values.expiresAt,
-    revoked_at: values.revokedAt,
-    permissions: values.permissions,
-  }),
-)
+const insertKey = insertion(admin_keys, [
+  'public_id',
+  'name',
+  'secret_hash',
+  'last4',
+  'created_at',
+  'expires_at',
+  'permissions',
+])
 
 const recordFields = {
   id: admin_keys.public_id,

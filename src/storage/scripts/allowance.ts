@@ -1,84 +1,63 @@
 import type { Column } from 'drizzle-orm'
-import type { Allowance, AllowanceChange, BudgetPeriod } from '../../domain/accounting/allowance.ts'
+import type { Allowance, AllowanceChange } from '../../domain/accounting/allowance.ts'
 import { isTimeZone } from '../../domain/accounting/budget-period.ts'
 import { parseJson } from '../../lib/json/json.ts'
-import { maxNanos, type Nanos } from '../../lib/usd.ts'
+import { maxNanos } from '../../lib/usd.ts'
 import { OperatorError } from '../ports/accounts.ts'
-import type { Parameters } from '../statement.ts'
+import type { projects } from '../schema/organizations.ts'
+import { type Inserted, pick, type RowOf } from '../sql.ts'
 
-type AllowanceColumn =
-  | 'budget'
-  | 'budget_period'
-  | 'budget_time_zone'
-  | 'requests_per_minute'
-  | 'tokens_per_minute'
-  | 'concurrent_requests'
-  | 'models'
-  | 'enabled'
+/** The columns of an allowance, in each of the tables that have one. */
+export const allowanceColumns = [
+  'budget',
+  'budget_period',
+  'budget_time_zone',
+  'requests_per_minute',
+  'tokens_per_minute',
+  'concurrent_requests',
+  'models',
+  'enabled',
+] as const
+
+type AllowanceColumn = (typeof allowanceColumns)[number]
 
 /** The columns of a table that `toAllowance` reads. */
 export function allowanceFields<T extends Readonly<Record<AllowanceColumn, Column>>>(table: T) {
-  return {
-    budget: table.budget as T['budget'],
-    budgetPeriod: table.budget_period as T['budget_period'],
-    budgetTimeZone: table.budget_time_zone as T['budget_time_zone'],
-    requestsPerMinute: table.requests_per_minute as T['requests_per_minute'],
-    tokensPerMinute: table.tokens_per_minute as T['tokens_per_minute'],
-    concurrentRequests: table.concurrent_requests as T['concurrent_requests'],
-    models: table.models as T['models'],
-    enabled: table.enabled as T['enabled'],
-  }
-}
-
-type StoredAllowance = {
-  readonly budget: number | null
-  readonly budgetPeriod: BudgetPeriod
-  readonly budgetTimeZone: string
-  readonly requestsPerMinute: number | null
-  readonly tokensPerMinute: number | null
-  readonly concurrentRequests: number | null
-  readonly models: string | null
-  readonly enabled: boolean | 0 | 1
+  return pick(table, allowanceColumns)
 }
 
 /** Converts the columns of an allowance. */
-export function toAllowance(row: StoredAllowance): Allowance {
+export function toAllowance(row: RowOf<Pick<typeof projects, AllowanceColumn>>): Allowance {
   return {
     budget: row.budget === null ? null : BigInt(row.budget),
-    budgetPeriod: row.budgetPeriod,
-    budgetTimeZone: row.budgetTimeZone,
-    requestsPerMinute: row.requestsPerMinute,
-    tokensPerMinute: row.tokensPerMinute,
-    concurrentRequests: row.concurrentRequests,
+    budgetPeriod: row.budget_period,
+    budgetTimeZone: row.budget_time_zone,
+    requestsPerMinute: row.requests_per_minute,
+    tokensPerMinute: row.tokens_per_minute,
+    concurrentRequests: row.concurrent_requests,
     models: row.models === null ? null : textsOf(row.models),
     enabled: Boolean(row.enabled),
   }
 }
 
 /** The values of an allowance as its columns store them. */
-export type AllowanceRow = Omit<StoredAllowance, 'budget' | 'enabled'> & {
-  readonly budget: Nanos | null
-  readonly enabled: boolean
-}
+export type AllowanceRow = Inserted<typeof projects, AllowanceColumn>
 
 /** Returns the columns of an allowance after a change; throws an error for the operator if it is not valid. */
 export function changedAllowance(limits: Allowance, change: AllowanceChange): AllowanceRow {
-  const changed: Allowance = {
-    budget: change.budget === undefined ? limits.budget : change.budget,
-    budgetPeriod: change.budgetPeriod ?? limits.budgetPeriod,
-    budgetTimeZone: change.budgetTimeZone ?? limits.budgetTimeZone,
-    requestsPerMinute: changedLimit(limits.requestsPerMinute, change.requestsPerMinute),
-    tokensPerMinute: changedLimit(limits.tokensPerMinute, change.tokensPerMinute),
-    concurrentRequests: changedLimit(limits.concurrentRequests, change.concurrentRequests),
-    models: change.models === undefined ? limits.models : change.models,
-    enabled: change.enabled ?? limits.enabled,
-  }
+  const present = Object.entries(change).filter(([name, value]) => name in limits && value !== undefined)
+  const changed: Allowance = { ...limits, ...Object.fromEntries(present) }
   assertAllowance(changed)
-  return { ...changed, models: changed.models === null ? null : JSON.stringify(changed.models) }
-}
-
-function changedLimit(limit: number | null, change: number | null | undefined): number | null {
-  return change === undefined ? limit : change
+  return {
+    budget: changed.budget,
+    budget_period: changed.budgetPeriod,
+    budget_time_zone: changed.budgetTimeZone,
+    requests_per_minute: changed.requestsPerMinute,
+    tokens_per_minute: changed.tokensPerMinute,
+    concurrent_requests: changed.concurrentRequests,
+    models: changed.models === null ? null : JSON.stringify(changed.models),
+    enabled: changed.enabled,
+  }
 }
 
 const maxModels = 1000
@@ -99,20 +78,6 @@ function assertAllowance({ budget, budgetTimeZone, models }: Allowance): void {
       'invalid',
       `Each entry of a list of models must have 1 to ${maxModelLength} characters.`,
     )
-}
-
-/** What an update or an insert assigns to the columns of an allowance. */
-export function allowanceAssignments(values: Parameters<AllowanceRow>) {
-  return {
-    budget: values.budget,
-    budget_period: values.budgetPeriod,
-    budget_time_zone: values.budgetTimeZone,
-    requests_per_minute: values.requestsPerMinute,
-    tokens_per_minute: values.tokensPerMinute,
-    concurrent_requests: values.concurrentRequests,
-    models: values.models,
-    enabled: values.enabled,
-  }
 }
 
 /** The texts of a stored array; those of a damaged one are none. */

@@ -14,9 +14,9 @@ import type {
 } from '../ports/accounts.ts'
 import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { api_keys } from '../schema/organizations.ts'
-import { insertInto, returning, update } from '../sql.ts'
+import { type Inserted, insertion, pick, returning, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
-import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
+import { allowanceColumns, changedAllowance } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
 import { keyValues } from './audit-fields.ts'
 import { keyWithId, lockKey } from './key-records.ts'
@@ -71,13 +71,13 @@ function* addKey(
   const properties = yield* changedProperties(organization, noProperties, input)
   yield* insertKey({
     ...properties,
-    id: key.publicId,
-    organization: organization.id,
-    secretHash: hashSecret(key.secret),
+    public_id: key.publicId,
+    organization_id: organization.id,
+    secret_hash: hashSecret(key.secret),
     last4: key.secret.slice(-4),
-    parent: parent ?? null,
-    limitsId: limitsId ?? null,
-    now,
+    parent_id: parent ?? null,
+    limits_id: limitsId ?? null,
+    created_at: now,
   })
   return { record: yield* keyWithId(key.publicId), key: new Secret(printApiKey(key)) }
 }
@@ -98,15 +98,18 @@ type Properties = Pick<KeyRecord, Exclude<keyof typeof noProperties, 'project'>>
 }
 
 /** The columns of a key that can be changed. */
-type PropertyRow = AllowanceRow & {
-  readonly name: string
-  readonly project: string | null
-  readonly expiresAt: number | null
-  readonly permissions: string
-  readonly tags: string
-  readonly note: string | null
-  readonly contentLog: boolean
-}
+const propertyColumns = [
+  ...allowanceColumns,
+  'name',
+  'project_id',
+  'expires_at',
+  'permissions',
+  'tags',
+  'note',
+  'content_log',
+] as const
+
+type PropertyRow = Inserted<typeof api_keys, (typeof propertyColumns)[number]>
 
 /** Returns the columns after a change; throws an error for the operator if it is not valid. */
 function* changedProperties(
@@ -119,50 +122,25 @@ function* changedProperties(
   return {
     ...changedAllowance(current.limits, change),
     name: change.name ?? current.name,
-    project,
-    expiresAt: change.expiresAt === undefined ? current.expiresAt : change.expiresAt,
+    project_id: project,
+    expires_at: change.expiresAt === undefined ? current.expiresAt : change.expiresAt,
     permissions: JSON.stringify(change.permissions ?? current.permissions),
     tags: JSON.stringify(change.tags ?? current.tags),
     note: change.note === undefined ? current.note : change.note,
-    contentLog: change.contentLog ?? current.contentLog,
+    content_log: change.contentLog ?? current.contentLog,
   }
 }
 
-type KeyRow = PropertyRow & {
-  id: string
-  organization: string
-  secretHash: Uint8Array
-  last4: string
-  parent: string | null
-  limitsId: string | null
-  now: number
-}
-
-const insertKey = statement((values: Parameters<KeyRow>) =>
-  insertInto(api_keys, {
-    public_id: values.id,
-    organization_id: values.organization,
-    secret_hash: values.secretHash,
-    last4: values.last4,
-    created_at: values.now,
-    parent_id: values.parent,
-    limits_id: values.limitsId,
-    ...propertyAssignments(values),
-  }),
-)
-
-function propertyAssignments(values: Parameters<PropertyRow>) {
-  return {
-    ...allowanceAssignments(values),
-    name: values.name,
-    project_id: values.project,
-    expires_at: values.expiresAt,
-    permissions: values.permissions,
-    tags: values.tags,
-    note: values.note,
-    content_log: values.contentLog,
-  }
-}
+const insertKey = insertion(api_keys, [
+  ...propertyColumns,
+  'public_id',
+  'organization_id',
+  'secret_hash',
+  'last4',
+  'created_at',
+  'parent_id',
+  'limits_id',
+])
 
 /** Changes the properties that the change names. */
 function* changeKey(id: string, change: KeyChange, by: Change): Script<KeyRecord> {
@@ -186,7 +164,7 @@ function changesBudget({ budget, budgetPeriod }: KeyChange): boolean {
 }
 
 const updateKey = statement((values: Parameters<PropertyRow & { id: string }>) =>
-  update(api_keys, propertyAssignments(values), sql`where ${eq(api_keys.public_id, values.id)}`),
+  update(api_keys, pick(values, propertyColumns), sql`where ${eq(api_keys.public_id, values.id)}`),
 )
 
 /** Revokes a key and those that it has created; one that is revoked stays so since then. */

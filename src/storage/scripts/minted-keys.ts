@@ -11,7 +11,7 @@ import {
 import type { KeyQueries, KeyRecord, MintInput, NewKey } from '../ports/accounts.ts'
 import type { BudgetKey } from '../ports/budgets.ts'
 import { api_keys, budgets, organizations } from '../schema/organizations.ts'
-import { bare, insertInto, select, update } from '../sql.ts'
+import { bare, insertion, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import type { Change } from './audit.ts'
 import { budgetUse, lockBudgets } from './budgets.ts'
@@ -71,22 +71,16 @@ function* allocate(parent: KeyRecord, amount: Nanos, now: number): Script<Budget
   const { spent, reserved, held, allocated } = yield* budgetUse(organizationId, from)
   const left = limits.budget - spent - reserved - held - allocated
   if (left < amount) throw mintTooExpensive(amount, left)
-  yield* addAllocated({ ...from, organizationId, amount })
+  const key = { owner_id: from.owner, start: from.start, organization_id: organizationId }
+  yield* addAllocated({ ...key, allocated: amount })
   return from
 }
 
-const addAllocated = statement((values: Parameters<BudgetKey & { organizationId: string; amount: bigint }>) =>
-  insertInto(
-    budgets,
-    {
-      owner_id: values.owner,
-      start: values.start,
-      organization_id: values.organizationId,
-      allocated: values.amount,
-    },
-    sql`on conflict (${bare(budgets.owner_id)}, ${bare(budgets.start)})
-        do update set ${bare(budgets.allocated)} = ${budgets.allocated} + excluded.${bare(budgets.allocated)}`,
-  ),
+const addAllocated = insertion(
+  budgets,
+  ['owner_id', 'start', 'organization_id', 'allocated'],
+  sql<never>`on conflict (${bare(budgets.owner_id)}, ${bare(budgets.start)})
+    do update set ${bare(budgets.allocated)} = ${budgets.allocated} + excluded.${bare(budgets.allocated)}`,
 )
 
 const setAllocated = statement((values: Parameters<{ id: string; start: number | null }>) =>

@@ -12,9 +12,9 @@ import {
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../ports/accounts.ts'
 import type { Actor, AuditEvent } from '../ports/audit.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
-import { insertInto, returning, select, update } from '../sql.ts'
+import { insertion, pick, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
-import { allowanceAssignments, type AllowanceRow, changedAllowance } from './allowance.ts'
+import { allowanceColumns, type AllowanceRow, changedAllowance } from './allowance.ts'
 import { type Audited, type Change, recordChange } from './audit.ts'
 import { organizationValues } from './audit-fields.ts'
 import { createOrganizationDeletions } from './organization-deletion.ts'
@@ -107,15 +107,13 @@ const findDeletion = statement(({ name }: Parameters<{ name: string }>) =>
 
 /** Returns false if there is one with this name. */
 export function* addOrganization(name: string, now: number): Script<boolean> {
-  return (yield* insertOrganization({ id: timeSortedId('org_'), name, now })).length > 0
+  return (yield* insertOrganization({ id: timeSortedId('org_'), name, created_at: now })).length > 0
 }
 
-const insertOrganization = statement((values: Parameters<{ id: string; name: string; now: number }>) =>
-  insertInto(
-    organizations,
-    { id: values.id, name: values.name, created_at: values.now },
-    sql<object>`on conflict do nothing returning 1`,
-  ),
+const insertOrganization = insertion(
+  organizations,
+  ['id', 'name', 'created_at'],
+  sql<object>`on conflict do nothing returning 1`,
 )
 
 /** Changes the name, the billing and the limits that the change names. */
@@ -146,7 +144,7 @@ type OrganizationRow = AllowanceRow & Pick<Organization, 'id' | 'name' | 'billin
 const updateOrganization = statement((values: Parameters<OrganizationRow>) =>
   update(
     organizations,
-    { name: values.name, billing: values.billing, ...allowanceAssignments(values) },
+    pick(values, ['name', 'billing', ...allowanceColumns]),
     sql`where ${organizations.id} = ${values.id}`,
   ),
 )
@@ -158,14 +156,8 @@ function* creditOrganization({ name, amount, note }: Credit, by: Change): Script
   const account = yield* accountNamed(name)
   const balance = creditedBalance(account, amount)
   yield* setBalance({ id: account.id, balance })
-  const entry = {
-    id: timeSortedId('led_'),
-    organization: account.id,
-    now: by.now,
-    amount,
-    note: note ?? null,
-  }
-  yield* insertCredit(entry)
+  const entry = { id: timeSortedId('led_'), organization_id: account.id, created_at: by.now, amount }
+  yield* insertCredit({ ...entry, kind: 'credit', note: note ?? null })
   yield* recordOrganization('organization.credited', account, by, {
     before: { balance_usd: formatUsd(account.balance) },
     after: { balance_usd: formatUsd(balance), note },
@@ -177,18 +169,7 @@ const setBalance = statement((values: Parameters<{ id: string; balance: bigint }
   update(organizations, { balance: values.balance }, sql`where ${organizations.id} = ${values.id}`),
 )
 
-type CreditRow = { id: string; organization: string; now: number; amount: bigint; note: string | null }
-
-const insertCredit = statement((values: Parameters<CreditRow>) =>
-  insertInto(ledger, {
-    id: values.id,
-    organization_id: values.organization,
-    created_at: values.now,
-    kind: 'credit',
-    amount: values.amount,
-    note: values.note,
-  }),
-)
+const insertCredit = insertion(ledger, ['id', 'organization_id', 'created_at', 'kind', 'amount', 'note'])
 
 /** Hides the organization, also one whose deletion has begun: from then on nothing is stored for it. */
 export function* beginDeletion(name: string, by: Change): Script<OrganizationAccount> {

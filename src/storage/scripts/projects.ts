@@ -13,7 +13,7 @@ import type {
 import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { organizations, projects } from '../schema/organizations.ts'
-import { insertInto, returning, type RowOf, select, update } from '../sql.ts'
+import { insertion, pick, returning, type RowOf, select, update } from '../sql.ts'
 import {
   execute,
   type Parameters,
@@ -23,7 +23,7 @@ import {
   statement,
 } from '../statement.ts'
 import {
-  allowanceAssignments,
+  allowanceColumns,
   allowanceFields,
   type AllowanceRow,
   changedAllowance,
@@ -82,7 +82,8 @@ export function* createProject(
   const { id: organizationId } = yield* accountNamed(organization)
   yield* assertFree(organizationId, name)
   const id = timeSortedId('proj_')
-  yield* insertProject({ id, organizationId, name, now: by.now, ...changedAllowance(noLimits, limits) })
+  const columns = { id, organization_id: organizationId, name, created_at: by.now }
+  yield* insertProject({ ...columns, ...changedAllowance(noLimits, limits) })
   return yield* recorded('project.created', yield* projectWithId(id), null, by)
 }
 
@@ -125,17 +126,13 @@ const selectNamed = statement((values: Parameters<{ organizationId: string; name
   ),
 )
 
-type ProjectRow = AllowanceRow & { id: string; organizationId: string; name: string; now: number }
-
-const insertProject = statement((values: Parameters<ProjectRow>) =>
-  insertInto(projects, {
-    id: values.id,
-    organization_id: values.organizationId,
-    name: values.name,
-    created_at: values.now,
-    ...allowanceAssignments(values),
-  }),
-)
+const insertProject = insertion(projects, [
+  'id',
+  'organization_id',
+  'name',
+  'created_at',
+  ...allowanceColumns,
+])
 
 function* listProjects(organization: string | undefined): Script<readonly ProjectRecord[]> {
   const rows = yield* execute(() => {
@@ -179,11 +176,7 @@ function* changeProject(id: string, { name, ...limits }: ProjectChange, by: Chan
 }
 
 const updateProject = statement((values: Parameters<AllowanceRow & { id: string; name: string }>) =>
-  update(
-    projects,
-    { name: values.name, ...allowanceAssignments(values) },
-    sql`where ${eq(projects.id, values.id)}`,
-  ),
+  update(projects, pick(values, ['name', ...allowanceColumns]), sql`where ${eq(projects.id, values.id)}`),
 )
 
 function* deleteProject(id: string, by: Change): Script<ProjectRecord> {

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { provider_outages as outages } from '../schema/webhooks.ts'
-import { insertInto, returning, select } from '../sql.ts'
+import { insertion, returning, select } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { writeEvent } from './webhook-events.ts'
 
@@ -26,16 +26,14 @@ const selectOutages = statement(() =>
 
 /** Only the transaction that inserts the row writes the event, however many processes notice the outage. */
 function* providerDown(provider: string, data: string, now: number): Script<void> {
-  const inserted = yield* insertOutage({ provider, now })
+  const inserted = yield* insertOutage({ provider, since: now })
   if (inserted.length > 0) yield* writeEvent({ type: 'provider.down', createdAt: now, data })
 }
 
-const insertOutage = statement(({ provider, now }: Parameters<{ provider: string; now: number }>) =>
-  insertInto(
-    outages,
-    { provider, since: now },
-    returning({ since: outages.since }, sql`on conflict do nothing`),
-  ),
+const insertOutage = insertion(
+  outages,
+  ['provider', 'since'],
+  returning({ since: outages.since }, sql`on conflict do nothing`),
 )
 
 function* providerUp(provider: string, data: (since: number) => string, now: number): Script<void> {

@@ -6,7 +6,7 @@ import type { ResponseEnd } from '../ports/responses.ts'
 import type { WebhookEvent } from '../ports/webhooks.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
 import { webhook_events as events } from '../schema/webhooks.ts'
-import { insertInto, select } from '../sql.ts'
+import { insertion, select } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 
 /** The fields of a `StoredEvent`. */
@@ -33,19 +33,11 @@ type NewEvent = {
 
 /** Part of a transaction: writes an event. */
 export function* writeEvent({ organization = null, ...event }: NewEvent): Script<void> {
-  yield* insertEvent({ id: timeSortedId('evt_'), organization, ...event })
+  const { createdAt: created_at, ...fields } = event
+  yield* insertEvent({ id: timeSortedId('evt_'), organization_id: organization, created_at, ...fields })
 }
 
-const insertEvent = statement(
-  (values: Parameters<Required<NewEvent> & { id: string; organization: string | null }>) =>
-    insertInto(events, {
-      id: values.id,
-      organization_id: values.organization,
-      type: values.type,
-      created_at: values.createdAt,
-      data: values.data,
-    }),
-)
+const insertEvent = insertion(events, ['id', 'organization_id', 'type', 'created_at', 'data'])
 
 /** The type of the event of the end of a background run, which has the name and the form of OpenAI's. */
 export function runEventOf({

@@ -1,11 +1,10 @@
+import { sql } from 'drizzle-orm'
 import type { Nanos } from '../../lib/usd.ts'
 import type { ReservedBudget } from '../common/reserved-budgets.ts'
 import type { CurrentAlerts } from '../ports/webhooks.ts'
 import { budgets } from '../schema/organizations.ts'
 import { type BudgetCrossing, type LowBalance, writeEvent } from '../scripts/webhook-events.ts'
-import { bare, insertInto } from '../sql.ts'
-import { sql } from 'drizzle-orm'
-import { type Parameters, type Script, statement } from '../statement.ts'
+import { bare, insertion } from '../sql.ts'
 import type { Database } from './connection/database.ts'
 
 /** Parts of a transaction that write the events of payments for webhooks. */
@@ -38,7 +37,7 @@ export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: ()
         )
       }
       const highest = Math.max(...crossed)
-      run(noteThreshold({ organization, owner, start, highest }))
+      run(noteThreshold({ owner_id: owner, start, organization_id: organization, notified: highest }))
       return highest
     },
     charged(organization, before, amount) {
@@ -50,18 +49,10 @@ export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: ()
   }
 }
 
-type Noted = { organization: string; owner: string; start: number; highest: number }
-
-function* noteThreshold(noted: Noted): Script<void> {
-  yield* setNotified(noted)
-}
-
 /** The row may not be written yet. */
-const setNotified = statement(({ organization, owner, start, highest }: Parameters<Noted>) =>
-  insertInto(
-    budgets,
-    { owner_id: owner, start, organization_id: organization, notified: highest },
-    sql<never>`on conflict (${bare(budgets.owner_id)}, ${bare(budgets.start)})
-      do update set ${bare(budgets.notified)} = ${highest}`,
-  ),
+const noteThreshold = insertion(
+  budgets,
+  ['owner_id', 'start', 'organization_id', 'notified'],
+  sql<never>`on conflict (${bare(budgets.owner_id)}, ${bare(budgets.start)})
+    do update set ${bare(budgets.notified)} = excluded.${bare(budgets.notified)}`,
 )

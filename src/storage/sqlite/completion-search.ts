@@ -7,7 +7,7 @@ import { organizations } from '../schema/organizations.ts'
 import { completions } from '../schema/stored.ts'
 import type { CompletionSearch } from '../scripts/completions.ts'
 import { exists } from '../scripts/organizations.ts'
-import { bare, insertInto, returning, select } from '../sql.ts'
+import { bare, insertion, returning, select } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 
 /** Part of a transaction: stores a completion and its search terms; stores nothing for a deleted organization. */
@@ -17,7 +17,7 @@ export function* insertCompletion(completion: NewCompletion): Script<void> {
   if (first === undefined) throw new Error('The id of a completion to store has no sequence.')
   const row = {
     id,
-    organization,
+    organization_id: organization,
     model,
     metadata: JSON.stringify(metadata),
     completion: JSON.stringify(completion.completion),
@@ -39,33 +39,10 @@ export const selectOwner = statement((values: Parameters<{ organization: string 
   ),
 )
 
-type NewRow = {
-  sequence: number
-  id: string
-  organization: string
-  model: string
-  metadata: string
-  completion: string
-  messages: string
-}
-
-const insertRow = statement((values: Parameters<NewRow>) =>
-  insertInto(
-    completions,
-    {
-      sequence: values.sequence,
-      id: values.id,
-      organization_id: values.organization,
-      model: values.model,
-      metadata: values.metadata,
-      completion: values.completion,
-      messages: values.messages,
-    },
-    returning(
-      { sequence: completions.sequence },
-      sql`on conflict (${bare(completions.sequence)}) do nothing`,
-    ),
-  ),
+const insertRow = insertion(
+  completions,
+  ['sequence', 'id', 'organization_id', 'model', 'metadata', 'completion', 'messages'],
+  returning({ sequence: completions.sequence }, sql`on conflict (${bare(completions.sequence)}) do nothing`),
 )
 
 const insertTerms = statement(

@@ -6,7 +6,7 @@ import type { CurrentAlerts } from '../ports/webhooks.ts'
 import { isUnfinished, response_log, responses, runs } from '../schema/stored.ts'
 import { ofKey } from '../scripts/response-removal.ts'
 import { runEventOf, writeEvent } from '../scripts/webhook-events.ts'
-import { insertInto, returning, update } from '../sql.ts'
+import { insertion, returning, update } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 import { insertCompletion, selectOwner } from './completion-search.ts'
 import type { Database } from './connection/database.ts'
@@ -43,42 +43,28 @@ export function* insertResponse(response: NewResponse): Script<void> {
   const { id, organization, previousId = null, status, log } = response
   const [head, input] = [JSON.stringify(response.head), printJson(response.input)]
   const run = 'run' in response ? JSON.stringify(response.run) : null
-  const row = { id, organization, previousId, status, head, run, log, input }
+  const row = { id, organization_id: organization, previous_id: previousId, status, head, run, log, input }
   // The organization may be deleted while its call runs; the call must not fail because of that.
   if ((yield* selectOwner({ organization })).length === 0) return
   yield* insertRow(row)
-  if ('owner' in response) yield* insertOwner({ id, ...response.owner })
-}
-
-type NewRow = {
-  id: string
-  organization: string
-  previousId: string | null
-  status: string
-  head: string
-  run: string | null
-  log: string
-  input: string
+  if (!('owner' in response)) return
+  const { process, request } = response.owner
+  yield* insertOwner({ response_id: id, process_id: process, request_id: request })
 }
 
 /** Of values, and without `returning`: from a select and with that, SQLite takes twice as long for a large input. */
-const insertRow = statement(
-  ({ id, organization, previousId, status, head, run, log, input }: Parameters<NewRow>) =>
-    insertInto(responses, {
-      id,
-      organization_id: organization,
-      previous_id: previousId,
-      status,
-      head,
-      run,
-      log,
-      input,
-    }),
-)
+const insertRow = insertion(responses, [
+  'id',
+  'organization_id',
+  'previous_id',
+  'status',
+  'head',
+  'run',
+  'log',
+  'input',
+])
 
-const insertOwner = statement((values: Parameters<{ id: string; process: string; request: string }>) =>
-  insertInto(runs, { response_id: values.id, process_id: values.process, request_id: values.request }),
-)
+const insertOwner = insertion(runs, ['response_id', 'process_id', 'request_id'])
 
 /** Part of a transaction: replaces the log of an unfinished run with the complete one; false if the run has finished. */
 export function* finishResponse(key: ResponseKey, { status, log }: ResponseEnd): Script<boolean> {
