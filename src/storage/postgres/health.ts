@@ -4,24 +4,6 @@ import type { Readiness } from '../ports/health.ts'
 import { type Query, serverTime } from './connection/connections.ts'
 import { databaseUnavailable, outageMessage, outageReason } from './postgres-errors.ts'
 
-/**
- * Tracks whether the database works. While it does not, requests that need it are rejected at once, and a probe is
- * written until one succeeds.
- */
-export type Health = {
-  /** Returns the 503 while the database is unavailable; undefined while it works. */
-  unavailableError(): ApiError | undefined
-  /** Reports that a transaction was committed. */
-  worked(): void
-  /** Reports that the database is unavailable. */
-  failed(cause: unknown): void
-  /** Returns the milliseconds since the last commit. */
-  age(): number
-  /** Writes a probe; rejects with the error of the database. */
-  probe(): Promise<void>
-  close(): void
-}
-
 /** The time between two probes, and so the longest time until a database that is back is used again. */
 const probeIntervalMs = 250
 /** A database that does not answer within this time is unavailable. */
@@ -29,12 +11,11 @@ const probeTimeoutMs = 2000
 /** After this time without a commit a probe is written, so that no request has to wait for one. */
 const idleIntervalMs = 1000
 
-/** See `Health`. */
-export function createHealth(query: Query, log: Log): Health {
-  return new ProbedHealth(query, log)
-}
-
-class ProbedHealth implements Health {
+/**
+ * Tracks whether the database works. While it does not, requests that need it are rejected at once, and a probe is
+ * written until one succeeds.
+ */
+export class Health {
   readonly #query: Query
   readonly #log: Log
   #workedAt: number | undefined
@@ -47,10 +28,12 @@ class ProbedHealth implements Health {
     this.#log = log
   }
 
+  /** Returns the 503 while the database is unavailable; undefined while it works. */
   unavailableError(): ApiError | undefined {
     return this.#outage
   }
 
+  /** Reports that a transaction was committed. */
   worked(): void {
     this.#workedAt = performance.now()
     if (this.#outage) this.#log.info('The database is available again.')
@@ -58,6 +41,7 @@ class ProbedHealth implements Health {
     this.#schedule(idleIntervalMs)
   }
 
+  /** Reports that the database is unavailable. */
   failed(cause: unknown): void {
     // A start that fails reports the error itself.
     if (!this.#outage && this.#workedAt !== undefined && !this.#closed)
@@ -68,10 +52,12 @@ class ProbedHealth implements Health {
     this.#schedule(probeIntervalMs)
   }
 
+  /** Returns the milliseconds since the last commit. */
   age(): number {
     return performance.now() - (this.#workedAt ?? Number.NEGATIVE_INFINITY)
   }
 
+  /** Writes a probe; rejects with the error of the database. */
   async probe(): Promise<void> {
     try {
       await this.#query(writeProbe, [], probeTimeoutMs)

@@ -4,11 +4,11 @@ import { settleWithin } from '../../../lib/time.ts'
 import { databaseLabel } from '../../database-location.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
 import { releaseReservations } from '../reservations.ts'
-import { createHealth, type Health } from '../health.ts'
+import { Health } from '../health.ts'
 import { outageReason } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
-import { createWriter, type Writer, type WriterOptions } from '../writer/writer.ts'
+import { Writer, type WriterOptions } from '../writer/writer.ts'
 import { type BoundedReads, createBoundedReads } from './bounded-read.ts'
 import {
   type Connections,
@@ -71,7 +71,7 @@ type Parts = {
 function assemble(url: Secret, connections: Connections, { label, log, options }: Parts): Database {
   const query = createQuery(connections)
   const transact = createTransact(connections)
-  const health = createHealth(query, log)
+  const health = new Health(query, log)
   const undo = (jobs: readonly Job[]) =>
     transact((query) =>
       releaseReservations(
@@ -80,8 +80,8 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
       ),
     )
   const [own, ofUsage] = [openConnections(url, 1, options), openConnections(url, 1, options)]
-  const writer = createWriter(own, { ...options, health, undo })
-  const usageWriter = createWriter(ofUsage, { health })
+  const writer = new Writer(own, { ...options, health, undo })
+  const usageWriter = new Writer(ofUsage, { health })
   return {
     label,
     process: createProcessIdentity(),

@@ -8,20 +8,6 @@ import { type Batch, type BatchResults, createBatch, type Job, RejectedError } f
 import { sizeOf } from '../writes.ts'
 import { findOutcome, UnknownOutcomeError } from './outcome.ts'
 
-/** Commits jobs in groups, because a round trip takes as long for one as for many. */
-export type Writer = {
-  /**
-   * Executes the job in the next transaction, alone or with others, and resolves with the row of the job when that is
-   * committed; undefined if the job changed nothing. Rejects with 503 if the database is unavailable.
-   */
-  write(job: Job): Promise<SettledRow | undefined>
-  stats(): WriterStats
-  /** Resolves when no job waits and none is running. */
-  settled(): Promise<void>
-  /** Commits the jobs that wait, and rejects later ones. */
-  close(): Promise<void>
-}
-
 export type WriterOptions = {
   readonly health: Pick<Health, 'unavailableError' | 'worked' | 'failed'>
   /** Called with jobs that were committed after their callers had been rejected. */
@@ -43,22 +29,11 @@ type Waiting = {
   reject(error: unknown): void
 }
 
-/** See `GroupWriter`. */
-export function createWriter(connections: Connections, options: WriterOptions): Writer {
-  const writer = new GroupWriter(connections, options)
-  return {
-    write: (job) => writer.write(job),
-    stats: () => writer.stats(),
-    settled: () => writer.settled(),
-    close: () => writer.close(),
-  }
-}
-
 /**
- * One transaction at a time: the jobs that arrive meanwhile share the next one, so that the row of a busy organization is
- * locked once for all of them.
+ * Commits jobs in groups, because a round trip takes as long for one as for many. One transaction at a time: the jobs that
+ * arrive meanwhile share the next one, so that the row of a busy organization is locked once for all of them.
  */
-class GroupWriter implements Writer {
+export class Writer {
   readonly #connections: Connections
   readonly #options: WriterOptions
   readonly #stats = { commits: 0, seconds: 0, failed: 0 }
@@ -71,7 +46,11 @@ class GroupWriter implements Writer {
     this.#options = options
   }
 
-  write(job: Job): ReturnType<Writer['write']> {
+  /**
+   * Executes the job in the next transaction, alone or with others, and resolves with the row of the job when that is
+   * committed; undefined if the job changed nothing. Rejects with 503 if the database is unavailable.
+   */
+  write(job: Job): Promise<SettledRow | undefined> {
     const unavailable = this.#closed
       ? serviceUnavailable('The gateway is shutting down.')
       : this.#options.health.unavailableError()
@@ -89,10 +68,12 @@ class GroupWriter implements Writer {
     return { waiting: this.#waiting.length, ...this.#stats }
   }
 
+  /** Resolves when no job waits and none is running. */
   async settled(): Promise<void> {
     await this.#running
   }
 
+  /** Commits the jobs that wait, and rejects later ones. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
