@@ -33,22 +33,9 @@ export function startRetention(
   { retention, alerts, sweepIntervalMs, isDue }: RetentionOptions,
   log: Log,
 ): { stop(): void } {
-  const stopped = new AbortController()
   const steps = sweepSteps(storage, retention, alerts)
-  const sweepIfDue = async (due: readonly SweepStep[]) => {
-    if (isDue()) await sweep(due, log, stopped.signal)
-  }
   // The deletions that an earlier process left unfinished do not wait for the first interval.
-  void sweepIfDue(steps.slice(0, 1))
-  const failed = (error: unknown) =>
-    log.error('The deletion of expired data failed and will be repeated.', { cause: causeOf(error) })
-  const repeating = repeatEvery(sweepIntervalMs, () => sweepIfDue(steps), failed)
-  return {
-    stop() {
-      repeating.stop()
-      stopped.abort()
-    },
-  }
+  return startSweeps(steps, steps.slice(0, 1), { intervalMs: sweepIntervalMs, isDue, log })
 }
 
 /** Between two updates of the totals that usage reports read. */
@@ -60,7 +47,8 @@ export function startUsageRollup(
   isDue: RetentionOptions['isDue'],
   log: Log,
 ): { stop(): void } {
-  return startStep({ name: 'usage totals', run: usage.rollUp }, rollupIntervalMs, isDue, log)
+  const steps = [{ name: 'usage totals', run: usage.rollUp }]
+  return startSweeps(steps, steps, { intervalMs: rollupIntervalMs, isDue, log })
 }
 
 /** Between two searches for keys that have ended. */
@@ -72,27 +60,29 @@ export function startBudgetReturns(
   isDue: RetentionOptions['isDue'],
   log: Log,
 ): { stop(): void } {
-  return startStep(
-    { name: 'budgets of ended keys', run: keys.returnAllocations },
-    returnIntervalMs,
-    isDue,
-    log,
-  )
+  const steps = [{ name: 'budgets of ended keys', run: keys.returnAllocations }]
+  return startSweeps(steps, steps, { intervalMs: returnIntervalMs, isDue, log })
 }
 
-/** Runs a step at once and then once per interval. */
-function startStep(
-  step: SweepStep,
-  intervalMs: number,
-  isDue: RetentionOptions['isDue'],
-  log: Log,
+type Sweeps = { readonly intervalMs: number; readonly isDue: () => boolean; readonly log: Log }
+
+/** Runs the first steps at once, and then all steps once per interval. */
+function startSweeps(
+  steps: readonly SweepStep[],
+  first: readonly SweepStep[],
+  { intervalMs, isDue, log }: Sweeps,
 ): { stop(): void } {
   const stopped = new AbortController()
-  const update = async () => {
-    if (isDue()) await sweep([step], log, stopped.signal)
+  const sweepIfDue = async (due: readonly SweepStep[]) => {
+    if (isDue()) await sweep(due, log, stopped.signal)
   }
-  void update()
-  const repeating = repeatEvery(intervalMs, update, () => {})
+  void sweepIfDue(first)
+  // Steps that fail are logged one by one.
+  const repeating = repeatEvery(
+    intervalMs,
+    () => sweepIfDue(steps),
+    () => {},
+  )
   return {
     stop() {
       repeating.stop()
