@@ -1,4 +1,4 @@
-import { Column, getTableColumns, is, type SQL, sql, type Table } from 'drizzle-orm'
+import { and, Column, eq, getTableColumns, is, type SQL, sql, type Table } from 'drizzle-orm'
 import { type Parameters, type Statement, statement, type Value } from './statement.ts'
 
 type Selected = Column | SQL
@@ -96,6 +96,17 @@ export function update<T extends Table, Row = never>(
     ([name, value]) => sql`${bare(columnOf(table, name))} = ${value}`,
   )
   return sql`update ${table} set ${sql.join(assignments, sql`, `)} ${rest}`
+}
+
+/** The condition of a statement: all of these that are there, if any. */
+export function where(...conditions: readonly (SQL | undefined)[]): SQL {
+  const all = and(...conditions)
+  return all === undefined ? sql`` : sql`where ${all}`
+}
+
+/** Whether a column has the value of a filter, if that is there. */
+export function ifEqual(column: Column, value: string | undefined): SQL | undefined {
+  return value === undefined ? undefined : eq(column, value)
 }
 
 /** Whether one of these columns contains the text, in upper or lower case: a text of its own, not a pattern. */

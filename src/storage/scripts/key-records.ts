@@ -1,13 +1,20 @@
-import { eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyPermission } from '../../domain/accounting/organization.ts'
 import { noKeyWithId } from '../common/account-rules.ts'
 import type { KeyPageQuery, KeyQueries, KeyRecord } from '../ports/accounts.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
-import { containsText, nullable, type RowOf, select } from '../sql.ts'
-import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
+import { usage, usage_rollup, usage_totals } from '../schema/usage.ts'
+import { containsText, ifEqual, nullable, type RowOf, select, where } from '../sql.ts'
+import {
+  type Dialect,
+  execute,
+  type Parameters,
+  type Script,
+  type ScriptRunner,
+  statement,
+} from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
-import { lastUses } from './key-use.ts'
 import { keysNearEnd } from './near-end.ts'
 import { exists } from './organizations.ts'
 import { namesIn } from './projects.ts'
@@ -50,41 +57,32 @@ function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefi
   const nearEnd = nearEndAt === undefined ? undefined : yield* keysNearEnd(nearEndAt)
   const rows = yield* execute((dialect) => {
     const { keyOrder } = dialect
-    const conditions = [
-      ...(position === undefined ? [] : [sql`${keyOrder} ${follows} ${position}`]),
-      ...filtersOf(query),
-      ...(nearEnd === undefined ? [] : [nearEnd(dialect)]),
-    ]
-    const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
-    return selectKeys(sql`${where} order by ${keyOrder} ${sql.raw(order)} limit ${limit + 1}`)
+    const isBeyond = position === undefined ? undefined : sql`${keyOrder} ${follows} ${position}`
+    const conditions = where(isBeyond, ...filtersOf(query), nearEnd?.(dialect))
+    return selectKeys(sql`${conditions} order by ${keyOrder} ${sql.raw(order)} limit ${limit + 1}`)
   })
   return toListedPage(rows.map(toKeyRecord), query)
 }
 
 /** A key that was revoked since the previous page, or is not near its end any more, still is a cursor. */
 function positionOf(id: string, query: KeyPageQuery): Script<readonly { readonly position: number }[]> {
-  return execute(({ keyOrder }) => {
-    const conditions = [
-      eq(api_keys.public_id, id),
-      ...filtersOf({ ...query, unrevoked: false, usableAt: undefined }),
-    ]
-    return select({ position: keyOrder }, sql`from ${api_keys} where ${sql.join(conditions, sql` and `)}`)
-  })
+  const filters = filtersOf({ ...query, unrevoked: false, usableAt: undefined })
+  return execute(({ keyOrder }) =>
+    select({ position: keyOrder }, sql`from ${api_keys} ${where(eq(api_keys.public_id, id), ...filters)}`),
+  )
 }
 
-function filtersOf(query: KeyPageQuery): SQL[] {
+function filtersOf(query: KeyPageQuery): readonly (SQL | undefined)[] {
   const { organizationId, projectId, parentId, permission, unrevoked, usableAt, search } = query
   return [
-    ...(organizationId === undefined ? [] : [eq(api_keys.organization_id, organizationId)]),
-    ...(projectId === undefined ? [] : [eq(api_keys.project_id, projectId)]),
-    ...(parentId === undefined ? [] : [eq(api_keys.parent_id, parentId)]),
+    ifEqual(api_keys.organization_id, organizationId),
+    ifEqual(api_keys.project_id, projectId),
+    ifEqual(api_keys.parent_id, parentId),
     // A JSON array of a few fixed words.
-    ...(permission === undefined ? [] : [sql`${api_keys.permissions} like ${`%"${permission}"%`}`]),
-    ...(unrevoked === true || usableAt !== undefined ? [isNull(api_keys.revoked_at)] : []),
-    ...(usableAt === undefined
-      ? []
-      : [sql`(${isNull(api_keys.expires_at)} or ${gt(api_keys.expires_at, usableAt)})`]),
-    ...(search === undefined ? [] : [containsText([api_keys.name, api_keys.public_id], search)]),
+    permission && sql`${api_keys.permissions} like ${`%"${permission}"%`}`,
+    unrevoked === true || usableAt !== undefined ? isNull(api_keys.revoked_at) : undefined,
+    usableAt === undefined ? undefined : or(isNull(api_keys.expires_at), gt(api_keys.expires_at, usableAt)),
+    search === undefined ? undefined : containsText([api_keys.name, api_keys.public_id], search),
   ]
 }
 
@@ -164,3 +162,33 @@ function toKeyRecord(row: RowOf<typeof keyFields>): KeyRecord {
     replacedBy: row.replacedBy,
   }
 }
+
+const hourMs = 3_600_000
+
+/**
+ * Executes `lastUses` of the keys. It reads the usage, which is recorded anyway, so that no request writes the time: the
+ * totals by hour, and the requests of the last hour or that the totals do not count yet.
+ */
+function* lastUses(organizations: readonly string[], now: number): Script<ReadonlyMap<string, number>> {
+  const rows = yield* selectLastUses({ organizations, since: now - hourMs })
+  return new Map(rows.map(({ key, time }) => [key, time]))
+}
+
+const selectLastUses = statement(
+  (values: Parameters<{ organizations: readonly string[]; since: number }>, { isOneOf }: Dialect) => {
+    const requests = (since: SQL) =>
+      sql`select ${usage.key_id} as key, max(${usage.created_at}) as time from ${usage}
+        where ${usage.created_at} >= ${since} and ${isOneOf(usage.organization_id, values.organizations)}
+        group by ${usage.key_id}`
+    const notCounted = sql`(select ${usage_rollup.until} from ${usage_rollup})`
+    return select(
+      { key: sql<string>`used.key`, time: sql<number>`max(used.time)` },
+      sql`from (
+        select ${usage_totals.key_id} as key, max(${usage_totals.start}) as time from ${usage_totals}
+          where ${isOneOf(usage_totals.organization_id, values.organizations)} and ${eq(usage_totals.width, 'hour')}
+          group by ${usage_totals.key_id}
+        union all ${requests(notCounted)} union all ${requests(values.since)}
+      ) used group by used.key`,
+    )
+  },
+)

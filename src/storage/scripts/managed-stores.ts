@@ -1,19 +1,19 @@
-import type { Keys } from '../ports/accounts.ts'
+import { noProjectNamed } from '../common/account-rules.ts'
+import type { AccountImport, Keys, NewKey } from '../ports/accounts.ts'
 import type { Actor, FileChange } from '../ports/audit.ts'
 import type { Managed, ManagedStores, Records } from '../ports/storage.ts'
 import type { Script, ScriptRunner } from '../statement.ts'
 import { createAdminKeyQueries, createAdminKeys } from './admin-keys.ts'
-import { createAuditLog, recordChange } from './audit.ts'
+import { type Change, createAuditLog, recordChange } from './audit.ts'
 import { createBudgetQueries, createBudgets } from './budgets.ts'
-import { importAccounts } from './imported-accounts.ts'
 import { readContent } from './content-log.ts'
 import { createKeyQueries } from './key-records.ts'
-import { createKeyChanges } from './keys.ts'
+import { createKey, createKeyChanges } from './keys.ts'
 import { createLedgerEntries } from './ledger-entries.ts'
 import { createAllocationReturns, mintKey } from './minted-keys.ts'
 import { createOrganizations } from './organization-changes.ts'
-import { createOrganizationQueries } from './organizations.ts'
-import { createProjectQueries, createProjects } from './projects.ts'
+import { accountNamed, createOrganizationQueries } from './organizations.ts'
+import { createProject, createProjectQueries, createProjects, idOfProject } from './projects.ts'
 import { createRequestHistory } from './requests.ts'
 import { createDeliveryRetries } from './webhook-deliveries.ts'
 import { createWebhookQueue } from './webhooks.ts'
@@ -74,4 +74,22 @@ export function createKeys(runner: ScriptRunner, actor: Actor, now: () => number
 function recordFileChange({ event, ...values }: FileChange, actor: Actor): Script<void> {
   const type = event === 'settings.reloaded' ? 'settings' : 'catalog'
   return recordChange({ actor }, { event, resource: { type, id: null, name: null }, ...values })
+}
+
+/** Creates projects and keys in one transaction; throws an error for the operator if one is not valid. */
+function* importAccounts(
+  { organization, projects, keys }: AccountImport,
+  by: Change,
+): Script<readonly NewKey[]> {
+  const { id: organizationId } = yield* accountNamed(organization)
+  for (const project of projects)
+    if ((yield* idOfProject(organizationId, project.name)) === undefined)
+      yield* createProject({ ...project, organization }, by)
+  const created: NewKey[] = []
+  for (const { project: name, ...key } of keys) {
+    const project = name === null ? null : yield* idOfProject(organizationId, name)
+    if (project === undefined) throw noProjectNamed(name ?? '')
+    created.push(yield* createKey({ ...key, organization, project }, by))
+  }
+  return created
 }

@@ -13,7 +13,7 @@ import type {
 import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { organizations, projects } from '../schema/organizations.ts'
-import { insertion, pick, returning, type RowOf, select, update } from '../sql.ts'
+import { ifEqual, insertion, pick, returning, type RowOf, select, update, where } from '../sql.ts'
 import {
   execute,
   type Parameters,
@@ -135,10 +135,8 @@ const insertProject = insertion(projects, [
 ])
 
 function* listProjects(organization: string | undefined): Script<readonly ProjectRecord[]> {
-  const rows = yield* execute(() => {
-    const named = organization === undefined ? sql`` : sql`and ${organizations.name} = ${organization}`
-    return selectProjects(sql`where ${isNull(projects.deleted_at)} ${named} order by ${projects.id}`)
-  })
+  const existing = where(isNull(projects.deleted_at), ifEqual(organizations.name, organization))
+  const rows = yield* execute(() => selectProjects(sql`${existing} order by ${projects.id}`))
   return rows.map(toProjectRecord)
 }
 
@@ -149,14 +147,13 @@ function* pageOfProjects(query: ProjectPageQuery): Script<ListedPage<ProjectReco
   const follows = order === 'asc' ? sql`>` : sql`<`
   const nearEnd = nearEndAt === undefined ? undefined : yield* projectsNearEnd(nearEndAt)
   const rows = yield* execute((dialect) => {
-    const conditions = [
-      ...(organizationId === undefined ? [] : [eq(projects.organization_id, organizationId)]),
-      ...(deleted ? [] : [isNull(projects.deleted_at)]),
-      ...(after === undefined ? [] : [sql`${projects.id} ${follows} ${after}`]),
-      ...(nearEnd === undefined ? [] : [nearEnd(dialect)]),
-    ]
-    const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
-    return selectProjects(sql`${where} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)
+    const conditions = where(
+      ifEqual(projects.organization_id, organizationId),
+      deleted ? undefined : isNull(projects.deleted_at),
+      after === undefined ? undefined : sql`${projects.id} ${follows} ${after}`,
+      nearEnd?.(dialect),
+    )
+    return selectProjects(sql`${conditions} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)
   })
   return toListedPage(rows.map(toProjectRecord), query)
 }

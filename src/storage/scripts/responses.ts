@@ -1,10 +1,9 @@
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { serviceUnavailable } from '../../lib/errors/errors.ts'
-import { type JsonObject, parseJson } from '../../lib/json/json.ts'
+import { fieldsOf, type JsonObject, parseJson } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
 import { nextTurn } from '../../lib/time.ts'
-import { matchesFilters } from '../common/response-filters.ts'
 import { type FoundRow, readSlices } from '../common/row-slices.ts'
 import type {
   ResponseKey,
@@ -206,6 +205,20 @@ const selectHeads = statement((values: Parameters<{ ids: readonly string[] }>, {
     sql`from ${responses} where ${isOneOf(responses.id, values.ids)}`,
   ),
 )
+
+/** Whether a response with this head, as JSON text, has the model and the metadata of the query; false if it is damaged. */
+function matchesFilters({ model, metadata }: ResponseQuery, text: string): boolean {
+  const head = parseJson(text)
+  if (head === undefined) return false
+  const fields = fieldsOf(head)
+  if (model !== undefined && fields.model !== model) return false
+  const stored = fieldsOf(fields.metadata)
+  return metadata.every(([key, value]) => Object.hasOwn(stored, key) && textOf(stored[key]) === value)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
 
 function tooLong(): Error {
   return serviceUnavailable(

@@ -12,7 +12,7 @@ import {
   type Webhooks,
 } from '../ports/webhooks.ts'
 import { webhook_deliveries as deliveries, webhook_events as events } from '../schema/webhooks.ts'
-import { bare, returning, type RowOf, select, update } from '../sql.ts'
+import { bare, ifEqual, returning, type RowOf, select, update, where } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { type Change, recordChange } from './audit.ts'
 import { dateOrNull } from './audit-fields.ts'
@@ -59,17 +59,16 @@ function* listDeliveries(query: DeliveryQuery): Script<ListedPage<DeliveryRecord
   const last = after === undefined ? undefined : parseDeliveryId(after)
   const key = sql`(${deliveries.event_id}, ${deliveries.endpoint})`
   const follows = order === 'asc' ? sql`>` : sql`<`
-  const conditions: SQL[] = [
-    ...(status === undefined ? [] : [eq(deliveries.status, status)]),
-    ...(endpoint === undefined ? [] : [eq(deliveries.endpoint, endpoint)]),
-    ...(last === undefined ? [] : [sql`${key} ${follows} (${last.event}, ${last.endpoint})`]),
-  ]
-  const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``
+  const conditions = where(
+    ifEqual(deliveries.status, status),
+    ifEqual(deliveries.endpoint, endpoint),
+    last && sql`${key} ${follows} (${last.event}, ${last.endpoint})`,
+  )
   const [direction, id, name] = [sql.raw(order), deliveries.event_id, deliveries.endpoint]
   const rows = yield* execute(() =>
     select(
       fields,
-      sql`${joined} ${where} order by ${id} ${direction}, ${name} ${direction} limit ${limit + 1}`,
+      sql`${joined} ${conditions} order by ${id} ${direction}, ${name} ${direction} limit ${limit + 1}`,
     ),
   )
   return toListedPage(rows.map(toRecord), query)
