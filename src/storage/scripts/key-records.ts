@@ -28,17 +28,12 @@ export function createKeyQueries(
     list: () => read(listKeys),
     page: (query) => read(() => pageOfKeys(query)),
     find: (id) => read(() => findKeyWithId(id)),
-    names: (ids) => read(() => namesIn(selectNames, ids)),
+    names: (ids) => read(() => findNames(ids)),
     lastUses: (organizations) => read(() => lastUses(organizations, now())),
   }
 }
 
-const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
-  select(
-    { id: api_keys.public_id, name: api_keys.name },
-    sql`from ${api_keys} where ${isOneOf(api_keys.public_id, values.ids)}`,
-  ),
-)
+const findNames = namesIn(api_keys, api_keys.public_id)
 
 /** Returns all keys in the order of their creation. */
 function* listKeys(): Script<readonly KeyRecord[]> {

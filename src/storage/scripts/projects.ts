@@ -12,16 +12,9 @@ import type {
 } from '../ports/accounts.ts'
 import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
-import { organizations, projects } from '../schema/organizations.ts'
+import { type api_keys, organizations, projects } from '../schema/organizations.ts'
 import { ifEqual, insertion, pick, returning, type RowOf, select, update, where } from '../sql.ts'
-import {
-  execute,
-  type Parameters,
-  type Script,
-  type ScriptRunner,
-  type Statement,
-  statement,
-} from '../statement.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import {
   allowanceColumns,
   allowanceFields,
@@ -40,7 +33,7 @@ export function createProjectQueries({ read }: ScriptRunner): ProjectQueries {
     list: (organization) => read(() => listProjects(organization)),
     page: (query) => read(() => pageOfProjects(query)),
     find: (id) => read(() => findProject(id)),
-    names: (ids) => read(() => namesIn(selectNames, ids)),
+    names: (ids) => read(() => findNames(ids)),
   }
 }
 
@@ -56,22 +49,20 @@ export function createProjects(runner: ScriptRunner, actor: Actor, now: () => nu
   }
 }
 
-const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
-  select(
-    { id: projects.id, name: projects.name },
-    sql`from ${projects} where ${isOneOf(projects.id, values.ids)}`,
-  ),
-)
+const findNames = namesIn(projects, projects.id)
 
-type SelectNames = Statement<{ readonly id: string; readonly name: string }, { ids: readonly string[] }>
-
-/** Returns the names that a statement finds, by id. */
-export function* namesIn(
-  selectNames: SelectNames,
-  ids: readonly string[],
-): Script<ReadonlyMap<string, string>> {
-  const found = ids.length === 0 ? [] : yield* selectNames({ ids })
-  return new Map(found.map(({ id, name }) => [id, name]))
+/** Returns a script that reads the names of rows of a table by their ids. */
+export function namesIn(
+  table: typeof projects | typeof api_keys,
+  id: typeof projects.id | typeof api_keys.public_id,
+) {
+  const selectNames = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+    select({ id, name: table.name }, sql`from ${table} where ${isOneOf(id, values.ids)}`),
+  )
+  return function* (ids: readonly string[]): Script<ReadonlyMap<string, string>> {
+    const found = ids.length === 0 ? [] : yield* selectNames({ ids })
+    return new Map(found.map((row) => [row.id, row.name]))
+  }
 }
 
 /** Creates a project; throws an error for the operator if its name is taken or not valid. */

@@ -2,7 +2,7 @@ import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { startOfIds } from '../../lib/id.ts'
 import { createEraser } from '../common/eraser.ts'
-import { createPins, type Pins } from '../common/pins.ts'
+import { Pins } from '../common/pins.ts'
 import { isExhausted, newStep, spend, type Step, stepRows } from '../common/store-limits.ts'
 import type { RemovalResult, ResponseKey, Responses } from '../ports/responses.ts'
 import { isFinished, responseBytes, type ResponseDeletion, responses } from '../schema/stored.ts'
@@ -39,7 +39,7 @@ type Removals = Pick<Responses, 'pin' | 'remove' | 'expire'> & {
  */
 export function createRemovals(runner: ScriptRunner, { written, delay }: RemovalOptions): Removals {
   const { read, transact, write } = runner
-  const pins = createPins()
+  const pins = new Pins()
   const startErasing = createEraser(
     // Opens a transaction only if something is due.
     async () => ((await read(() => hasDue(pins))) ? await transact(() => eraseDue(pins, newStep())) : 0),
