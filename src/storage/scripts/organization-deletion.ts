@@ -1,7 +1,7 @@
 import { type Column, eq, type SQL, sql, type Table } from 'drizzle-orm'
 import { oneStep, stepRows } from '../common/store-limits.ts'
 import { budgets, ledger, organizations, projects } from '../schema/organizations.ts'
-import { provider_state, response_log, responses } from '../schema/stored.ts'
+import { provider_state, response_log, responseBytes, responses } from '../schema/stored.ts'
 import { content_log, usage_totals } from '../schema/usage.ts'
 import { webhook_events } from '../schema/webhooks.ts'
 import { bare, returning, select, update } from '../sql.ts'
@@ -86,7 +86,7 @@ export const indexedRows: readonly DeleteSome[] = [
   deleteById(content_log, content_log.request_id, sql`octet_length(${content_log.content})`),
   deleteById(provider_state, provider_state.call_id, sql`octet_length(${provider_state.value})`),
   deleteTotalsOf,
-  deleteBudgetsOf,
+  deleteByKey(budgets, [budgets.owner_id, budgets.start]),
   deleteById(ledger, ledger.id, sql`coalesce(octet_length(${ledger.note}), 0)`),
   deleteById(
     webhook_events,
@@ -140,11 +140,7 @@ function* deleteResponsesOf(organization: string): Script<number> {
   return pieces.length || found.length
 }
 
-const selectResponses = selectSized(
-  responses,
-  responses.id,
-  sql`octet_length(${responses.head}) + octet_length(${responses.log}) + octet_length(${responses.input})`,
-)
+const selectResponses = selectSized(responses, responses.id, responseBytes)
 const deleteResponses = deleteIds(responses, responses.id, byKeyOf(responses))
 
 /** The organization of a row, concatenated so that the database does not read all rows of the organization. */
@@ -172,39 +168,26 @@ const deletePieces = statement(
       and (${pieceKey}) <= (${values.id}, ${values.position})`,
 )
 
-const totalsKey = sql.join(
-  ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider'].map((name) =>
-    bare(usage_totals[name as 'width']),
-  ),
-  sql`, `,
-)
-
 /** No totals are added later, because each step of the roll-up looks for the organization while it has them locked. */
 function* deleteTotalsOf(organization: string): Script<number> {
   yield* lockTotals()
-  return (yield* deleteTotals({ organization })).length
+  return yield* deleteTotals(organization)
 }
 
-function* deleteBudgetsOf(organization: string): Script<number> {
-  return (yield* deleteBudgets({ organization })).length
+const { organization_id, width, start, key_id, api, model, provider } = usage_totals
+const deleteTotals = deleteByKey(usage_totals, [organization_id, width, start, key_id, api, model, provider])
+
+/** Rows with keys of several columns. */
+function deleteByKey(table: OwnedTable, columns: readonly [Column, ...Column[]]): DeleteSome {
+  const key = sql.join(columns.map(bare), sql`, `)
+  const deleteRows = statement((values: Parameters<Owner>) =>
+    returning(
+      { key: columns[0] },
+      sql`delete from ${table} where (${key}) in (
+        select ${key} from ${table} where ${eq(table.organization_id, values.organization)} limit ${rowLimit})`,
+    ),
+  )
+  return function* deleteSome(organization) {
+    return (yield* deleteRows({ organization })).length
+  }
 }
-
-const budgetKey = sql`${bare(budgets.owner_id)}, ${bare(budgets.start)}`
-
-const deleteBudgets = statement((values: Parameters<Owner>) =>
-  returning(
-    { start: budgets.start },
-    sql`delete from ${budgets} where (${budgetKey}) in (
-      select ${budgetKey} from ${budgets}
-      where ${eq(budgets.organization_id, values.organization)} limit ${rowLimit})`,
-  ),
-)
-
-const deleteTotals = statement((values: Parameters<Owner>) =>
-  returning(
-    { start: usage_totals.start },
-    sql`delete from ${usage_totals} where (${totalsKey}) in (
-      select ${totalsKey} from ${usage_totals}
-      where ${eq(usage_totals.organization_id, values.organization)} limit ${rowLimit})`,
-  ),
-)
