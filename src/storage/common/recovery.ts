@@ -1,3 +1,4 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
 import {
   type Outcome,
   readRequestMetadata,
@@ -6,14 +7,14 @@ import {
 import { timeOf } from '../../lib/id.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import { reservations } from '../schema/organizations.ts'
-import type { RowOf } from '../sql.ts'
-import type { ScriptRunner, Statement } from '../statement.ts'
+import { runs } from '../schema/stored.ts'
+import { type RowOf, select } from '../sql.ts'
+import { type Parameters, type ScriptRunner, statement } from '../statement.ts'
 
 /** A request whose process died, and the outcome that it is settled with. */
 export type InterruptedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }
 
-/** The columns of an open reservation that a recovery reads. */
-export const openReservationFields = {
+const openReservationFields = {
   id: reservations.request_id,
   organization: reservations.organization_id,
   request: reservations.request,
@@ -23,8 +24,20 @@ export const openReservationFields = {
 
 type OpenReservation = RowOf<typeof openReservationFields>
 
-/** Reads open reservations whose request ids are greater than `after`, by request id. */
-type SelectOpen = Statement<OpenReservation, { after: string; limit: number }>
+/**
+ * Defines a statement that reads reservations which are left open, as this condition says, by their request ids. Those of
+ * unfinished runs are settled with their runs.
+ */
+export function openReservations(isLeft: SQL) {
+  return statement((values: Parameters<{ after: string; limit: number }>) =>
+    select(
+      openReservationFields,
+      sql`from ${reservations} where ${reservations.request_id} > ${values.after} and ${isLeft}
+        and not exists (select 1 from ${runs} where ${eq(runs.request_id, reservations.request_id)})
+        order by ${reservations.request_id} limit ${values.limit}`,
+    ),
+  )
+}
 
 /** How many reservations are read and settled at once. */
 export const maxRecovered = 500
@@ -32,7 +45,7 @@ export const maxRecovered = 500
 /** Creates `Ledger.recover`. */
 export function createRecovery(
   read: ScriptRunner['read'],
-  selectOpen: SelectOpen,
+  selectOpen: ReturnType<typeof openReservations>,
   settleAll: (interrupted: readonly InterruptedRequest[]) => Promise<unknown>,
 ): Ledger['recover'] {
   return async () => {

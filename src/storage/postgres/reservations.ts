@@ -1,18 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { openReservationFields } from '../common/recovery.ts'
+import { openReservations } from '../common/recovery.ts'
 import { printBudgets } from '../common/reserved-budgets.ts'
 import { clampToColumn } from '../common/store-limits.ts'
 import type { BudgetLimit, Reservation, ReservationRefusal } from '../ports/ledger.ts'
 import { processes } from '../schema/cluster.ts'
 import { reservations } from '../schema/organizations.ts'
 import { reservations as reservationsTable } from '../schema/postgres.ts'
-import { runs } from '../schema/stored.ts'
-import { select } from '../sql.ts'
-import { type Parameters, statement } from '../statement.ts'
 import { budgetCoverage, reservedBudgets, returnedBudgets, toLimits } from './budgets.ts'
 import { keepResults, type SettledRow } from './settlement.ts'
 import type { Query } from './connection/connections.ts'
-import { columnTypesOf, Parameters as StatementParameters, type Statement } from './writer/statement.ts'
+import { columnTypesOf, Parameters, type Statement } from './writer/statement.ts'
 import { writeParts, type WriteRows } from './writes.ts'
 
 /** A reservation to make, in the same transaction as others. */
@@ -55,7 +52,7 @@ export function toReserveJob(reservation: Reservation, rows: WriteRows, process:
  * or that was not because the process is removed; if one of them has budgets, also for those that are not covered.
  */
 export function reserveStatement(id: string, jobs: readonly ReserveJob[]): Statement {
-  const parameters = new StatementParameters()
+  const parameters = new Parameters()
   const form = jobs.some(({ row, budgets }) => budgets.length > 0 || !row.prepaid) ? withBudgets : prepaidOnly
   const table = form.table(parameters, jobs)
   const decided = form.parts(parameters, jobs)
@@ -79,9 +76,9 @@ export function reserveStatement(id: string, jobs: readonly ReserveJob[]): State
 
 /** The parts of a statement that depend on whether there are budgets. */
 type Form = {
-  table(parameters: StatementParameters, jobs: readonly ReserveJob[]): string
+  table(parameters: Parameters, jobs: readonly ReserveJob[]): string
   /** They define `recorded`, the reservations that were made. */
-  parts(parameters: StatementParameters, jobs: readonly ReserveJob[]): readonly string[]
+  parts(parameters: Parameters, jobs: readonly ReserveJob[]): readonly string[]
   readonly results: string
   readonly fields: string
 }
@@ -169,17 +166,9 @@ export function toRefusal(
   return { budget: budgets[row.refused - 1] ?? null, available: BigInt(row.available ?? 0) }
 }
 
-/**
- * Reads reservations of processes that are gone. That of a background run is left to the process that claims the run.
- */
-export const selectAbandoned = statement((values: Parameters<{ after: string; limit: number }>) =>
-  select(
-    openReservationFields,
-    sql`from ${reservations} where ${reservations.request_id} > ${values.after}
-      and not exists (select from ${processes} where ${processes.id} = ${reservations.process_id})
-      and not exists (select from ${runs} where ${runs.request_id} = ${reservations.request_id})
-      order by ${reservations.request_id} limit ${values.limit}`,
-  ),
+/** Reads reservations of processes that are gone. */
+export const selectAbandoned = openReservations(
+  sql`not exists (select from ${processes} where ${processes.id} = ${reservations.process_id})`,
 )
 
 /** Deletes reservations whose callers were rejected, and what was stored with them. */

@@ -1,7 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { serviceUnavailable } from '../../lib/errors/errors.ts'
-import { createRecovery, type InterruptedRequest, openReservationFields } from '../common/recovery.ts'
+import { createRecovery, type InterruptedRequest, openReservations } from '../common/recovery.ts'
 import {
   createSettle,
   createSettlementRetries,
@@ -12,9 +12,6 @@ import { retryWhileUnavailable } from '../ports/health.ts'
 import { type Ledger, noWrites, type Settlement, type SettleOptions } from '../ports/ledger.ts'
 import { type CurrentAlerts, noAlerts } from '../ports/webhooks.ts'
 import { reservations } from '../schema/organizations.ts'
-import { runs } from '../schema/stored.ts'
-import { select } from '../sql.ts'
-import { type Parameters, statement } from '../statement.ts'
 import { prepareAlerts } from './alerts.ts'
 import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
@@ -154,22 +151,7 @@ function createRecover(database: Database, writer: Writer, settleNow: Settle): L
   }
 }
 
-/** Those of unfinished runs are settled with their runs. */
-const ofNoRun = sql`not exists (select 1 from ${runs} where ${eq(runs.request_id, reservations.request_id)})`
-
-const selectOpen = statement((values: Parameters<{ after: string; limit: number }>) =>
-  select(
-    openReservationFields,
-    sql`from ${reservations} where ${reservations.request_id} > ${values.after} and ${ofNoRun}
-      order by ${reservations.request_id} limit ${values.limit}`,
-  ),
-)
+const selectOpen = openReservations(sql`true`)
 
 /** See `RunStore.leaveReservation`. */
-const selectLeftByRuns = statement((values: Parameters<{ after: string; limit: number }>) =>
-  select(
-    openReservationFields,
-    sql`from ${reservations} where ${reservations.request_id} > ${values.after} and ${ofNoRun}
-      and ${reservations.process_id} = '' order by ${reservations.request_id} limit ${values.limit}`,
-  ),
-)
+const selectLeftByRuns = openReservations(sql`${reservations.process_id} = ''`)
