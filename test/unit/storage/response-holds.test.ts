@@ -1,10 +1,14 @@
 import { expect, test } from 'bun:test'
+import { nextTurn } from '../../../src/lib/time.ts'
 import { sqliteResponses } from './support/sqlite-responses.ts'
 import { finished, responseStorage } from './support/response-fixture.ts'
 
-/** Resolves when all is written that was begun, and what is begun after it. */
+/** Resolves when all is written that was begun, and what is begun after it in a turn of its own. */
 async function settled({ writer }: Awaited<ReturnType<typeof responseStorage>>): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await writer.write(() => {})
+  for (let turn = 0; turn < 3; turn++) {
+    await nextTurn()
+    await writer.write(() => {})
+  }
 }
 
 test('a held response is hidden by a removal, and erased when it is released', async () => {
@@ -18,7 +22,7 @@ test('a held response is hidden by a removal, and erased when it is released', a
   await settled(scenario)
   expect(rows()).toEqual([second])
   release()
-  await settled(scenario)
+  await scenario.erased()
   expect(rows()).toEqual([])
 })
 
@@ -39,7 +43,7 @@ test('a response that is removed while it is held stays as long as another one c
   expect(rows()).toEqual([root, parent, follower.id])
   expect((await responses.chain(acme, follower.id))?.map(({ id }) => id)).toEqual([root, parent, follower.id])
   await responses.remove(acme, follower.id)
-  await settled(scenario)
+  await scenario.erased()
   expect(rows()).toEqual([])
 })
 
@@ -67,7 +71,7 @@ test('each of two holders must release a response, and each counts once', async 
   await settled(scenario)
   expect(rows()).toEqual([id])
   other()
-  await settled(scenario)
+  await scenario.erased()
   expect(rows()).toEqual([])
 })
 
@@ -80,7 +84,7 @@ test('a deleted response that is held keeps those before it', async () => {
   await settled(scenario)
   expect(rows()).toEqual(ids.slice(0, 2))
   release()
-  await settled(scenario)
+  await scenario.erased()
   expect(rows()).toEqual([])
 })
 
@@ -95,7 +99,7 @@ test('retention finishes while a response is held, and erases it later', async (
   expect(rows()).toEqual([held])
   expect(rows()).not.toContain(free)
   release()
-  await settled(scenario)
+  await scenario.erased()
   expect(rows()).toEqual([])
 })
 
@@ -108,7 +112,7 @@ test('responses that a killed process held are erased at the next start', async 
   await settled(scenario)
   expect(rows()).toEqual([id])
   sqliteResponses(database, writer)
-  await settled(scenario)
+  await scenario.erased()
   expect(rows()).toEqual([])
 })
 
