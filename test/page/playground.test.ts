@@ -58,6 +58,23 @@ describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {
     expect(body.messages).toEqual([{ role: 'user', content: 'How high is it?' }])
   })
 
+  test('Enter sends what was written just before it', async () => {
+    await using scenario = await startScenario(streamReply())
+    await using opened = await openPage(await browser(), scenario.app)
+    const { page } = opened
+    await page.goto(`${scenario.app.url}/#/playground?model=acme/river`)
+    // In one turn, so that the page cannot render in between.
+    await page.getByLabel('Message').evaluate((field) => {
+      ;(field as HTMLTextAreaElement).value = 'How high is it?'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+      field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+    })
+    await page.getByText('It is four metres.').waitFor()
+    const { body } = await scenario.acme.request(0)
+    expect(body.messages).toEqual([{ role: 'user', content: 'How high is it?' }])
+    expect(await page.getByLabel('Message').inputValue()).toBe('')
+  })
+
   test('a running answer can be stopped, and a failed one shows the reason and can be sent again', async () => {
     const first = chunks([delta({ content: 'It is' })], hang)
     const failure = json({ error: { message: 'The dam is closed.' } }, { status: 400 })

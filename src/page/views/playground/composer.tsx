@@ -1,3 +1,4 @@
+import type { TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { messageOf } from '../../api/failure.ts'
 import type { PlaygroundMessage } from '../../api/generate.ts'
@@ -54,10 +55,10 @@ function MessageField(props: {
   const { draft, busy } = props
   const field = useRef<HTMLTextAreaElement>(null)
   useShortcut('i', 'Write a message', () => field.current?.focus())
-  const handleKey = (event: KeyboardEvent) => {
+  const handleKey = (event: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
     const sends = event.key === 'Enter' && !event.shiftKey && !event.isComposing
     if (event.key === 'Escape' && busy) props.onStop()
-    else if (sends && !busy && !props.disabled) draft.send()
+    else if (sends && !busy && !props.disabled) draft.send(event.currentTarget.value)
     else return
     event.preventDefault()
   }
@@ -79,7 +80,7 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
   const [text, setText] = useState('')
   const [images, setImages] = useState<readonly string[]>([])
   const toast = useToast()
-  const message: PlaygroundMessage | undefined =
+  const toMessage = (text: string): PlaygroundMessage | undefined =>
     text.trim() === '' && images.length === 0
       ? undefined
       : { role: 'user', text, ...(images.length > 0 && { images }) }
@@ -94,7 +95,7 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
   return {
     text,
     images,
-    message,
+    message: toMessage(text),
     setText,
     addFiles: (files: Iterable<File>) => void addFiles(files),
     removeImage: (index: number) => setImages(images.filter((_, position) => position !== index)),
@@ -104,7 +105,9 @@ function useDraft(onSend: (message: PlaygroundMessage) => void) {
       event.preventDefault()
       void addFiles(files)
     },
-    send() {
+    /** Sends what is `written` in the field: Enter may be pressed before the last letters are part of the state. */
+    send(written = text) {
+      const message = toMessage(written)
       if (message === undefined) return
       onSend(message)
       setText('')
