@@ -206,6 +206,7 @@ export function* rotateKey(id: string, grace: number, by: Change): Script<NewKey
   const until = old.expiresAt === null ? now + grace : Math.min(now + grace, old.expiresAt)
   yield* expireKey({ id, until, replacedBy: replacement.record.id })
   yield* recordKey('api_key.rotated', yield* keyWithId(id), keyValues(old), by)
+  yield* recordKey('api_key.created', replacement.record, null, by)
   return replacement
 }
 

@@ -111,7 +111,7 @@ testStores((open) => {
     ])
   })
 
-  test('each change of keys and projects has one entry, and what happened already has none', async () => {
+  test('each change of keys and projects has an entry for each object, and what happened already has none', async () => {
     const store = await open()
     const [keys, { projects }] = [store.keys(() => 1000), store]
     await store.organizations.create('acme')
@@ -134,7 +134,10 @@ testStores((open) => {
     const ends = { expires_at: '1970-01-01T00:00:01.500Z', replaced_by: next.id }
     expect(await entries()).toEqual([
       ['api_key.rotated', 'laptop', { expires_at: null, replaced_by: null }, ends],
+      ['api_key.created', 'laptop', null, expect.objectContaining({ tags: ['ci'] })],
     ])
+    const found = await store.audit.page({ order: 'asc', limit: 10, resources: [next.id] })
+    expect(found?.items.map(({ event }) => event)).toEqual(['api_key.created'])
     await keys.revoke(record.id)
     await keys.revoke(record.id)
     const revoked = [{ revoked_at: null }, { revoked_at: '1970-01-01T00:00:01.000Z' }]
