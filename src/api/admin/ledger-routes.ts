@@ -20,7 +20,6 @@ export type LedgerRouteDependencies = {
 
 const defaultLimit = 50
 const maxLimit = 100
-/** Also the default of a CSV file. */
 const maxCsvLimit = 100_000
 
 const time = (description: string) =>
@@ -38,7 +37,7 @@ const query = defineQuery({
       minimum: 1,
       maximum: maxCsvLimit,
       description:
-        'The maximum number of entries to return: from 1 to 100, by default 50; as CSV from 1 to 100,000, which is the default.',
+        'The maximum number of entries to return: from 1 to 100, by default 50; as CSV from 1 to 100,000, by default all.',
     }),
   ),
   format: Type.Optional(
@@ -100,7 +99,7 @@ async function listEntries(
     since: start_time && start_time * 1000,
     until: end_time && end_time * 1000,
     after,
-    limit: limit ?? (isCsv ? maxCsvLimit : defaultLimit),
+    limit: limit ?? (isCsv ? Number.MAX_SAFE_INTEGER : defaultLimit),
   }
   return isCsv
     ? csvReply(`weir-ledger-${id}.csv`, ledgerCsv(ledgerEntries.pieces(selected)), request.method)

@@ -113,6 +113,23 @@ test('a ledger is a CSV file by its format or by Accept', async () => {
   expect(await (await get('default/ledger?format=csv&end_time=1')).text()).toBe(`${lines[0]}\r\n`)
 })
 
+test('a CSV file has every entry of a ledger, however many there are', async () => {
+  await using ledger = await startLedger()
+  const { scenario, get } = ledger
+  const [organization] = (await scenario.billing.organizations.list()).filter(
+    ({ name }) => name === 'default',
+  )
+  const numbers =
+    'WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100001)'
+  const ids = "'led_' || substr('00000000000000000000000000' || n, -32)"
+  await scenario.billing.rows(
+    `${numbers} INSERT INTO ledger (id, organization_id, created_at, kind, amount)
+      SELECT ${ids}, '${organization?.id}', 1, 'credit', 1 FROM numbers`,
+  )
+  const text = await (await get('default/ledger?format=csv')).text()
+  expect(text.trimEnd().split('\r\n')).toHaveLength(1 + 5 + 100_001)
+})
+
 test('a ledger is the operator’s alone, and has no entry of another organization', async () => {
   await using ledger = await startLedger()
   const { app, list, get } = ledger
