@@ -2,6 +2,7 @@ import type { LoadedSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/settings.ts'
 import { configure } from '../../gateway/configuration.ts'
 import { causeOf, createLog, type Log } from '../../lib/log.ts'
+import { withTimeout } from '../../lib/time.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { logWarnings } from '../log.ts'
 import type { ServeInput } from './output.ts'
@@ -34,6 +35,8 @@ export function reloadOnSignal(
 const reloadTimeoutMs = 30_000
 /** Longer than a write waits for the database. */
 const recordTimeoutMs = 30_000
+/** Longer than a worker takes to start again. */
+const readyTimeoutMs = 120_000
 
 /**
  * Reloads the settings of all workers on SIGHUP. They are validated before any worker receives them; if one of them
@@ -59,10 +62,16 @@ export function reloadWorkersOnSignal(
       await reloadAll(pool, earlier)
       throw error
     }
-    const [worker] = pool.ready()
-    const record = async (changed: readonly string[]) =>
-      worker?.call('recordReload', changed, recordTimeoutMs)
-    await recordReload(logReload(earlier, loaded, log), record, log)
+    const record = async (changed: readonly string[]) => {
+      const worker = await withTimeout(
+        pool.anyReady(),
+        readyTimeoutMs,
+        () => new Error('No worker is ready.'),
+      )
+      await worker.call('recordReload', changed, recordTimeoutMs)
+    }
+    // It logs its own failure, and the next reload does not wait until a worker is ready.
+    void recordReload(logReload(earlier, loaded, log), record, log)
   }, log)
 }
 

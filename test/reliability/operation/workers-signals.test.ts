@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { waitUntil } from '../../support/billing-database.ts'
 import { readPieces } from '../../support/body-reader.ts'
 import { chatOutput, chunks, delta, doneFrame, framesOf, jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest } from '../../support/scenario.ts'
@@ -116,3 +117,22 @@ test.if(canRunWorkers)(
     expect(await limits()).toEqual(new Set(['70']))
   },
 )
+
+test.if(canRunWorkers)('a reload while no worker is ready is in the audit log once one is', async () => {
+  await using upstream = await createUpstream(jsonReply())
+  const folder = temporaryFolder()
+  await using weir = await startWorkers(2, { settings: settingsFor(upstream.url), folder })
+  const settings = settingsFor(upstream.url, { limits: { requests_per_minute: 70 }, workers: 2 })
+  await Bun.write(join(folder, 'weir.yaml'), JSON.stringify(settings))
+  for (const pid of weir.workers()) process.kill(pid, 'SIGKILL')
+  await weir.logged(/A worker has ended unexpectedly[^]*A worker has ended unexpectedly/)
+  weir.signal('SIGHUP')
+  await weir.logged(/The settings were reloaded/)
+  const recorded = async () =>
+    (await execute(
+      weir.database,
+      "SELECT after FROM audit_entries WHERE event = 'settings.reloaded'",
+    )) as readonly { readonly after: string }[]
+  await waitUntil(async () => (await recorded()).length > 0, 'the entry of the reload')
+  expect(await recorded()).toEqual([{ after: JSON.stringify({ changed: ['limits.requests_per_minute'] }) }])
+})

@@ -34,7 +34,8 @@ export class WorkerPool {
   /** The workers that run, some of which are not ready. */
   readonly #running = new Set<WorkerProcess>()
   readonly #ready = new Set<WorkerProcess>()
-  readonly #failed = Promise.withResolvers<never>()
+  #nextReady = awaitedByAny<WorkerProcess>()
+  readonly #failed = awaitedByAny<never>()
   readonly #draining = new AbortController()
   #loaded: LoadedSettings
   /** Until all workers have been ready. */
@@ -46,8 +47,6 @@ export class WorkerPool {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#loaded = options.loaded
-    // A failure before anybody waits for it is no unhandled rejection.
-    this.#failed.promise.catch(() => {})
   }
 
   /** Starts the workers and resolves when all of them are ready; rejects with the reason why one cannot start. */
@@ -79,6 +78,12 @@ export class WorkerPool {
     return [...this.#ready]
   }
 
+  /** Resolves with a worker that serves: with the next one that is ready if there is none. Rejects when the workers stop. */
+  async anyReady(): Promise<WorkerProcess> {
+    const [worker] = this.#ready
+    return worker ?? (await this.#nextReady.promise)
+  }
+
   /** How many workers were replaced. */
   restarts(): number {
     return this.#restarts
@@ -95,6 +100,7 @@ export class WorkerPool {
    */
   async drain(drainMs: number, abort: Promise<unknown>): Promise<void> {
     this.#draining.abort()
+    this.#nextReady.reject(new Error('The workers are being stopped.'))
     this.#tell('drain')
     const ended = this.#slots
     void abort.then(() => this.#tell('abort'))
@@ -168,6 +174,8 @@ export class WorkerPool {
       // The settings were reloaded meanwhile.
       if (loaded !== this.#loaded) await worker.call('reload', this.#loaded, startTimeoutMs)
       this.#ready.add(worker)
+      this.#nextReady.resolve(worker)
+      this.#nextReady = awaitedByAny()
       this.#failedStarts = 0
       onReady(facts)
     } catch (error) {
@@ -188,6 +196,13 @@ export class WorkerPool {
       )
     this.#options.log.error('A worker could not start.', { cause: reason ?? causeOf(error) })
   }
+}
+
+/** A promise that nobody may be waiting for: its rejection is not unhandled. */
+function awaitedByAny<Value>(): PromiseWithResolvers<Value> {
+  const resolvers = Promise.withResolvers<Value>()
+  resolvers.promise.catch(() => {})
+  return resolvers
 }
 
 function fieldsOf(number: number, { pid }: WorkerProcess, { exitCode, signal }: WorkerEnd) {
