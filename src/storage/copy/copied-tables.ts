@@ -34,7 +34,15 @@ export const transientTables = {
     'provider_outages',
   ],
   /** A server computes these from `usage`, `completion_terms` is written with `completions`. */
-  derived: ['usage_totals', 'usage_sums', 'usage_rollup', 'usage_late', 'usage_blocks', 'completion_terms'],
+  derived: [
+    'usage_totals',
+    'usage_sums',
+    'usage_names',
+    'usage_rollup',
+    'usage_late',
+    'usage_blocks',
+    'completion_terms',
+  ],
 } as const
 
 /** Every table with data, those first that others refer to. */

@@ -3,8 +3,10 @@ import { totalsLagMs } from '../usage/slices.ts'
 import { addLateRow } from '../scripts/usage-blocks.ts'
 import type { Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
+import { migrations } from './connection/migrate.ts'
 import { runScript } from './run-script.ts'
 import { lockOutRecording, tryLockTotals } from './usage-locks.ts'
+import { type SumsTable, sumsTables } from '../usage/sums.ts'
 import { isLate } from './usage-subtraction.ts'
 import { addToTotals } from './usage-totals.ts'
 
@@ -24,7 +26,10 @@ export function createRollup({
   return async () => {
     const [due] = await query<Due>(selectDue)
     if (due === undefined) return 0
-    const older = due.older ? await transact(addOlderToSums) : 0
+    let older = 0
+    if (due.older)
+      for (const table of Object.keys(sumsTables) as SumsTable[])
+        older += await transact((query) => addOlderToSums(query, table))
     if (!(due.rows || due.late || due.beyond)) return older
     if (!due.rows && due.beyond) await transact(moveFence)
     return older + (await transact(addStep))
@@ -43,7 +48,7 @@ const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const selectDue = `SELECT coalesce(${firstSince('usage', 'r.until')} < r.fence, false) AS rows,
     coalesce(${firstSince('usage_late', '0')} < r.until, false) AS late,
     coalesce(${firstSince('usage', 'r.fence')} < ${now} - ${totalsLagMs}, false) AS beyond,
-    r.summed_from > 0 AND NOT EXISTS (SELECT 1 FROM processes WHERE schema IS NULL) AS older
+    greatest(r.summed_from, r.named_from) > 0 AND NOT EXISTS (SELECT 1 FROM processes WHERE coalesce(schema, 0) < ${migrations.length}) AS older
   FROM usage_rollup r`
 
 function firstSince(table: 'usage' | 'usage_late', time: string): string {
@@ -82,21 +87,24 @@ const selectStep = `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "u
  * Adds the rows that the totals had before there were sums, from the newest to the oldest. It begins when no process is left
  * that changes the totals alone; until then, no row is recent enough to be part of the sums.
  */
-async function addOlderToSums(query: Query): Promise<number> {
+async function addOlderToSums(query: Query, table: SumsTable): Promise<number> {
+  const column = sumsTables[table]
   if (!(await tryLockTotals(query))) return 0
-  await query('UPDATE usage_rollup SET summed_from = least(summed_from, until)')
-  const [found] = await query<{ readonly from: number; readonly until: number }>(selectOlder)
+  await query(`UPDATE usage_rollup SET ${column} = least(${column}, until)`)
+  const [found] = await query<{ readonly from: number; readonly until: number }>(selectOlder(column))
   if (found === undefined) return 0
   const { from, until } = found
-  await query('UPDATE usage_rollup SET summed_from = $1', [from])
+  await query(`UPDATE usage_rollup SET ${column} = $1`, [from])
   const condition = sql`usage.created_at >= ${from} AND usage.created_at < ${until} AND NOT ${isLate}`
-  await runScript(query, addToTotals(condition, ['usage_sums']))
+  await runScript(query, addToTotals(condition, [table]))
   return stepRows
 }
 
-const selectOlder = `SELECT summed_from AS until, coalesce((SELECT created_at FROM usage
-    WHERE created_at < summed_from ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ${stepRows - 1}), 0) AS "from"
-  FROM usage_rollup WHERE summed_from > 0`
+function selectOlder(column: string): string {
+  return `SELECT ${column} AS until, coalesce((SELECT created_at FROM usage
+      WHERE created_at < ${column} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ${stepRows - 1}), 0) AS "from"
+    FROM usage_rollup WHERE ${column} > 0`
+}
 
 async function addLate(query: Query, until: number): Promise<number> {
   const late = await query<{ readonly created_at: number; readonly id: string }>(

@@ -1,8 +1,6 @@
 import type { TimeRange, TotalsPeriods, UsageReading, UsageSource } from '../usage/reports.ts'
 import {
-  type CountField,
   isMixedSql,
-  type ReportSlice,
   rowPropertiesSql,
   sumColumnsOf,
   totalsKeySql,
@@ -11,10 +9,19 @@ import {
   type TotalsWidth,
   widthsMs,
 } from '../usage/slices.ts'
-import { type SumsLevel, summedFromSql, sumsFor } from '../usage/sums.ts'
+import {
+  isNamed,
+  type NamedLevel,
+  type SumsLevel,
+  summedFromSql,
+  sumsFor,
+  sumsLevels,
+} from '../usage/sums.ts'
 import { addArrays } from './add-arrays.ts'
 import type { Database } from './connection/database.ts'
 import { amounts, histogramTimeSql, tagsJoinSql, tagsSql } from './usage-totals.ts'
+import { type SliceRow, sliceReader } from './slice-rows.ts'
+import { isLateSql } from './usage-subtraction.ts'
 import { Parameters, type Statement } from './writer/statement.ts'
 
 /** The usage in the PostgreSQL database. */
@@ -34,20 +41,6 @@ export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): U
 /** The slices that are added in one turn of the event loop. */
 const stepSlices = 200
 
-/** A slice whose counts are one text, in the order of `sumColumnsOf`: each column of a row takes time. */
-export type SliceRow = Omit<ReportSlice, CountField> & { readonly counts: string }
-
-/** Returns a function that reads the counts of a row. */
-export function sliceReader({ sums }: Pick<UsageReading, 'sums'>): (row: SliceRow) => ReportSlice {
-  const fields = sumColumnsOf(sums).map(([, field]) => field)
-  return (row) => {
-    const slice: SliceRow & Partial<Record<CountField, number>> = row
-    const counts = JSON.parse(`[${row.counts}]`) as readonly number[]
-    for (const [index, field] of fields.entries()) slice[field] = counts[index] ?? 0
-    return slice
-  }
-}
-
 /**
  * Returns the statement that reads the slices (`SliceRow`) of requests: the totals, and the rows that are not part of
  * them. It is one statement, so that it sees the totals and the time that they cover at the same moment.
@@ -65,7 +58,7 @@ export function slicesStatement(reading: UsageReading): Statement {
   const parts = [
     ...ranges.totals.flatMap((range) => {
       const level = sumsFor(reading, range.width)
-      if (level !== undefined) return totalsOrSums(level, range, shape, parameters)
+      if (level !== undefined) return sumsAndOlder(level, range, shape, parameters)
       const condition = `t.width = '${range.width}' AND ${within('t.start', range)}`
       if (!by.has('project')) return [totals('usage_totals', condition, shape)]
       return [
@@ -86,23 +79,32 @@ export function slicesStatement(reading: UsageReading): Statement {
 
 const until = '(SELECT until FROM usage_rollup)'
 
-/** The totals of a range, and from the time on at which there are sums of this level, those instead. */
-function totalsOrSums(
+/** The sums of a range from the time on at which there are some of this level, and before it the totals or the rows. */
+function sumsAndOlder(
   level: SumsLevel,
   { width, ...range }: TotalsPeriods,
   shape: Shape,
   parameters: Parameters,
 ): readonly string[] {
   const [from, to] = [range.from, range.to].map((time) => `${parameters.add(time)}::bigint`)
-  const ofWidth = `t.width = '${width}'`
+  const summedFrom = summedFromSql(level)
+  const ofSums = (start: string) =>
+    `t.width = '${width}' AND t.start >= greatest(${from}, ${start}) AND t.start < ${to}`
   // The last condition keeps the server from reading anything if there are only sums, whatever it expects.
-  const ofTotals = `t.start >= ${from} AND t.start < least(${to}, ${summedFromSql}) AND ${from} < ${summedFromSql}`
-  const ofSums = `t.start >= greatest(${from}, ${summedFromSql}) AND t.start < ${to}`
-  const isOfLevel = `t.organization_id ${level === 'all' ? '=' : '<>'} ''`
-  return [
-    totals('usage_totals', `${ofWidth} AND ${ofTotals}`, shape),
-    totals('usage_sums', `${ofWidth} AND ${ofSums} AND ${isOfLevel}`, shape),
-  ]
+  const before = (time: string, end: string) =>
+    `${time} >= ${from} AND ${time} < least(${to}, ${end}) AND ${from} < ${end}`
+  if (!isNamed(level))
+    return [
+      totals('usage_totals', `t.width = '${width}' AND ${before('t.start', summedFrom)}`, shape),
+      totals(
+        'usage_sums',
+        `${ofSums(summedFrom)} AND t.organization_id ${level === 'all' ? '=' : '<>'} ''`,
+        shape,
+      ),
+    ]
+  const firstPeriod = `(${summedFrom} + ${widthsMs[width] - 1}) / ${widthsMs[width]} * ${widthsMs[width]}`
+  const older = `${before('usage.created_at', firstPeriod)} AND usage.created_at < ${until} AND NOT ${isLateSql}`
+  return [rows('usage', older, shape), namedSums(level, ofSums(firstPeriod), shape)]
 }
 
 /**
@@ -117,7 +119,7 @@ function mixedRows(width: TotalsWidth, condition: string): string {
       WHERE usage.created_at >= period.start AND usage.created_at < ${end}
         AND EXISTS (SELECT 1 FROM usage_totals t
           WHERE t.width = '${width}' AND t.start = period.start AND ${same.join(' AND ')} AND ${isMixedSql})
-        AND NOT EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)
+        AND NOT ${isLateSql}
       OFFSET 0) usage`
 }
 
@@ -156,13 +158,27 @@ function startOf(time: string, { widthMs }: Shape): string {
 }
 
 function totals(table: TotalsTable, condition: string, shape: Shape): string {
+  return sumsIn(`SELECT t.*, ${totalsProjectSql} project FROM ${table} t`, condition, shape)
+}
+
+/** The sums of what clients have named, as the rows of `usage` have it. */
+function namedSums(level: NamedLevel, condition: string, shape: Shape): string {
+  const [tag, join] = shape.by.has('tag') ? [`, ${rowPropertiesSql.tag} tag`, tagsJoinSql] : ['', '']
+  const source = `SELECT usage.*${tag}
+    FROM (SELECT t.*, nullif(t.value, '') "${sumsLevels[level].named}" FROM usage_names t
+      WHERE t.level = '${level}' AND ${condition}) usage
+    ${join} WHERE ${['true', ...shape.rowFilters].join(' AND ')}`
+  return sumsIn(source, 'true', shape)
+}
+
+function sumsIn(source: string, condition: string, shape: Shape): string {
   const { filters, by } = shape
   const joined = (name: string) =>
     `string_agg(t.${name}_times::text || CASE WHEN t.requests = 1 THEN '{}' ELSE t.${name}_counts::text END, '')`
   const sums = sumsOf(shape, joined('latency'), joined('first_token'))
   const start = startOf('t.start', shape)
   return `SELECT ${[...placeOf(start, shape), ...sums].join()}
-    FROM (SELECT t.*, ${totalsProjectSql} project FROM ${table} t) t WHERE ${condition} AND ${filters}
+    FROM (${source}) t WHERE ${condition} AND ${filters}
     GROUP BY ${[start, ...columnsOf(by)].join()}`
 }
 

@@ -2,8 +2,10 @@ import { sql } from 'drizzle-orm'
 import { execute, type RowKey, type Script } from '../statement.ts'
 import { subtractFromTotals } from './usage-totals.ts'
 
-/** Whether a row of `usage` was recorded late. */
-export const isLate = sql`EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)`
+/** SQL that is true for a row of `usage` that was recorded late, and is not part of the totals yet. */
+export const isLateSql =
+  'EXISTS (SELECT 1 FROM usage_late l WHERE l.created_at = usage.created_at AND l.id = usage.id)'
+export const isLate = sql.raw(isLateSql)
 
 const isCounted = sql`usage.created_at < (SELECT until FROM usage_rollup) AND NOT ${isLate}`
 
@@ -18,7 +20,7 @@ export function* subtractDeleted(lastCreatedAt: number, lastId: string): Script<
 export function* subtractSums(organization: string, after: RowKey, end: RowKey): Script<void> {
   const condition = sql`(usage.created_at, usage.id) > ${keyOf(after)}
     AND (usage.created_at, usage.id) <= ${keyOf(end)} AND usage.organization_id = ${organization} AND ${isCounted}`
-  yield* subtractFromTotals(condition, ['usage_sums'])
+  yield* subtractFromTotals(condition, ['usage_sums', 'usage_names'])
 }
 
 function keyOf({ time, id }: RowKey) {

@@ -13,26 +13,30 @@ import {
   totalsKeySql,
   widthsMs,
 } from '../usage/slices.ts'
-import { isSummedSql, sumsLevels } from '../usage/sums.ts'
+import { isSummedSql, type SumsLevel, sumsLevels, type SumsTable, tableOf } from '../usage/sums.ts'
 import { execute, type Script } from '../statement.ts'
 
 /** Part of a transaction that has the totals locked: adds the rows with this condition to these tables, by default to all. */
 export function* addToTotals(condition: SQL, tables = allTables): Script<void> {
   for (const table of tables) {
     yield* execute(() => sql`${periods(condition, table)} ${sql.raw(insertKeys(table))}`)
-    yield* execute(() => sql`${periods(condition, table)}, ${sql.raw(`${slices} ${update(table, '+')}`)}`)
+    yield* execute(
+      () => sql`${periods(condition, table)}, ${sql.raw(`${slices(table)} ${update(table, '+')}`)}`,
+    )
   }
 }
 
 /** The same, but subtracts the rows; a period that is left without requests is deleted. */
 export function* subtractFromTotals(condition: SQL, tables = allTables): Script<void> {
   for (const table of tables) {
-    yield* execute(() => sql`${periods(condition, table)}, ${sql.raw(`${slices} ${update(table, '-')}`)}`)
+    yield* execute(
+      () => sql`${periods(condition, table)}, ${sql.raw(`${slices(table)} ${update(table, '-')}`)}`,
+    )
     yield* execute(() => sql`${periods(condition, table)} ${sql.raw(deleteEmpty(table))}`)
   }
 }
 
-const allTables: readonly TotalsTable[] = ['usage_totals', 'usage_sums']
+const allTables: readonly TotalsTable[] = ['usage_totals', 'usage_sums', 'usage_names']
 
 /** SQL for the tags of a row of `usage`, one a row. See `unstorableEscape`. */
 export const tagsSql = String.raw`json_array_elements_text((CASE WHEN strpos(usage.tags, '\u') = 0 THEN usage.tags
@@ -41,8 +45,18 @@ export const tagsSql = String.raw`json_array_elements_text((CASE WHEN strpos(usa
 /** SQL that joins each row of `usage` with its tags. A tag that a request repeats counts once. */
 export const tagsJoinSql = `LEFT JOIN LATERAL (SELECT DISTINCT value FROM ${tagsSql}) tag ON true`
 
-const keys = [...Object.keys(totalsKeySql), 'width', 'start']
-const sameKey = (other: string) => keys.map((key) => `t.${key} = ${other}.${key}`).join(' AND ')
+const keysOfTotals = [...Object.keys(totalsKeySql), 'width', 'start']
+
+function keysOf(table: TotalsTable): readonly string[] {
+  return table === 'usage_names' ? [...keysOfTotals, 'level', 'value'] : keysOfTotals
+}
+
+/** The index of `usage_names` has the hash of their value. */
+function sameKey(table: TotalsTable, other: string): string {
+  return keysOf(table)
+    .map((key) => (key === 'value' ? `md5(t.value) = md5(${other}.value)` : `t.${key} = ${other}.${key}`))
+    .join(' AND ')
+}
 
 /** SQL for what a row of `usage` adds to each sum, but for the cost. */
 export const amounts: Readonly<Record<(typeof sumColumns)[number][0], string>> = {
@@ -75,11 +89,10 @@ export function histogramTimeSql(column: 'latency_ms' | 'first_token_ms'): strin
  * those that are part of them.
  */
 function periods(condition: SQL, table: TotalsTable): SQL {
-  const isOfTotals = table === 'usage_totals'
-  const key = isOfTotals ? totalsKeySql : sumsKeySql
+  const key = table === 'usage_totals' ? totalsKeySql : sumsKeySql
   const columns = [
     ...Object.entries(key).map(([name, expression]) => `${expression} ${name}`),
-    isOfTotals ? 'usage.project_id' : 'NULL::text project_id',
+    table === 'usage_totals' ? 'usage.project_id' : 'NULL::text project_id',
     'w.width',
     'usage.created_at / w.ms * w.ms start',
     ...Object.entries(amounts).map(([name, expression]) => `${expression} ${name}`),
@@ -87,21 +100,29 @@ function periods(condition: SQL, table: TotalsTable): SQL {
     `${histogramTimeSql('latency_ms')} latency`,
     `${histogramTimeSql('first_token_ms')} first_token`,
   ]
-  const rows = isOfTotals
-    ? `CROSS JOIN (VALUES ('hour', ${widthsMs.hour}), ('day', ${widthsMs.day})) w (width, ms)
+  const rows =
+    table === 'usage_totals'
+      ? `CROSS JOIN (VALUES ('hour', ${widthsMs.hour}), ('day', ${widthsMs.day})) w (width, ms)
       WHERE ${ownerExistsSql}`
-    : `CROSS JOIN LATERAL (VALUES ${sumsOfRow.join()}) w (width, ms, organization_id, api, model, provider)
-      WHERE ${isSummedSql}`
+      : `CROSS JOIN LATERAL (VALUES ${sumsOfRow(table).join()}) w (level, width, ms, organization_id, api, model, provider, value)
+      WHERE ${isSummedSql(table)}`
   return sql`WITH periods AS (SELECT ${sql.raw(columns.join())} FROM usage ${sql.raw(rows)} AND ${condition})`
 }
 
-/** The sums that a row of `usage` is part of: their width, organization, API, model and provider. */
-const sumsOfRow = Object.values(sumsLevels).flatMap(({ by, widths }) => {
+/** The sums that a row of `usage` is part of: their level, width, organization, API, model, provider and value. */
+function sumsOfRow(table: SumsTable): readonly string[] {
+  const levels = (Object.keys(sumsLevels) as SumsLevel[]).filter((level) => tableOf(level) === table)
+  return levels.flatMap((level) => sumsOfLevel(level))
+}
+
+function sumsOfLevel(level: SumsLevel): readonly string[] {
+  const { by, widths, named } = sumsLevels[level]
   const { organization_id: organization, api, model, provider } = totalsKeySql
   const values = Object.entries({ organization, api, model, provider })
   const key = values.map(([name, expression]) => (by.has(name) ? expression : "''"))
-  return widths.map((width) => `('${width}', ${widthsMs[width]}, ${key.join()})`)
-})
+  const value = named ? `coalesce(usage."${named}", '')` : "''"
+  return widths.map((width) => `('${level}', '${width}', ${widthsMs[width]}, ${key.join()}, ${value})`)
+}
 
 /** The columns that identify a row of `usage_sums`. */
 const sumsKeySql = {
@@ -110,18 +131,24 @@ const sumsKeySql = {
   api: 'w.api',
   model: 'w.model',
   provider: 'w.provider',
+  level: 'w.level',
+  value: 'w.value',
 }
 
 function insertKeys(table: TotalsTable): string {
+  const keys = keysOf(table)
   return `INSERT INTO ${table} (${keys.join()}) SELECT DISTINCT ${keys.join()} FROM periods
     ON CONFLICT DO NOTHING`
 }
 
-const slices = `slices AS (
-  SELECT ${keys.join()}, ${projectSql} project_id, ${inProjectSql} in_project, ${sums.map((name) => `sum(${name}) ${name}`).join()},
+function slices(table: TotalsTable): string {
+  const keys = keysOf(table).join()
+  return `slices AS (
+  SELECT ${keys}, ${projectSql} project_id, ${inProjectSql} in_project, ${sums.map((name) => `sum(${name}) ${name}`).join()},
     array_agg(latency) FILTER (WHERE latency IS NOT NULL) latencies,
     array_agg(first_token) FILTER (WHERE first_token IS NOT NULL) first_tokens
-  FROM periods usage GROUP BY ${keys.join()})`
+  FROM periods usage GROUP BY ${keys})`
+}
 
 function update(table: TotalsTable, sign: '+' | '-'): string {
   return `UPDATE ${table} t SET
@@ -130,7 +157,7 @@ function update(table: TotalsTable, sign: '+' | '-'): string {
     ${sums.map((name) => `${name} = t.${name} ${sign} s.${name}`).join()},
     (latency_times, latency_counts) = ${changedHistogram('latency', 'latencies', sign)},
     (first_token_times, first_token_counts) = ${changedHistogram('first_token', 'first_tokens', sign)}
-  FROM slices s WHERE ${sameKey('s')}`
+  FROM slices s WHERE ${sameKey(table, 's')}`
 }
 
 function changedHistogram(name: 'latency' | 'first_token', times: string, sign: '+' | '-'): string {
@@ -142,6 +169,6 @@ function changedHistogram(name: 'latency' | 'first_token', times: string, sign: 
 }
 
 function deleteEmpty(table: TotalsTable): string {
-  return `DELETE FROM ${table} t USING (SELECT DISTINCT ${keys.join()} FROM periods) p
-    WHERE ${sameKey('p')} AND t.requests <= 0`
+  return `DELETE FROM ${table} t USING (SELECT DISTINCT ${keysOf(table).join()} FROM periods) p
+    WHERE ${sameKey(table, 'p')} AND t.requests <= 0`
 }

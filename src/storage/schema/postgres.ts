@@ -1,9 +1,19 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import { bigint, index, integer, numeric, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  index,
+  integer,
+  numeric,
+  type PgColumn,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import * as audit from './audit.ts'
 import * as money from './organizations.ts'
 import * as stored from './stored.ts'
-import { toPostgres } from './to-postgres.ts'
+import { type Differences, toPostgres } from './to-postgres.ts'
 import * as recorded from './usage.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -88,35 +98,53 @@ export const content_log = toPostgres(recorded.content_log, { keyName: 'content_
 const count = () => number().notNull().default(0)
 
 /** Totals: for the times, milliseconds, and at the same place the number of successful requests that took them. */
-function totals(table: typeof recorded.usage_totals | typeof recorded.usage_sums, name: string) {
-  return toPostgres(table, {
-    columns: {
-      requests: count(),
-      failed: count(),
-      client_errors: count(),
-      server_errors: count(),
-      prompt_tokens: count(),
-      completion_tokens: count(),
-      cached_tokens: count(),
-      cache_write_tokens: count(),
-      reasoning_tokens: count(),
-      priced: count(),
-      unpriced: count(),
-      cost: numeric().notNull().default('0'),
-      latency_times: histogram(),
-      latency_counts: histogram(),
-      first_token_times: histogram(),
-      first_token_counts: histogram(),
-    },
-    without: ['latencies', 'first_tokens'],
-    keyName: `${name}_key`,
-    // For reports about all organizations.
-    indexes: (columns) => [index(`${name}_by_start`).on(...columns('width', 'start'))],
-  })
+const totals: Differences = {
+  columns: {
+    requests: count(),
+    failed: count(),
+    client_errors: count(),
+    server_errors: count(),
+    prompt_tokens: count(),
+    completion_tokens: count(),
+    cached_tokens: count(),
+    cache_write_tokens: count(),
+    reasoning_tokens: count(),
+    priced: count(),
+    unpriced: count(),
+    cost: numeric().notNull().default('0'),
+    latency_times: histogram(),
+    latency_counts: histogram(),
+    first_token_times: histogram(),
+    first_token_counts: histogram(),
+  },
+  without: ['latencies', 'first_tokens'],
 }
 
-export const usage_totals = totals(recorded.usage_totals, 'usage_totals')
-export const usage_sums = totals(recorded.usage_sums, 'usage_sums')
+export const usage_totals = toPostgres(recorded.usage_totals, {
+  ...totals,
+  keyName: 'usage_totals_key',
+  // For reports about all organizations.
+  indexes: (columns) => [index('usage_totals_by_start').on(...columns('width', 'start'))],
+})
+
+export const usage_sums = toPostgres(recorded.usage_sums, {
+  ...totals,
+  keyName: 'usage_sums_key',
+  indexes: (columns) => [index('usage_sums_by_start').on(...columns('width', 'start'))],
+})
+
+/** The key has a hash of the value, which may be longer than what an index holds. */
+export const usage_names = toPostgres(recorded.usage_names, {
+  ...totals,
+  ownKey: true,
+  indexes: (columns) => [
+    uniqueIndex('usage_names_key').on(
+      ...columns('organization_id', 'level', 'width', 'start', 'api', 'model', 'provider'),
+      sql`md5(value)`,
+    ),
+    index('usage_names_by_start').on(...columns('level', 'width', 'start')),
+  ],
+})
 
 /**
  * A request that was created before `fence` and is recorded after that was set is late; the totals are never extended
@@ -128,6 +156,7 @@ export const usage_rollup = toPostgres(recorded.usage_rollup, {
     fence: number().notNull(),
     // The end of time: nothing is part of the sums as long as servers of an earlier version run.
     summed_from: number().notNull().default(8_640_000_000_000_000),
+    named_from: number().notNull().default(8_640_000_000_000_000),
   },
 })
 

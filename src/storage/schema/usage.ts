@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Api } from '../../domain/accounting/request-metadata.ts'
 import type { TotalsWidth } from '../usage/slices.ts'
+import type { NamedLevel } from '../usage/sums.ts'
 import { ownerId } from './organizations.ts'
 
 /** One row per request, including failed ones. */
@@ -125,6 +126,25 @@ export const usage_sums = sqliteTable(
   ],
 )
 
+/**
+ * The sums of `usage` by what clients have named, which totals do not have: of each user, session and combination of tags of
+ * an organization by day. None have a key, a model or the like. They cover the rows that are part of the totals, and were
+ * created at `usage_rollup.named_from` or later.
+ */
+export const usage_names = sqliteTable(
+  'usage_names',
+  {
+    organization_id: text().notNull(),
+    level: text().$type<NamedLevel>().notNull(),
+    ...totalsColumns(),
+    /** The user, the session, or the tags as JSON; empty for requests without. */
+    value: text().notNull(),
+  },
+  ({ organization_id, level, width, start, key_id, api, model, provider, value }) => [
+    primaryKey({ columns: [organization_id, level, width, start, key_id, api, model, provider, value] }),
+  ],
+)
+
 /** One row: the time before which all rows of `usage` are part of `usage_totals`. */
 export const usage_rollup = sqliteTable(
   'usage_rollup',
@@ -133,6 +153,8 @@ export const usage_rollup = sqliteTable(
     until: integer().notNull(),
     /** See `usage_sums`; 0 but for some time after the upgrade of a database that had none. */
     summed_from: integer().notNull().default(0),
+    /** The same of `usage_names`. */
+    named_from: integer().notNull().default(0),
   },
   (table) => [check('usage_rollup_one_row', sql`${table.id} = 1`)],
 )

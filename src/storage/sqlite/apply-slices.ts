@@ -8,7 +8,6 @@ import {
   type UsageSlice,
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
-import type { TotalsCursor } from './usage-slices.ts'
 
 /** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
 export const stepRows = 500
@@ -18,28 +17,25 @@ export type ApplySlices = (
   slices: readonly UsageSlice[],
   sign: 1 | -1,
   widths: readonly TotalsWidth[],
+  level?: string,
 ) => void
 
 export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): ApplySlices {
-  const times = sqlite.prepare<Times, (string | number)[]>(
+  const keyColumns = table === 'usage_names' ? [...totalsKey, 'level', 'value'] : totalsKey
+  const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
+  const times = sqlite.prepare<Times, Key>(
     `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${keyCondition}`,
   )
-  const upsert = sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table))
-  const removeEmpty = sqlite.prepare<unknown, (string | number)[]>(
+  const upsert = sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table, keyColumns))
+  const removeEmpty = sqlite.prepare<unknown, Key>(
     `DELETE FROM ${table} WHERE ${keyCondition} AND requests <= 0`,
   )
 
-  function apply(width: TotalsWidth, slice: UsageSlice, sign: 1 | -1): void {
-    const { organization, key: keyId, api, model, provider, project = null, inProject = 0 } = slice
-    const key: TotalsCursor = [
-      organization,
-      width,
-      startOfPeriod(slice.start, width),
-      keyId,
-      api,
-      model,
-      provider,
-    ]
+  function apply(width: TotalsWidth, slice: UsageSlice, sign: 1 | -1, level: string | undefined): void {
+    const { organization, api, model, provider, value = '', project = null, inProject = 0 } = slice
+    const start = startOfPeriod(slice.start, width)
+    const key: Key = [organization, width, start, slice.key, api, model, provider]
+    if (level !== undefined) key.push(level, value)
     const stored = times.get(...key)
     const sums = sumColumns.map(([, field]) => sign * slice[field])
     const cost = sign < 0 ? `-${slice.cost}` : slice.cost
@@ -49,8 +45,8 @@ export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): Ap
     if (sign < 0) removeEmpty.run(...key)
   }
 
-  return (slices, sign, widths) => {
-    for (const slice of slices) for (const width of widths) apply(width, slice, sign)
+  return (slices, sign, widths, level) => {
+    for (const slice of slices) for (const width of widths) apply(width, slice, sign, level)
   }
 }
 
@@ -63,14 +59,15 @@ function changedTimes(stored: string | undefined, change: string, sign: 1 | -1):
   return JSON.stringify([...histogram].toSorted(([one], [other]) => one - other).flat())
 }
 
-const keyColumns = ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider']
-const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
+/** The values of the columns of the key. */
+type Key = (string | number)[]
 
+const totalsKey = ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider']
 const sumNames = [...sumColumns.map(([column]) => column), 'cost']
-const columns = [...keyColumns, 'project_id', 'in_project', ...sumNames, 'latencies', 'first_tokens']
 
 /** The cost is text, because a number would be cast to a floating point number; the column makes it an integer. */
-function upsertSql(table: TotalsTable): string {
+function upsertSql(table: TotalsTable, keyColumns: readonly string[]): string {
+  const columns = [...keyColumns, 'project_id', 'in_project', ...sumNames, 'latencies', 'first_tokens']
   const changedInProject = (sign: '+' | '-') => changedInProjectSql(table, 'excluded', sign)
   return `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})
     ON CONFLICT DO UPDATE SET

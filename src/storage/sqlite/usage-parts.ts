@@ -1,16 +1,18 @@
 import { lazy } from '../../lib/lazy.ts'
-import { endOfTime, isNotEmpty, type UsageReading } from '../usage/reports.ts'
-import { startOfPeriod, type TotalsWidth, widthsMs } from '../usage/slices.ts'
-import { summedFromSql, sumsFor } from '../usage/sums.ts'
+import { isNotEmpty, type TimeRange, type UsageReading } from '../usage/reports.ts'
+import { endOfTime, startOfPeriod, type TotalsWidth, widthsMs } from '../usage/slices.ts'
+import { isNamed, type SumsLevel, summedFromSql, sumsFor } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
 import type { TotalsRange } from './usage-slices.ts'
 
-/**
- * Returns a function that divides the totals that a report reads into those of `usage_totals`, and those from which on there
- * are sums instead.
- */
-export function prepareParts({ sqlite }: Database): (reading: UsageReading) => readonly TotalsRange[] {
-  const summedFrom = sqlite.prepare<{ readonly time: number }, []>(`SELECT ${summedFromSql} time`)
+/** What a report reads: totals or sums, and the times of which it reads the rows, as far as the totals cover them. */
+type Parts = { readonly totals: readonly TotalsRange[]; readonly rows: readonly TimeRange[] }
+
+/** Returns a function that divides what a report reads at the time from which on there are sums. */
+export function prepareParts({ sqlite }: Database): (reading: UsageReading) => Parts {
+  const summedFrom = (level: SumsLevel) =>
+    sqlite.query<{ readonly time: number }, []>(`SELECT ${summedFromSql(level)} time`).get()?.time ??
+    endOfTime
   const all = sqlite.prepare<{ readonly id: string }, []>(
     'SELECT id FROM organizations WHERE deletion IS NULL ORDER BY id',
   )
@@ -20,18 +22,20 @@ export function prepareParts({ sqlite }: Database): (reading: UsageReading) => r
   })
 
   return (reading) => {
-    const from = summedFrom.get()?.time ?? endOfTime
     const each = lazy(() => ownersOf(reading.organizations))
-    return reading.ranges.totals.flatMap((range): readonly TotalsRange[] => {
+    const rows: TimeRange[] = []
+    const totals = reading.ranges.totals.flatMap((range): readonly TotalsRange[] => {
       const level = sumsFor(reading, range.width)
-      const end = level === undefined ? endOfTime : nextPeriod(from, range.width)
-      const before = { ...range, to: Math.min(range.to, end), table: 'usage_totals' as const }
-      const after = { ...range, from: Math.max(range.from, end), table: 'usage_sums' as const }
-      return [
-        ...[before].filter(isNotEmpty).map((part) => ({ ...part, ...each() })),
-        ...[after].filter(isNotEmpty).map((part) => ({ ...part, ...(level === 'all' ? together : each()) })),
-      ]
+      const end = level === undefined ? endOfTime : nextPeriod(summedFrom(level), range.width)
+      const before = [{ ...range, to: Math.min(range.to, end) }].filter(isNotEmpty)
+      const after = [{ ...range, from: Math.max(range.from, end), level }].filter(isNotEmpty)
+      const ofSums = after.map((part) => ({ ...part, ...(level === 'all' ? together : each()) }))
+      if (level === undefined || !isNamed(level))
+        return [...before.map((part) => ({ ...part, ...each() })), ...ofSums]
+      rows.push(...before)
+      return ofSums
     })
+    return { totals, rows }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import {
+  endOfTime,
   failedSql,
   inProjectSql,
   isMixedSql,
@@ -12,12 +13,12 @@ import {
   sumColumns,
   sumColumnsOf,
   totalsKeySql,
-  type TotalsTable,
   type TotalsWidth,
   type UsageSlice,
 } from '../usage/slices.ts'
 import type { ReportSums } from '../ports/usage.ts'
-import { endOfTime, type UsageReading } from '../usage/reports.ts'
+import type { UsageReading } from '../usage/reports.ts'
+import { isNamed, type SumsLevel, tableOf } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
 
 /** The place of a row among the totals of an organization. */
@@ -29,11 +30,13 @@ export type TotalsCursor = readonly [
   api: string,
   model: string,
   provider: string,
+  value: string,
 ]
 
 /** The totals of some organizations in some periods. */
 export type TotalsRange = {
-  readonly table: TotalsTable
+  /** That of the sums; absent for totals. */
+  readonly level?: SumsLevel | undefined
   readonly organizations: readonly string[]
   /** Whether these are all organizations from the first one to the last, in the order of their ids. */
   readonly areAll: boolean
@@ -44,14 +47,6 @@ export type TotalsRange = {
 
 /** Reads of the tables of totals. */
 export function prepareReadTotals({ sqlite }: Database) {
-  const columns = `organization_id organization, key_id key, api, model, provider, start,
-    CASE WHEN in_project > 0 THEN project_id END project, in_project inProject,
-    ${sumColumns.map(([column, field]) => `${column} ${field}`).join()}, cast(cost AS text) cost,
-    latencies, first_tokens firstTokens`
-  const pageSql = (table: TotalsTable) =>
-    `SELECT ${columns} FROM ${table} WHERE organization_id = ? AND width = ?
-      AND (start, key_id, api, model, provider) > (?, ?, ?, ?, ?) AND start < ?
-      ORDER BY start, key_id, api, model, provider LIMIT ?`
   const statements = new Map<string, Statement>()
   const prepared = <Row>(text: string) => {
     const statement = statements.get(text) ?? sqlite.prepare(text)
@@ -75,16 +70,16 @@ export function prepareReadTotals({ sqlite }: Database) {
         `SELECT o.id organization, t.start, t.key_id key, t.api, t.model, t.provider ${fromRange(range)} AND ${isMixedSql}`,
       ).all(...valuesOf(range)),
     /** The place before the first row of a period. */
-    start: (organization: string, width: TotalsWidth, from: number): TotalsCursor =>
-      // No row has an empty API.
-      [organization, width, from, '', '', '', ''],
-    /** Up to `limit` rows after a place and before a time; `next` is the place of the last one if more may follow. */
-    read(table: TotalsTable, after: TotalsCursor, before: number, limit: number): TotalsPage {
-      const slices = prepared<UsageSlice>(pageSql(table)).all(...after, before, limit)
-      const last = slices.length < limit ? undefined : slices.at(-1)
-      if (last === undefined) return { slices, next: undefined }
-      const { start, key, api, model, provider } = last
-      return { slices, next: [after[0], after[1], start, key, api, model, provider] }
+    start: (organization: string, { width, from }: TotalsRange): TotalsCursor =>
+      // No period begins between this one and the one before.
+      [organization, width, from - 1, '', '', '', '', ''],
+    /** Up to `limit` rows of a range after a place; `next` is the place of the last one if more may follow. */
+    read({ level, to }: TotalsRange, after: TotalsCursor, limit: number): TotalsPage {
+      const slices = prepared<UsageSlice>(pageSql(level)).all(...after, to, limit)
+      const end = slices.length < limit ? undefined : slices.at(-1)
+      if (end === undefined) return { slices, next: undefined }
+      const { start, key, api, model, provider, value = '' } = end
+      return { slices, next: [after[0], after[1], start, key, api, model, provider, value] }
     },
   }
 }
@@ -93,10 +88,10 @@ export function prepareReadTotals({ sqlite }: Database) {
  * A join in this order: organizations have few totals in a range, which are next to each other. Those of all organizations
  * are read in the order of `o.id`, so that no sums by it are sorted.
  */
-function fromRange({ areAll, table }: TotalsRange): string {
+function fromRange({ areAll, level }: TotalsRange): string {
   const owners = areAll ? 'organizations o' : '(SELECT value id FROM json_each(?)) o'
-  return `FROM ${owners} CROSS JOIN ${table} t
-    WHERE ${areAll ? 'o.id BETWEEN ? AND ? AND o.deletion IS NULL AND' : ''} t.organization_id = o.id
+  return `FROM ${owners} CROSS JOIN ${tableOf(level)} t
+    WHERE ${isOfLevel(level)} AND ${areAll ? 'o.id BETWEEN ? AND ? AND o.deletion IS NULL AND' : ''} t.organization_id = o.id
       AND t.width = ? AND t.start >= ? AND t.start < ?`
 }
 
@@ -105,6 +100,22 @@ function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (str
     ? [organizations[0] ?? '', organizations.at(-1) ?? '']
     : [JSON.stringify(organizations)]
   return [...owners, width, from, to]
+}
+
+function isOfLevel(level: SumsLevel | undefined): string {
+  return level && isNamed(level) ? `t.level = '${level}'` : 'true'
+}
+
+function pageSql(level: SumsLevel | undefined): string {
+  const hasValue = level !== undefined && isNamed(level)
+  const place = ['start', 'key_id', 'api', 'model', 'provider', ...(hasValue ? ['value'] : [])].join()
+  return `SELECT organization_id organization, key_id key, api, model, provider, start,
+      CASE WHEN in_project > 0 THEN project_id END project, in_project inProject,
+      ${sumColumns.map(([column, field]) => `${column} ${field}`).join()}, cast(cost AS text) cost,
+      latencies, first_tokens firstTokens${hasValue ? ', value' : ''}
+    FROM ${tableOf(level)} t WHERE ${isOfLevel(level)} AND organization_id = ?1 AND width = ?2
+      AND (${place}) > (?3, ?4, ?5, ?6, ?7${hasValue ? ', ?8' : ''}) AND start < ?9
+    ORDER BY ${place} LIMIT ?10`
 }
 
 /** Whose requests are of several projects. */
@@ -149,6 +160,8 @@ export type SlicedRows = {
   readonly widthMs?: number | undefined
   /** The properties that must be the same in a slice; the others are empty. All those of totals are, if absent. */
   readonly by?: ReadonlySet<string> | undefined
+  /** A column that must be the same as well. */
+  readonly named?: string | undefined
   readonly sums?: ReportSums
 }
 
@@ -172,11 +185,13 @@ function prepare(sqlite: Sqlite, text: string) {
 }
 
 /** The first placeholder is the length of a period. */
-function sliceSql({ condition, by, sums = 'all' }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
-  const properties = Object.entries(
-    by === undefined ? sliceProperties : { ...sliceProperties, ...rowPropertiesSql },
-  )
-  const isNeeded = (name: string) => by?.has(name) ?? true
+function sliceSql({ condition, by, named, sums = 'all' }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
+  const properties = Object.entries({
+    ...sliceProperties,
+    ...(by && rowPropertiesSql),
+    ...(named && { value: `coalesce(usage."${named}", '')` }),
+  })
+  const isNeeded = (name: string) => by === undefined || by.has(name) || name === 'value'
   const columns = properties.map(([name, column]) => `${isNeeded(name) ? column : "''"} ${name}`)
   const groups = properties.flatMap(([name], index) => (isNeeded(name) ? [index + 2] : []))
   if (by === undefined) columns.push(`${projectSql} project`, `${inProjectSql} inProject`)

@@ -19,6 +19,7 @@ import {
   type TotalsRange,
 } from './usage-slices.ts'
 import { addTimes } from './apply-slices.ts'
+import { batchTotals, isNamedRange, maxAtOnce, namedBatches, totalsPages } from './named-sums.ts'
 import { prepareParts, wholeBefore } from './usage-parts.ts'
 import { prepareUntil } from './usage-totals.ts'
 
@@ -70,9 +71,8 @@ function totalsBehind(until: number): ApiError {
 /** Reads the slices of requests, in batches that each take a few milliseconds. */
 export type ReadUsage = (reading: UsageReading) => Generator<readonly ReportSlice[], undefined>
 
-/** The organizations and the totals of one batch, and the rows of one. */
+/** The organizations of one batch, and the rows of one. */
 const batchOrganizations = 200
-const batchTotals = 1000
 const batchRows = 4000
 
 /**
@@ -84,8 +84,8 @@ export function prepareReadUsage(database: Database): ReadUsage {
   return function* readUsage(reading) {
     const { ranges } = reading
     const until = readers.until()
-    const mixed: MixedPeriod[] = []
-    const parts = readers.partsOf(reading)
+    const { totals: parts, rows: unsummed } = readers.partsOf(reading)
+    const mixed: MixedPeriod[] = [...unsummed]
     for (const part of parts) {
       const complete = { ...part, to: wholeBefore(until, part) }
       if (isNotEmpty(complete)) yield* totalsBatches(readers, complete, reading, mixed)
@@ -94,7 +94,7 @@ export function prepareReadUsage(database: Database): ReadUsage {
       slices: parts
         .map((part) => ({ ...part, from: wholeBefore(until, part) }))
         .filter(isNotEmpty)
-        .map((rest) => readers.grouped(rest, reading, mixed)),
+        .flatMap((rest) => readUnfinished(readers, rest, reading, mixed)),
       until: readers.until(),
     }))
     yield* last.slices
@@ -107,8 +107,8 @@ export function prepareReadUsage(database: Database): ReadUsage {
   }
 }
 
-/** Totals of a period of which the rows are read instead: see `MixedTotals`. */
-type MixedPeriod = TimeRange & { readonly totals: readonly MixedTotals[] }
+/** A period of which rows are read instead of totals: all, or those of some totals. See `MixedTotals`. */
+type MixedPeriod = TimeRange & { readonly totals?: readonly MixedTotals[] | undefined }
 
 function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
   const periods = Map.groupBy(found, ({ start }) => start)
@@ -188,18 +188,28 @@ function filtersOf(
 
 type Readers = ReturnType<typeof prepareReaders>
 
-/** Reads organizations together, but for those that have more totals than a batch. */
-function* totalsBatches(readers: Readers, range: TotalsRange, shape: SliceShape, mixed: MixedPeriod[]) {
+/** Reads a range whose last period is not whole at once, or leaves it to `mixed` if clients have named too much in it. */
+function readUnfinished(readers: Readers, range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]) {
   const { totals } = readers
+  if (!isNamedRange(range)) return [readers.grouped(range, reading, mixed)]
+  if (totals.organizationAt(range, maxAtOnce) === undefined) return [...namedBatches(totals, range, reading)]
+  mixed.push(range)
+  return []
+}
+
+/** Reads organizations together, but for those that have more totals than a batch. */
+function* totalsBatches(readers: Readers, range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]) {
+  const { totals } = readers
+  if (isNamedRange(range)) return yield* namedBatches(totals, range, reading)
   const ofSums = sumsBatch(range)
   for (let rest = range.organizations; rest.length > 0;) {
     const next = rest.slice(0, ofSums ?? batchOrganizations)
     const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, batchTotals)
     const end = large === undefined ? next.length : next.indexOf(large)
-    if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, shape, mixed)
+    if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, reading, mixed)
     if (large !== undefined && end === 0)
       for (const slices of totalsPages(totals, large, range)) {
-        if (!shape.by.has('project')) yield slices
+        if (!reading.by.has('project')) yield slices
         else {
           mixed.push(...mixedPeriods(range.width, slices.filter(isMixed)))
           yield slices.filter((slice) => !isMixed(slice))
@@ -210,18 +220,11 @@ function* totalsBatches(readers: Readers, range: TotalsRange, shape: SliceShape,
 }
 
 /** The organizations of a batch, if each has one sum in a period; undefined if their totals must be counted. */
-function sumsBatch({ table, areAll, width, from, to }: TotalsRange): number | undefined {
-  if (table !== 'usage_sums' || !areAll) return undefined
+function sumsBatch({ level, areAll, width, from, to }: TotalsRange): number | undefined {
+  if (level !== 'each' || !areAll) return undefined
   return Math.max(1, Math.floor((batchTotals * widthsMs[width]) / (to - from)))
 }
 
 function isMixed({ inProject, requests }: UsageSlice): boolean {
   return inProject !== 0 && inProject !== requests
-}
-
-function* totalsPages(totals: Readers['totals'], organization: string, range: TotalsRange) {
-  const { table, width, from, to } = range
-  let page = totals.read(table, totals.start(organization, width, from), to, batchTotals)
-  for (; page.next !== undefined; page = totals.read(table, page.next, to, batchTotals)) yield page.slices
-  yield page.slices
 }

@@ -58,7 +58,8 @@ export function createRollup(database: Database, writer: Writer, now: () => numb
   const due = database.sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
     'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
   )
-  const addOlderToSums = createOlderSums(database, writer)
+  const addOlderToSums = createOlderSums(database, writer, 'usage_sums')
+  const addOlderToNames = createOlderSums(database, writer, 'usage_names')
 
   function addNow(limit: number): number {
     const until = untilOf()
@@ -72,7 +73,7 @@ export function createRollup(database: Database, writer: Writer, now: () => numb
 
   return async function rollUp(): Promise<number> {
     const limit = now() - totalsLagMs
-    const older = await addOlderToSums()
+    const older = (await addOlderToSums()) + (await addOlderToNames())
     const isDue = (await read(() => due.get(untilOf(), limit, 0))) !== null
     const add = () => addNow(limit)
     // After a power cut, the totals and the time that they cover are both those of before.

@@ -8,7 +8,8 @@ import {
 } from '../ports/usage.ts'
 import { UsageGroups } from './groups.ts'
 import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
-import { readsRows, type ReportSlice, type TotalsWidth } from './slices.ts'
+import { endOfTime, readsRows, type ReportSlice, type TotalsWidth } from './slices.ts'
+import { sumsFor } from './sums.ts'
 import type { AddTimes } from './times.ts'
 
 /** The requests whose slices a report reads. */
@@ -71,20 +72,18 @@ function bucketsOf({ width, from, to = endOfTime }: UsageBucketQuery) {
 }
 
 function readingOf(query: UsageBucketQuery, widthMs: number | undefined): UsageReading {
-  const { width: _width, from: _from, to: _to, groupBy, sums = 'all', ...filters } = query
-  const { models, keys, projects } = filters
-  return {
-    ...filters,
-    ranges: rangesOf(query),
-    widthMs,
-    sums,
-    by: new Set<string>([
-      ...groupBy,
-      ...(models ? ['model'] : []),
-      ...(keys ? ['key'] : []),
-      ...(projects ? ['project'] : []),
-    ]),
-  }
+  const { width: _width, from: _from, to: _to, groupBy: _groupBy, sums = 'all', ...filters } = query
+  return { ...filters, ranges: rangesOf(query), widthMs, sums, by: propertiesOf(query) }
+}
+
+/** See `UsageReading.by`. */
+function propertiesOf({ groupBy, models, keys, projects }: UsageBucketQuery): ReadonlySet<string> {
+  return new Set<string>([
+    ...groupBy,
+    ...(models ? ['model'] : []),
+    ...(keys ? ['key'] : []),
+    ...(projects ? ['project'] : []),
+  ])
 }
 
 /** A range of times; `to` is exclusive. */
@@ -102,30 +101,35 @@ export type UsageRanges = {
   readonly rows: readonly TimeRange[]
 }
 
-/** A time that no request reaches, at which a day begins. */
-export const endOfTime = 8_640_000_000_000_000
-
-/** Returns what a report reads: totals no longer than its buckets where there are some, and rows elsewhere. */
+/** Returns what a report reads: totals or sums no longer than its buckets where there are some, and rows elsewhere. */
 export function rangesOf(query: UsageBucketQuery): UsageRanges {
-  const { from, to = endOfTime, width } = query
-  const hours = !readsRows(query) && width !== '1m' ? within(from, to, '1h') : undefined
-  if (hours === undefined) return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
-  const days = width === '1h' ? undefined : within(hours.from, hours.to, '1d')
+  const { from, to = endOfTime, width = '1d' } = query
+  const shortest = shortestPeriod(query)
+  const isLongEnough = shortest !== undefined && bucketWidths[width] >= bucketWidths[shortest]
+  const whole = isLongEnough ? within(from, to, shortest) : undefined
+  if (whole === undefined) return { totals: [], covered: { from, to: from }, rows: [{ from, to }] }
+  const days = width === '1h' ? undefined : within(whole.from, whole.to, '1d')
   const parts = [
-    { from, to: hours.from },
-    { from: hours.to, to },
+    { from, to: whole.from },
+    { from: whole.to, to },
   ]
   return {
     totals: days
       ? [
-          { width: 'hour' as const, from: hours.from, to: days.from },
+          { width: 'hour' as const, from: whole.from, to: days.from },
           { width: 'day' as const, ...days },
-          { width: 'hour' as const, from: days.to, to: hours.to },
+          { width: 'hour' as const, from: days.to, to: whole.to },
         ].filter(isNotEmpty)
-      : [{ width: 'hour', ...hours }],
-    covered: hours,
+      : [{ width: 'hour', ...whole }],
+    covered: whole,
     rows: parts.filter(isNotEmpty),
   }
+}
+
+/** The shortest period of what a report can read instead of rows; undefined if there is nothing. */
+function shortestPeriod(query: UsageBucketQuery): BucketWidth | undefined {
+  if (!readsRows(query)) return '1h'
+  return sumsFor({ ...query, by: propertiesOf(query) }, 'day') && '1d'
 }
 
 /** The whole periods in a range; undefined if there are none. */

@@ -1,6 +1,9 @@
 import type { OrganizationDeletion } from '../schema/organizations.ts'
 import { bucketWidths, type ReportSums, type UsageBucketQuery } from '../ports/usage.ts'
 
+/** A time that no request reaches, at which a day begins. */
+export const endOfTime = 8_640_000_000_000_000
+
 /** The lengths of the periods of totals. */
 export type TotalsWidth = 'hour' | 'day'
 
@@ -16,7 +19,7 @@ export function startOfPeriod(time: number, width: TotalsWidth): number {
 }
 
 /** The tables with totals. */
-export type TotalsTable = 'usage_totals' | 'usage_sums'
+export type TotalsTable = 'usage_totals' | 'usage_sums' | 'usage_names'
 
 /** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
 export const totalsLagMs = 60_000
@@ -45,7 +48,7 @@ export const rowPropertiesSql = {
   error: errorSql,
 } as const
 
-/** Whether a report reads the rows of requests, because it groups or filters by what totals do not have. */
+/** Whether a report groups or filters by what totals do not have. */
 export function readsRows({ groupBy, users, sessions, tags }: UsageBucketQuery): boolean {
   const isOfRows = (name: string) => name in rowPropertiesSql && name !== 'project'
   return [users, sessions, tags].some(Boolean) || groupBy.some(isOfRows)
@@ -129,6 +132,8 @@ export type UsageSlice = Readonly<Record<CountField, number>> & {
   /** See `usage_totals`. */
   readonly project: string | null
   readonly inProject: number
+  /** See `usage_names`. */
+  readonly value?: string
   /** As text, because the sum of many costs may exceed the exact range of a number. */
   readonly cost: string
   /** Rounded times and the numbers of successful requests that took them, in the form of the store: see `AddTimes`. */

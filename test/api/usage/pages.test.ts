@@ -164,8 +164,9 @@ test('a report of all time is read page by page, and each page is small', async 
 test('a report with more results than fit is rejected, and other requests are served while several are read', async () => {
   const { paid, admin } = filled
   await paid.billing.rows('UPDATE usage SET "user" = id')
-  // 2,000 results a day, and at most 10,000.
-  const many = { ...period, end_time: (from + 6 * day) / 1000, limit: 31, group_by: 'user_id' }
+  // Almost 2,000 results a day, and at most 10,000. With the models, the rows are read.
+  const models = Array.from({ length: 8 }, (_, index) => `acme/m${index}`)
+  const many = { ...period, end_time: (from + 6 * day) / 1000, limit: 31, group_by: 'user_id', models }
   const replies = Array.from({ length: 2 }, () => requestReport(paid.app, usagePath, many, admin))
   expect((await paid.app.request('/livez')).status).toBe(200)
   expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([400, 400])

@@ -11,13 +11,18 @@ const hour = 3_600_000
 const day = 24 * hour
 const seed = process.env.WEIR_TEST_SEED ?? 'sums'
 
-/** What reports of all organizations are grouped by: the first ones read sums, the last one totals. */
+/** What reports of all organizations are grouped by: all but the last ones read sums. */
 const groupings: readonly UsageBucketQuery['groupBy'][] = [
   [],
   ['model'],
   ['api', 'provider'],
   ['organization'],
+  ['user'],
+  ['organization', 'user'],
+  ['session'],
+  ['tag'],
   ['organization', 'model'],
+  ['user', 'model'],
 ]
 
 /** A store with requests of four days, whose reports are compared with its rows. */
@@ -27,6 +32,8 @@ async function summedStorage(open: OpenStore, rows: number) {
   const random = randomFrom(seed)
   const organizations = [acme.id, other.id]
   await fillUsage(store, { rows, from: 5 * day, to: 9 * day, organizations })
+  await store.rows(`UPDATE usage SET tags = '["red","blue","red"]' WHERE prompt_tokens % 7 = 0`)
+  await store.rows('UPDATE usage SET "user" = NULL WHERE prompt_tokens % 11 = 0')
 
   function* queries(): Generator<UsageBucketQuery> {
     const from = Math.floor((4.5 + random() * 2) * day)
@@ -36,6 +43,9 @@ async function summedStorage(open: OpenStore, rows: number) {
       yield { groupBy, from: 5 * day, to: 9 * day, width: '1d' }
     }
     yield { groupBy: ['api'], models: ['acme/m1', 'acme/m3'], from: 6 * day }
+    yield { groupBy: ['user'], users: ['user7', 'user14', 'unknown'], from: 6 * day }
+    yield { groupBy: [], tags: ['blue', 'team-1'], ...odd, width: '1d' }
+    yield { groupBy: ['tag'], tags: ['blue', 'team-1'], from: 6 * day }
   }
 
   return {
@@ -54,7 +64,8 @@ async function summedStorage(open: OpenStore, rows: number) {
     /** As an upgrade leaves a database that had totals, but no sums. */
     async forgetSums(): Promise<void> {
       await store.rows('DELETE FROM usage_sums')
-      await store.rows('UPDATE usage_rollup SET summed_from = until')
+      await store.rows('DELETE FROM usage_names')
+      await store.rows('UPDATE usage_rollup SET summed_from = until, named_from = until')
     },
   }
 }
@@ -82,6 +93,25 @@ testStores((open) => {
     expect(await read(['key'])).toEqual([])
   })
 
+  test('a report by user, session or tag of whole days reads no request, and has the costs of one by key', async () => {
+    const { store, addAll } = await summedStorage(open, 600)
+    await addAll()
+    const costs = async (by: UsageBucketQuery['groupBy'], query: Partial<UsageBucketQuery> = {}) =>
+      (await store.buckets.read({ from: 5 * day, to: 9 * day, groupBy: by, ...query })).reduce(
+        (sum, { totals }) => sum + (totals.cost ?? 0n),
+        0n,
+      )
+    const charged = await costs(['key'])
+    const ofUsers = await costs(['session'], { users: ['user7'] })
+    await store.rows('DELETE FROM usage')
+    expect(await costs(['user'])).toBe(charged)
+    expect(await costs(['session'], { width: '1d' })).toBe(charged)
+    expect(await costs(['tag'])).toBeGreaterThan(charged)
+    expect(await costs([], { users: ['user7'] })).toBe(ofUsers)
+    // What the sums are not divided by.
+    expect(await costs(['user', 'model'])).toBe(0n)
+  })
+
   test(`a database without sums has them after some steps, with what changes meanwhile (seed ${seed})`, async () => {
     const { store, add, other, random, ...scenario } = await summedStorage(open, 2600)
     await scenario.addAll()
@@ -101,6 +131,7 @@ testStores((open) => {
     await scenario.expectExact()
     while ((await store.usage.expire(10 * day)) > 0);
     expect(await countOf(store, 'usage_sums')).toBe(0)
+    expect(await countOf(store, 'usage_names')).toBe(0)
   })
 
   test('a report does not count an organization from the begin of its deletion to its end, or afterwards', async () => {
@@ -121,6 +152,7 @@ testStores((open) => {
     await organizations.delete('acme')
     expect(await store.buckets.read(query)).toEqual([])
     expect(await countOf(store, 'usage_sums')).toBe(0)
+    expect(await countOf(store, 'usage_names')).toBe(0)
   })
 
   test('the deletion of an organization subtracts what is summed up already, and only that', async () => {
@@ -152,11 +184,12 @@ testSharedStores((open) => {
     const { store, expectExact, addAll } = await summedStorage(open, 100)
     const endOfTime = 8_640_000_000_000_000
     // As the migration leaves a database, and as an older server registers.
-    await store.rows(`UPDATE usage_rollup SET summed_from = ${endOfTime}`)
+    await store.rows(`UPDATE usage_rollup SET summed_from = ${endOfTime}, named_from = ${endOfTime}`)
     await store.rows("INSERT INTO processes (id, beat, started_at) VALUES ('older', 1, 1)")
     await addAll()
     expect(await store.rows('SELECT summed_from FROM usage_rollup')).toEqual([{ summed_from: endOfTime }])
     expect(await countOf(store, 'usage_sums')).toBe(0)
+    expect(await countOf(store, 'usage_names')).toBe(0)
     await expectExact()
     await store.rows("DELETE FROM processes WHERE id = 'older'")
     await addAll()

@@ -22,7 +22,13 @@ async function totalsStorage(open: OpenStore) {
   const { buckets } = store
   const { rollUp, expire } = store.usage
   const hasLate = (await countOf(store, 'usage_late').catch(() => undefined)) !== undefined
-  const kept = ['usage_totals', 'usage_sums', 'usage_rollup', ...(hasLate ? ['usage_late'] : [])]
+  const kept = [
+    'usage_totals',
+    'usage_sums',
+    'usage_names',
+    'usage_rollup',
+    ...(hasLate ? ['usage_late'] : []),
+  ]
 
   const readAll = async (): Promise<unknown> => [
     await buckets.read(all),
@@ -96,7 +102,7 @@ testStores((open) => {
     const queries = [...times, aligned, { since: 6 * day }, { since: 6 * day + 1, until: 6 * day + 2 }]
     const read = async () => {
       const reports: unknown[] = []
-      for (const by of ['model', 'provider', 'org', 'project', 'key', 'day', 'tag', 'error'] as const)
+      for (const by of ['model', 'provider', 'org', 'project', 'key', 'day', 'user', 'tag', 'error'] as const)
         for (const query of queries) reports.push(await report(by, query))
       return reports
     }

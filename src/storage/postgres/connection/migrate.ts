@@ -17,6 +17,7 @@ import audit from '../../../../drizzle/postgres/0015_audit.sql' with { type: 'te
 import ledgerByOrganization from '../../../../drizzle/postgres/0016_ledger_by_organization.sql' with { type: 'text' }
 import contentLog from '../../../../drizzle/postgres/0017_content_log.sql' with { type: 'text' }
 import auditFilters from '../../../../drizzle/postgres/0018_audit_filters.sql' with { type: 'text' }
+import usageNames from '../../../../drizzle/postgres/0019_usage_names.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -42,6 +43,7 @@ export const migrations: readonly string[] = [
   ledgerByOrganization,
   contentLog,
   auditFilters,
+  usageNames,
 ]
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */

@@ -24,6 +24,7 @@ import audit from '../../../../drizzle/0019_audit.sql' with { type: 'text' }
 import ledgerByOrganization from '../../../../drizzle/0020_ledger_by_organization.sql' with { type: 'text' }
 import contentLog from '../../../../drizzle/0021_content_log.sql' with { type: 'text' }
 import auditFilters from '../../../../drizzle/0022_audit_filters.sql' with { type: 'text' }
+import usageNames from '../../../../drizzle/0023_usage_names.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
 
@@ -52,6 +53,7 @@ export const migrations: readonly string[] = [
   ledgerByOrganization,
   contentLog,
   auditFilters,
+  usageNames,
 ]
 
 /**

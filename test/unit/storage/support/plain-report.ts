@@ -39,12 +39,17 @@ export function countedRows(store: TestStore): Promise<readonly Row[]> {
 /** The same as a report says, computed from the rows, one after the other. */
 export function plainReport(
   rows: readonly Row[],
-  { from, to = Infinity, width, groupBy, models }: UsageBucketQuery,
+  { from, to = Infinity, width, groupBy, models, users, tags }: UsageBucketQuery,
 ): readonly unknown[] {
   const selected = rows.filter(
-    (row) => isWithin(row, from, to) && (models?.includes(String(row.model)) ?? true),
+    (row) =>
+      isWithin(row, from, to) &&
+      (models?.includes(String(row.model)) ?? true) &&
+      (users?.includes(String(row.user)) ?? true) &&
+      (tags?.some((tag) => tagsOf(row).includes(tag)) ?? true),
   )
-  const groups = Map.groupBy(selected, (row) => {
+  const counted = groupBy.includes('tag') ? selected.flatMap((row) => byTag(row, tags)) : selected
+  const groups = Map.groupBy(counted, (row) => {
     const start = width === '1d' ? Math.floor(Number(row.created_at) / dayMs) * dayMs : 0
     const values = groupBy.map((name) => [name, row[columns[name] ?? '']])
     return JSON.stringify({ start, values: Object.fromEntries(values) })
@@ -59,6 +64,20 @@ const columns: Partial<Record<UsageDimension, string>> = {
   api: 'api',
   model: 'model',
   provider: 'provider',
+  user: 'user',
+  session: 'session',
+  tag: 'tag',
+}
+
+function tagsOf({ tags }: Row): readonly string[] {
+  return tags === null ? [] : [...new Set<string>(JSON.parse(String(tags)))]
+}
+
+/** The row of a request for each of its tags, or one without a tag. */
+function byTag(row: Row, wanted: readonly string[] | undefined): readonly Row[] {
+  const tags = tagsOf(row)
+  if (tags.length === 0) return [{ ...row, tag: null }]
+  return tags.filter((tag) => wanted?.includes(tag) ?? true).map((tag) => ({ ...row, tag }))
 }
 
 function placeOf({ start, values }: Pick<UsageBucketGroup, 'start' | 'values'>): string {
