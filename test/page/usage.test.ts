@@ -60,6 +60,17 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     expect(await page.getByRole('button', { name: '24 hours' }).getAttribute('aria-pressed')).toBe('true')
   })
 
+  test('a report with more results than one page of the API has is loaded in several', async () => {
+    const options = { expected: /status of 400/ }
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=user_id', options)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'By user' }).waitFor()
+    const sums = await sumsSince(paid, Math.floor((Date.now() - 30 * day) / day) * day)
+    expect(await figureOf(page, 'Requests')).toBe(sums!.requests.toLocaleString('en-US'))
+    const exact = `$${formatUsd(sums!.cost)}`
+    expect(await page.locator('.figures [title^="$"]').getAttribute('title')).toBe(exact)
+  })
+
   test('the costs of the groups add up to the total exactly, and a model leads to its keys', async () => {
     await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=model')
     const { page } = opened

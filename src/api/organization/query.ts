@@ -79,7 +79,8 @@ export function defineReportQuery(limits: BucketLimits) {
     limit: Type.Optional(Type.Integer({ minimum: 1, description: limitDescription(limits) })),
     page: Type.Optional(
       Type.String({
-        description: 'The `next_page` of the previous page. The other parameters must be the same.',
+        description:
+          'The `next_page` of the previous page. The other parameters but `limit` must be the same.',
       }),
     ),
   })

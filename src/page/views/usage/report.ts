@@ -105,19 +105,27 @@ async function loadFigures(
 /** More than those of the longest period. */
 const maxPages = 120
 
+/** A page has as many buckets as the limit of the query, or fewer: a day of many users may be all that fits. */
 async function loadBuckets<Result>(
   client: ApiClient,
   path: string,
-  query: Query,
+  query: Query & { readonly limit: number },
   signal: AbortSignal,
 ): Promise<readonly Bucket<Result>[]> {
   const buckets: Bucket<Result>[] = []
   let page: string | undefined
+  let { limit } = query
   for (let count = 0; count < maxPages; count++) {
-    const { data, next_page }: Page<Result> = await client.get(path, { query: { ...query, page }, signal })
-    buckets.push(...data)
-    if (next_page === null) return buckets
-    page = next_page
+    try {
+      const options = { query: { ...query, limit, page }, signal }
+      const { data, next_page }: Page<Result> = await client.get(path, options)
+      buckets.push(...data)
+      if (next_page === null) return buckets
+      page = next_page
+    } catch (error) {
+      if (!(error instanceof ApiFailure && error.status === 400) || limit === 1) throw error
+      limit = Math.ceil(limit / 4)
+    }
   }
   throw new ApiFailure('The report has too many days. Choose a shorter period.')
 }
