@@ -3,7 +3,7 @@ import type { ListedPage, PageQuery } from './listed-pages.ts'
 /** Who makes a change. `settings` is a reload of the settings file, of which only the server is known. */
 export type ActorType = 'admin_key' | 'api_key' | 'command_line' | 'settings'
 
-/** How a change is made. `page` is what a client says of itself: any program with the key can. */
+/** How a change is made. `page` is a claim of the client, which any program with the key can make. */
 export type ChangeSource = 'api' | 'page' | 'cli' | 'server'
 
 /** Who makes a change, and from where. It is copied to the entry, because keys are deleted. */
