@@ -34,8 +34,8 @@ export class WorkerPool {
   /** The workers that run, some of which are not ready. */
   readonly #running = new Set<WorkerProcess>()
   readonly #ready = new Set<WorkerProcess>()
-  #nextReady = awaitedByAny<WorkerProcess>()
-  readonly #failed = awaitedByAny<never>()
+  #nextReady = quietResolvers<WorkerProcess>()
+  readonly #failed = quietResolvers<never>()
   readonly #draining = new AbortController()
   #loaded: LoadedSettings
   /** Until all workers have been ready. */
@@ -175,7 +175,7 @@ export class WorkerPool {
       if (loaded !== this.#loaded) await worker.call('reload', this.#loaded, startTimeoutMs)
       this.#ready.add(worker)
       this.#nextReady.resolve(worker)
-      this.#nextReady = awaitedByAny()
+      this.#nextReady = quietResolvers()
       this.#failedStarts = 0
       onReady(facts)
     } catch (error) {
@@ -198,8 +198,8 @@ export class WorkerPool {
   }
 }
 
-/** A promise that nobody may be waiting for: its rejection is not unhandled. */
-function awaitedByAny<Value>(): PromiseWithResolvers<Value> {
+/** Like `Promise.withResolvers`, but a rejection that nobody awaits is no unhandled one. */
+function quietResolvers<Value>(): PromiseWithResolvers<Value> {
   const resolvers = Promise.withResolvers<Value>()
   resolvers.promise.catch(() => {})
   return resolvers
