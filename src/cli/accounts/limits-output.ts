@@ -1,7 +1,7 @@
 import { type Allowance, type AllowanceChange, noLimits } from '../../domain/accounting/allowance.ts'
 import { formatRoundedUsd, formatUsd, type Nanos } from '../../lib/usd.ts'
 import { type BudgetState, budgetLeft } from '../../http/render-limits.ts'
-import type { DetailRow } from '../output.ts'
+import { type Column, type DetailRow, rightColumn } from '../output.ts'
 
 /** Formats what is left of a budget for a table: `3.2150 of 5.00 a day`; `-` for no budget. */
 export function budgetCell({ budget, budgetPeriod }: Allowance, state: BudgetState | undefined): string {
@@ -44,6 +44,20 @@ export function limitCell(limit: number | null, unlimited: string): string {
 /** Formats a time to the minute, in UTC. */
 export function timeCell(time: number): string {
   return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`
+}
+
+/** Returns the columns of what is left of the budget and of limits; `unlimited` is the word for no rate limit. */
+export function limitColumns(unlimited: string): readonly Column<{
+  readonly account: { readonly limits: Allowance }
+  readonly state: BudgetState | undefined
+}>[] {
+  return [
+    { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
+    rightColumn('REQUESTS/MIN', ({ account }) => limitCell(account.limits.requestsPerMinute, unlimited), 2),
+    rightColumn('TOKENS/MIN', ({ account }) => limitCell(account.limits.tokensPerMinute, unlimited), 2),
+    rightColumn('CONCURRENT', ({ account }) => limitCell(account.limits.concurrentRequests, unlimited), 2),
+    { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 3 },
+  ]
 }
 
 /** Returns the rows of limits and of what is left of the budget; `unlimited` is the word for no rate limit. */

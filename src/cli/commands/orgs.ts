@@ -14,7 +14,7 @@ import {
   releaseHeldHelp,
 } from '../accounts/limit-flags.ts'
 import { ledger, ledgerFlagsHelp } from '../accounts/ledger.ts'
-import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from '../accounts/limits-output.ts'
+import { limitColumns, limitRows, timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
@@ -195,11 +195,7 @@ function organizationTable(
       { title: 'ID', value: ({ account }) => account.id },
       { title: 'BILLING', value: ({ account }) => account.billing },
       rightColumn('BALANCE USD', ({ account }) => formatUsd(account.balance)),
-      { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
-      rightColumn('REQUESTS/MIN', ({ account }) => limitCell(account.limits.requestsPerMinute, 'default'), 2),
-      rightColumn('TOKENS/MIN', ({ account }) => limitCell(account.limits.tokensPerMinute, 'default'), 2),
-      rightColumn('CONCURRENT', ({ account }) => limitCell(account.limits.concurrentRequests, 'default'), 2),
-      { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 3 },
+      ...limitColumns('default'),
       { title: 'STATE', value: ({ account }) => stateText(account) },
       { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
     ],

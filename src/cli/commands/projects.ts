@@ -10,10 +10,10 @@ import {
   releaseHeldFlag,
   releaseHeldHelp,
 } from '../accounts/limit-flags.ts'
-import { budgetCell, limitCell, limitRows, modelsCell, timeCell } from '../accounts/limits-output.ts'
+import { limitColumns, limitRows, timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { detailText, fittingTable, rightColumn } from '../output.ts'
+import { detailText, fittingTable } from '../output.ts'
 import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -145,11 +145,7 @@ function projectTable(projects: readonly ProjectWithBudget[], width: number | un
       { title: 'NAME', value: ({ account }) => account.name },
       { title: 'ID', value: ({ account }) => account.id },
       { title: 'ORGANIZATION', value: ({ account }) => account.organization },
-      { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
-      rightColumn('REQUESTS/MIN', ({ account }) => limitCell(account.limits.requestsPerMinute, '-'), 2),
-      rightColumn('TOKENS/MIN', ({ account }) => limitCell(account.limits.tokensPerMinute, '-'), 2),
-      rightColumn('CONCURRENT', ({ account }) => limitCell(account.limits.concurrentRequests, '-'), 2),
-      { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 3 },
+      ...limitColumns('-'),
       { title: 'STATE', value: ({ account }) => stateText(account) },
       { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
     ],
