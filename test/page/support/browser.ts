@@ -25,6 +25,8 @@ const flags = [
   '--disable-component-update',
   '--disable-sync',
   '--disable-dev-shm-usage',
+  // A key scrolls at once: rows that are rendered while a region moves can end its movement.
+  '--disable-smooth-scrolling',
 ]
 
 /** Returns the browser that all tests of a file share; it is closed after them. */

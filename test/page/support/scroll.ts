@@ -1,16 +1,20 @@
 import type { Locator } from 'playwright-core'
 
 /**
- * Scrolls a region to what is its end now, with one press of a key: it scrolls smoothly, and the list may grow before it is
- * there, so that a second press would lead to another end.
+ * Scrolls a region to its end with one press of a key, and resolves when it is there: at the end before the key, if the
+ * list has grown since, or at the present one, if rows that are in sight now are lower than was assumed.
  */
 export async function scrollToEnd(region: Locator): Promise<void> {
-  const end = await region.evaluate((element) => element.scrollHeight - element.clientHeight)
+  const before = await region.evaluate((element) => element.scrollHeight - element.clientHeight)
   await pressOnce(region, 'End')
   const element = await region.elementHandle()
-  await region
-    .page()
-    .waitForFunction(([element, end]) => element!.scrollTop > end - 2, [element, end] as const)
+  await region.page().waitForFunction(
+    ([element, before]) => {
+      const { scrollTop, scrollHeight, clientHeight } = element!
+      return scrollTop > Math.min(before, scrollHeight - clientHeight) - 2
+    },
+    [element, before] as const,
+  )
 }
 
 /** Chromium drops the keys that come before the first frame of a page: one that did not arrive is pressed again. */
