@@ -20,11 +20,15 @@ type Acknowledged = { readonly id: string; readonly request: string; last: Respo
 
 test('after kills at any moment no acknowledged run is lost, left active, or charged twice', async () => {
   const random = randomFrom(testSeed)
-  await using upstream = await createUpstream(randomProvider(random))
+  await using upstream = await createUpstream(streamReply())
   await using gateway = await createGatewayProcess(upstream.url, pricing, { background: { concurrency: 16 } })
   await gateway.books.fund('acme', '5')
   const requesting = asker(gateway, await gateway.books.keyOf('acme'))
   const runs: Acknowledged[] = []
+  await gateway.start()
+  await addOneOfEachEnd(requesting, runs, (script) => upstream.respondWith(script))
+  await gateway.kill()
+  upstream.respondWith(randomProvider(random))
   for (let life = 0; life < lives; life++) {
     await gateway.start()
     const dying = new AbortController()
@@ -99,15 +103,46 @@ function asker({ url }: GatewayProcess, key: string) {
   }
 }
 
+/** Undefined if the gateway has rejected it. */
+async function queueRun({ queue }: Asking): Promise<Acknowledged | undefined> {
+  const reply = await queue()
+  const last = (await reply.json()) as ResponseObject
+  return reply.ok ? { id: last.id, request: reply.headers.get('x-request-id') ?? '', last } : undefined
+}
+
+/** Adds a run for each way to end, so that the kills that follow meet all of them, whatever is drawn. */
+async function addOneOfEachEnd(
+  requesting: Asking,
+  runs: Acknowledged[],
+  respondWith: (script: Script) => void,
+): Promise<void> {
+  const ends: [string, Script][] = [
+    ['completed', streamReply()],
+    ['failed', providerDown],
+    ['incomplete', silence],
+  ]
+  for (const [end, script] of ends) {
+    respondWith(script)
+    const run = await queueRun(requesting)
+    if (run === undefined) throw new Error(`A run that is to be ${end} is rejected.`)
+    if (end === 'incomplete') await requesting.cancel(run.id)
+    const hasEnded = async () => {
+      run.last = (await (await requesting.get(`/${run.id}`)).json()) as ResponseObject
+      return run.last.status === end
+    }
+    await waitUntil(hasEnded, `a run that is ${end}`)
+    runs.push(run)
+  }
+}
+
 /** Queues, polls, follows and cancels at random until the gateway is gone. */
 async function live(requesting: Asking, runs: Acknowledged[], random: () => number, dying: AbortSignal) {
   try {
     while (!dying.aborted) {
       const draw = random()
       if (draw < 0.5) {
-        const reply = await requesting.queue()
-        const last = (await reply.json()) as ResponseObject
-        if (reply.ok) runs.push({ id: last.id, request: reply.headers.get('x-request-id') ?? '', last })
+        const run = await queueRun(requesting)
+        if (run !== undefined) runs.push(run)
         continue
       }
       const run = runs[runs.length - 1 - Math.floor(random() * Math.min(30, runs.length))]
@@ -129,6 +164,8 @@ function laterOf(one: ResponseObject, other: ResponseObject): ResponseObject {
   return order.indexOf(one.status) > order.indexOf(other.status) && order.includes(other.status) ? one : other
 }
 
+const providerDown = json({ error: { message: 'Down.' } }, { status: 503 })
+
 function randomProvider(random: () => number): Script {
   return { play: (socket, closed) => answerOf(random).play(socket, closed) }
 }
@@ -137,7 +174,7 @@ function answerOf(random: () => number): Script {
   const draw = random()
   if (draw < 0.4) return streamReply()
   if (draw < 0.7) return chunks([...firstChunks, Bun.sleep(random() * 150), ...lastChunks])
-  if (draw < 0.8) return json({ error: { message: 'Down.' } }, { status: 503 })
+  if (draw < 0.8) return providerDown
   if (draw < 0.95) return chunks([...firstChunks, Bun.sleep(random() * 400)], hang)
   return silence
 }
