@@ -1,9 +1,9 @@
 import type { Pricing } from '../../src/config/model-details.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
-import { type Scenario, type ScenarioOptions, startScenario } from './scenario.ts'
+import { chatRequest, type Scenario, type ScenarioOptions, startScenario } from './scenario.ts'
 import type { Script } from './script.ts'
 import { newDatabase } from './database-connection.ts'
-import { type BillingDatabase, openBillingDatabase } from './billing-database.ts'
+import { type BillingDatabase, openBillingDatabase, waitUntil } from './billing-database.ts'
 
 /** A scenario whose organization is prepaid, with access to the usage rows and the ledger. */
 export type BillingScenario = Scenario & {
@@ -58,4 +58,12 @@ export async function startBillingScenario(
       await created.delete()
     },
   }
+}
+
+/**
+ * Resolves when the gateway can reserve again. PostgreSQL may commit a reservation after its caller was rejected, and the
+ * gateway undoes it; this request waits behind it, because reservations are written one after the other.
+ */
+export async function waitForReservations({ app }: BillingScenario): Promise<void> {
+  await waitUntil(async () => (await app.chat(chatRequest)).status === 200, 'a reservation')
 }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { type BillingScenario, startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
+import {
+  type BillingScenario,
+  replyCost,
+  startBillingScenario,
+  waitForReservations,
+} from '../../support/billing-scenario.ts'
 import { chunks, framesOf, chatOutput, jsonReply, completionOf } from '../../support/chat-fixtures.ts'
 import { readCompletion, readError, readStreamed } from '../../support/chat-reply.ts'
 import { waitUntil } from '../../support/billing-database.ts'
@@ -18,9 +23,11 @@ test('while the database is locked a paid call is rejected before the provider i
     expect(await readError(reply)).toMatchObject({ status: 503, code: 'service_unavailable' })
   }
   expect(paid.acme.requests).toEqual([])
-  const [row] = await paid.billing.waitForUsage(1)
+  await waitForReservations(paid)
+  const [row] = await paid.billing.waitForUsage(2)
   expect(row).toMatchObject({ status: 503, error: 'service_unavailable', cost: 0, prompt_tokens: 0 })
-  expect(await paid.billing.account()).toEqual([start, 0])
+  expect(await paid.billing.account()).toEqual([start - replyCost, 0])
+  expect(paid.acme.requests).toHaveLength(1)
   await paid.billing.expectConsistent()
 })
 
