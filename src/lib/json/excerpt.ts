@@ -20,7 +20,8 @@ class Excerpt {
     this.#left -= valueLength
     if (typeof value === 'string') return this.#text(withoutFile(value, name))
     if (typeof value !== 'object' || value === null) return value
-    return Array.isArray(value) ? this.#list(value) : this.#object(value, name)
+    if (!Array.isArray(value)) return this.#object(value, name)
+    return name !== undefined && headersName.test(name) ? '…' : this.#list(value)
   }
 
   #text(text: string): string {
@@ -66,7 +67,7 @@ const fileNames: ReadonlySet<string | undefined> = new Set(['data', 'file_data']
 /** What a request contains to sign in at other services, such as MCP servers, in the spelling of any client. */
 const secretName =
   /^((proxy[-_]?)?authorization([-_]?token)?|(x[-_])?api[-_]?key|(x[-_])?(access|auth|bearer|refresh)[-_]?token|client[-_]?secret|password|cookie)$/i
-/** Any header can be a credential. A schema with a property of that name has a type. */
+/** Any header can be a credential, also in a list of them. A schema with a property of that name has a type. */
 const headersName = /^(http|extra|request)?[-_]?headers$/i
 /** Characters; a longer header reaches no server. */
 const maxToken = 16_384

@@ -76,9 +76,21 @@ test.each([
 test('headers for another service are left out, and a schema of headers stays', () => {
   const headers = { 'X-Anything': 'secret', accept: 'text/plain' }
   const schema = { type: 'object', description: 'The headers to send.' }
-  const value = { tools: [{ ...server, headers }], input_schema: { properties: { headers: schema } } }
+  const listed = [{ name: 'X-Anything', value: 'secret' }]
+  const value = {
+    tools: [
+      { ...server, headers },
+      { ...server, headers: listed },
+      { ...server, http_headers: [['X-Anything', 'secret']] },
+    ],
+    input_schema: { properties: { headers: schema }, required: ['headers'] },
+  }
   expect(excerptOf(value, 1000)).toEqual({
     ...value,
-    tools: [{ ...server, headers: { 'X-Anything': '…', accept: '…' } }],
+    tools: [
+      { ...server, headers: { 'X-Anything': '…', accept: '…' } },
+      { ...server, headers: '…' },
+      { ...server, http_headers: '…' },
+    ],
   })
 })
