@@ -141,7 +141,10 @@ function entryText(entry: AuditEntry): string {
     ['Project', entry.projectId ?? undefined],
     ['Actor', namedText(actor)],
     ['From', [actor.source, actor.address].filter((part) => part !== null).join(', ')],
-    ['Claims to be for', actor.forwardedFor === null ? undefined : `${actor.forwardedFor} (X-Forwarded-For)`],
+    [
+      'Forwarded for',
+      actor.forwardedFor === null ? undefined : `${actor.forwardedFor} (X-Forwarded-For, not verified)`,
+    ],
   ]
   return `${detailText(rows)}\n\n${fieldTable(entry.before, entry.after)}`
 }

@@ -46,8 +46,8 @@ function factsOf(entry: AuditEntry): readonly LabelledFact[] {
     ['Actor', <Named {...actor} filter="actor" />],
     ['From', <Foreign text={[sourceText(entry.source), entry.address].filter(Boolean).join(', ')} />],
     entry.forwarded_for !== null && [
-      'Claims to be for',
-      <Foreign text={`${entry.forwarded_for} (X-Forwarded-For)`} />,
+      'Forwarded for',
+      <Foreign text={`${entry.forwarded_for} (X-Forwarded-For, not verified)`} />,
     ],
   ]
 }
