@@ -76,6 +76,7 @@ function toRetention({ retention }: SettingsFile): Settings['retention'] {
     responses: parseDuration(retention?.responses ?? ''),
     usage: parseDuration(retention?.usage ?? ''),
     contentLog: millisecondsOf(retention?.content_log ?? defaultSettings.retention.content_log),
+    audit: parseDuration(retention?.audit ?? ''),
   }
 }
 

@@ -22,6 +22,7 @@ const Retention = group('When stored data is deleted.', {
     'How long the content of requests is kept, of API keys with a content log; at most as long as their usage records.',
     '24h',
   ),
+  audit: duration('How long the entries of the audit log are kept; without it, always.', '400d'),
 })
 
 const Background = group('Responses with `background: true`.', {
@@ -174,12 +175,13 @@ export type Settings = {
     readonly concurrentRequests: number
   }
   readonly unsupportedParameters: 'reject' | 'drop'
-  /** Milliseconds after which stored objects and usage records are deleted; absent: never. */
+  /** Milliseconds after which stored objects and records are deleted; absent: never. */
   readonly retention: {
     readonly completions?: number
     readonly responses?: number
     readonly usage?: number
     readonly contentLog: number
+    readonly audit?: number
   }
   /** The maximum of concurrent background runs, and of queued ones per organization. */
   readonly background: { readonly concurrency: number; readonly maxQueued: number }

@@ -9,6 +9,7 @@ export type Retention = {
   readonly responses?: number | undefined
   readonly usage?: number | undefined
   readonly contentLog?: number | undefined
+  readonly audit?: number | undefined
 }
 
 /** A small step of cleaning, which delays requests no longer than one of their own writes. */
@@ -115,6 +116,7 @@ function sweepSteps(
     { name: 'responses', run: () => expireAfter(retention().responses, responses.expire) },
     { name: 'content log', run: () => expireAfter(retention().contentLog, usage.expireContent) },
     { name: 'usage', run: () => expireAfter(retention().usage, usage.expire) },
+    { name: 'audit log', run: () => expireAfter(retention().audit, managed.audit.expire) },
     { name: 'webhooks', run: managed.webhooks.expire },
     { name: 'expiring keys', run: async () => (alerts().keys ? managed.webhooks.reportExpiringKeys() : 0) },
     { name: 'space', run: () => returnSpace() },

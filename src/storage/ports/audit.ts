@@ -104,6 +104,8 @@ export type AuditLog = {
   page(query: AuditQuery): Promise<ListedPage<AuditEntry> | undefined>
   /** Returns the entry with this id; undefined if there is none. */
   find(id: string): Promise<AuditEntry | undefined>
+  /** Deletes some of the entries from before a time, in milliseconds since 1970, and resolves with their number. */
+  expire(before: number): Promise<number>
 }
 
 /** A change of files: of the settings that a server uses, or of the catalog. */

@@ -1,6 +1,7 @@
-import { and, eq, sql } from 'drizzle-orm'
-import { timeOf, timeSortedId } from '../../lib/id.ts'
+import { and, eq, lt, sql } from 'drizzle-orm'
+import { startOfIds, timeOf, timeSortedId } from '../../lib/id.ts'
 import { fieldsOf, parseJson } from '../../lib/json/json.ts'
+import { stepRows } from '../common/store-limits.ts'
 import type {
   Actor,
   AuditEntry,
@@ -12,7 +13,7 @@ import type {
 } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { audit_entries as entries } from '../schema/audit.ts'
-import { insertInto, type RowOf, select } from '../sql.ts'
+import { insertInto, returning, type RowOf, select } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { boundedFields, changedFields } from './audit-fields.ts'
 import { ofOrganization, selectionOf } from './audit-selection.ts'
@@ -96,8 +97,12 @@ const insertEntry = statement((values: Parameters<RowOf<typeof fields>>) =>
 )
 
 /** The entries of a database. */
-export function createAuditLog({ read }: ScriptRunner): AuditLog {
-  return { page: (query) => read(() => pageOf(query)), find: (id) => read(() => findEntry(id)) }
+export function createAuditLog({ read, transact }: ScriptRunner): AuditLog {
+  return {
+    page: (query) => read(() => pageOf(query)),
+    find: (id) => read(() => findEntry(id)),
+    expire: (before) => transact(() => expireEntries(before)),
+  }
 }
 
 function* findEntry(id: string): Script<AuditEntry | undefined> {
@@ -128,6 +133,18 @@ function* isListed(id: string, { organizationId }: AuditQuery): Script<boolean> 
   const where = and(eq(entries.id, id), ofOrganization(organizationId))
   return (yield* execute(() => select({ id: entries.id }, sql`from ${entries} where ${where}`))).length > 0
 }
+
+function* expireEntries(before: number): Script<number> {
+  return (yield* deleteOldest({ before: startOfIds('audit_log-', before) })).length
+}
+
+const deleteOldest = statement(({ before }: Parameters<{ before: string }>) =>
+  returning(
+    { id: entries.id },
+    sql`delete from ${entries} where ${entries.id} in (select ${entries.id} from ${entries}
+      where ${lt(entries.id, before)} order by ${entries.id} limit ${sql.raw(String(stepRows))})`,
+  ),
+)
 
 function toEntry(row: RowOf<typeof fields>): AuditEntry {
   const { id, createdAt, event, source, address, forwardedFor, organizationId, projectId } = row

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { startOfIds } from '../../../src/lib/id.ts'
+import { stepRows } from '../../../src/storage/common/store-limits.ts'
 import type { AuditQuery } from '../../../src/storage/ports/audit.ts'
 import { testStores } from './support/stores.ts'
 
@@ -67,6 +69,25 @@ testStores((open) => {
       ['organization.created', 'acme'],
     ])
     expect(items[1]?.after?.models).toEqual([...models.slice(0, 100), '… and 900 more'])
+  })
+
+  test('entries expire by their age, the oldest first, in small steps, and all others stay', async () => {
+    const store = await open()
+    await store.organizations.create('acme')
+    const idAt = (time: number) => startOfIds('audit_log-', time).padEnd(42, '0')
+    const rows = Array.from({ length: stepRows + 2 }, (_, index) => index + 1).map(
+      (time) => `('${idAt(time)}', ${time}, 'budget.released', 'admin_key', 'api', 'api_key')`,
+    )
+    const columns = 'id, created_at, event, actor_type, source, resource_type'
+    await store.rows(`INSERT INTO audit_entries (${columns}) VALUES ${rows.join()}`)
+    const left = async () => (await store.audit.page({ order: 'asc', limit: 9 }))?.items.map(({ id }) => id)
+    const [created] = (await store.audit.page({ order: 'desc', limit: 1 }))?.items ?? []
+    const last = idAt(stepRows + 2)
+    expect(await store.audit.expire(stepRows + 2)).toBe(stepRows)
+    expect(await left()).toEqual([idAt(stepRows + 1), last, created!.id])
+    expect(await store.audit.expire(stepRows + 2)).toBe(1)
+    expect(await store.audit.expire(stepRows + 2)).toBe(0)
+    expect(await left()).toEqual([last, created!.id])
   })
 
   test('no entry has the secret of a key or its hash', async () => {

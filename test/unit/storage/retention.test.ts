@@ -85,6 +85,15 @@ test('with a retention, usage is deleted when it is older, and the ledger and it
   expect(paid.app.lines).toEqual([])
 })
 
+test('with a retention, entries of the audit log are deleted when they are older', async () => {
+  const retention = { audit: '100ms' }
+  await using paid = await startBillingScenario(jsonReply(), { settings: { retention }, sweepInterval: 10 })
+  await paid.billing.organizations.create('acme')
+  await waitUntil(async () => (await paid.billing.count('audit_entries')) === 0, 'the entries are gone')
+  expect((await paid.billing.organizations.list()).map(({ name }) => name)).toContain('acme')
+  expect(paid.app.lines).toEqual([])
+})
+
 test('the budgets of keys that have ended return to those that created them, without a request', async () => {
   const storage = await openStorage(join(temporaryFolder(), 'weir.db'), quietLog)
   const { organizations, keys, budgets } = storage.managed.by(testActor)
