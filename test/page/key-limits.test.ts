@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)(`the limits of a key${browserNeeded}`, () => {
     await page.getByText('acme/* and 1 more').waitFor()
     await screenshots(page, 'key-budgets')
     await page.getByRole('link', { name: 'agent' }).click()
-    const meter = page.getByRole('meter', { name: 'Budget' })
+    const meter = page.getByRole('meter', { name: 'Budget', exact: true })
     const textOf = () => meter.getAttribute('aria-valuetext')
     expect(await textOf()).toBe(
       '$1.25 spent, $0.50 reserved, $0.123456789 held, $1.00 allocated of $5.00; $2.126543211 left; never reset',
