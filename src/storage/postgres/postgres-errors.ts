@@ -10,6 +10,7 @@ const outages: readonly (readonly [prefix: string, problem: string])[] = [
   ['53300', 'has too many connections'],
   ['53', 'is out of resources'],
   ['25006', 'is read-only'],
+  ['25P03', 'has ended a transaction that paused for too long'],
   ['28', 'rejected the user name or the password'],
   ['3D000', 'does not exist'],
   ['40', 'is locked by another process'],
@@ -55,10 +56,13 @@ export function isRejected(error: unknown): boolean {
   return sqlStateOf(error) !== undefined && !isFatal(error)
 }
 
-/** Whether the same transaction may succeed when it is repeated: a deadlock, a lock timeout, a serialization failure. */
+/**
+ * Whether the same transaction may succeed when it is repeated: a deadlock, a lock timeout, a serialization failure, or a
+ * process that was suspended in the middle of it for so long that the server has rolled it back.
+ */
 export function isRepeatable(error: unknown): boolean {
   const state = sqlStateOf(error) ?? ''
-  return state.startsWith('40') || state === '55P03'
+  return state.startsWith('40') || state === '55P03' || state === '25P03'
 }
 
 /**

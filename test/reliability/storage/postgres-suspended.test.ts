@@ -8,7 +8,10 @@ import { quietLog } from '../../unit/storage/support/folder.ts'
 import { testActor } from '../../support/actor.ts'
 
 describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a transaction', () => {
-  test('does not keep the others from writing', async () => {
+  test.each([
+    ['its last statement', false],
+    ['a statement that is not the last one', true],
+  ])('behind %s does not keep the others from writing, and writes when it goes on', async (_, goesOn) => {
     const server = await sharedPostgres()
     const url = await server.createDatabase()
     const [suspended, other] = await Promise.all([open(url), open(url)])
@@ -19,6 +22,7 @@ describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a tr
       await query(change)
       locked.resolve()
       await resumed.promise
+      if (goesOn) await query(change)
     })
     await locked.promise
     await other.transact((query) => query(change))
@@ -26,7 +30,20 @@ describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a tr
     // Its transaction was rolled back, and runs again.
     resumed.resolve()
     await ended
-    expect(await other.query('SELECT balance FROM organizations')).toEqual([{ balance: 2 }])
+    expect(await other.query('SELECT balance FROM organizations')).toEqual([{ balance: goesOn ? 3 : 2 }])
+  })
+
+  test('runs its transaction again where it is told only by the reply to its next statement', async () => {
+    const database = await open(await (await sharedPostgres()).createDatabase())
+    await createOrganizations(createScriptRunner(database), testActor).create('acme')
+    let runs = 0
+    await database.transact(async (query) => {
+      await query('UPDATE organizations SET balance = balance + 1')
+      // Nothing is read meanwhile, as when the operating system stops the process.
+      if (++runs === 1) Bun.sleepSync(2000)
+      await query('UPDATE organizations SET balance = balance + 1')
+    })
+    expect(await database.query('SELECT balance FROM organizations')).toEqual([{ balance: 2 }])
   })
 })
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Connection, type Connections, type Query, serverTime } from '../connection/connections.ts'
 import { schemaLock } from '../connection/migrate.ts'
-import { isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
+import { isConnectionLost, isRejected, isRepeatable, toOutage } from '../postgres-errors.ts'
 import { findOutcome } from './outcome.ts'
 
 /**
- * Runs work in a transaction, and resolves with its value when that is committed. Repeats the work after a deadlock. If
- * the connection is lost during the commit, finds out whether it was committed; rejects with 503 if it was not.
+ * Runs work in a transaction, and resolves with its value when that is committed. Repeats the work after a deadlock,
+ * and after the loss of the connection before the commit. If the connection is lost during the commit, finds out
+ * whether it was committed; rejects with 503 if it was not.
  */
 export type Transact = <T>(work: (query: Query) => Promise<T>) => Promise<T>
 
@@ -45,16 +46,20 @@ class NotCommittedError extends Error {
 type Committing<T> = { readonly id: string; readonly value: T }
 
 async function transactOnce<T>(connections: Connections, work: (query: Query) => Promise<T>): Promise<T> {
+  let begun = false
   let committing: Committing<T> | undefined
   try {
     return await connections.use(async (connection) => {
+      begun = true
       const value = await runWork(connection, work)
       committing = { id: randomUUID(), value }
       await commit(connection, committing.id)
       return value
     })
   } catch (error) {
-    if (committing === undefined || isRejected(error)) throw error
+    if (committing === undefined)
+      throw begun && isConnectionLost(error) ? new NotCommittedError(error) : error
+    if (isRejected(error)) throw error
     const outcome = await findOutcome(connections, [committing.id])
     if (outcome === undefined) throw new NotCommittedError(error)
     return committing.value
