@@ -18,13 +18,15 @@ export function readPieces({ body }: { readonly body: ReadableStream<Uint8Array>
       for (let piece = await next(); piece !== undefined; piece = await next()) text += piece
       return text
     },
-    /** Reads until this has come. */
-    async until(part: string): Promise<void> {
-      for (let text = ''; !text.includes(part);) {
+    /** Reads until this has come, and returns what was read; throws if the body ends before it. */
+    async until(part: string): Promise<string> {
+      let text = ''
+      while (!text.includes(part)) {
         const piece = await next()
         if (piece === undefined) throw new Error(`“${part}” never came: ${text.slice(-500)}`)
         text += piece
       }
+      return text
     },
     leave: () => reader.cancel(),
   }

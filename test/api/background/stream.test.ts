@@ -69,8 +69,7 @@ test('the stream of a background run can be resumed where it was interrupted', a
   const gate = Promise.withResolvers<void>()
   await using scenario = await startScenario(gatedReply(gate.promise))
   const reader = readPieces(await postResponse(scenario.app, inBackground))
-  let text = ''
-  while (!text.includes('It is ')) text += await reader.next()
+  const text = await reader.until('It is ')
   await reader.leave()
   const frames = text.split('\n\n').filter((frame) => frame.startsWith('event: '))
   gate.resolve()

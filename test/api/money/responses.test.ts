@@ -62,8 +62,7 @@ async function storedIn({ billing }: BillingScenario): Promise<number> {
 /** Reads up to the first word, and gives the id of the response. */
 async function begin({ app }: BillingScenario, more: object = {}) {
   const reader = readPieces(await postResponse(app, { stream: true, ...more }))
-  let text = ''
-  while (!text.includes('"delta":"eight ch"')) text += await reader.next()
+  const text = await reader.until('"delta":"eight ch"')
   return { reader, id: /resp_[0-9a-f]{32}/.exec(text)![0] }
 }
 

@@ -31,15 +31,8 @@ async function startEndless(script = chunks(firstChunks, hang), options: Scenari
 /** Reads the stream up to its first words; `rest` resolves with what follows until its end. */
 async function openStream(reply: Response) {
   const pieces = readPieces(reply)
-  let text = ''
-  while (!text.includes('It is ')) text += (await pieces.next()) ?? ''
-  return {
-    async rest(): Promise<string> {
-      let rest = ''
-      for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) rest += piece
-      return rest
-    },
-  }
+  await pieces.until('It is ')
+  return { rest: pieces.rest }
 }
 
 /** The stream ends with an error and does not look complete; its call is aborted and settled once. */

@@ -133,8 +133,7 @@ test('a response that is being generated for one organization does not exist for
   const { paid, acme, globex } = shared
   paid.acme.respondWith(chunks([delta({ content: secret })], hang))
   const reader = readPieces(await postResponse(paid.app, { stream: true }, { headers: acme }))
-  let text = ''
-  while (!text.includes(secret)) text += await reader.next()
+  const text = await reader.until(secret)
   const [id] = /resp_[0-9a-f]{32}/.exec(text)!
   for (const endpoint of endpoints.filter(({ path }) => path.startsWith('/v1/responses/'))) {
     const foreign = await see(endpoint, paid, id, globex)

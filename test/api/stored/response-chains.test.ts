@@ -44,8 +44,7 @@ describe('previous_response_id', () => {
     const reply = await postResponse(scenario.app, { stream: true })
     const id = /resp_[0-9a-f]{32}/
     const reader = readPieces(reply)
-    let text = ''
-    while (!text.includes('event: response.completed')) text += await reader.next()
+    const text = await reader.until('event: response.completed')
     const next = await postResponse(scenario.app, { input: 'And?', previous_response_id: id.exec(text)?.[0] })
     expect(next.status).toBe(200)
     expect(lastRequested(scenario)).toEqual([turn('How high is it?'), providerReply('Four.'), turn('And?')])
@@ -55,8 +54,7 @@ describe('previous_response_id', () => {
   test('is invalid while its response is still being generated', async () => {
     await using scenario = await startScenario([chunks([delta({ content: 'Fo' })], hang), jsonReply()])
     const reader = readPieces(await postResponse(scenario.app, { stream: true }))
-    let text = ''
-    while (!text.includes('"delta":"Fo"')) text += await reader.next()
+    const text = await reader.until('"delta":"Fo"')
     const id = /resp_[0-9a-f]{32}/.exec(text)?.[0]
     expect(await readError(await postResponse(scenario.app, { previous_response_id: id }))).toMatchObject({
       status: 400,

@@ -126,8 +126,7 @@ test.each([
 test('a stream that a shutdown aborts has failed, and is stored as failed', async () => {
   await using scenario = await startScenario(chunks([delta({ content: 'It is ' })], hang))
   const reader = readPieces(await postResponse(scenario.app, { stream: true }))
-  let text = ''
-  while (!text.includes('"delta":"It is "')) text += await reader.next()
+  const text = await reader.until('"delta":"It is "')
   expect(scenario.app.runtime.abortCalls()).toBe(1)
   const { types, last, events } = await readEvents(new Response(text + (await reader.rest()), eventHeaders))
   expect(types.slice(-2)).toEqual(['error', 'response.failed'])

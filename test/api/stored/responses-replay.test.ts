@@ -162,8 +162,7 @@ describe('a response that is still being generated in the foreground', () => {
   /** Asks for a stream and reads up to its first word. */
   async function begin({ app }: Awaited<ReturnType<typeof startScenario>>, more: object = {}) {
     const reader = readPieces(await postResponse(app, { stream: true, ...more }))
-    let text = ''
-    while (!text.includes('"delta":"It is "')) text += await reader.next()
+    const text = await reader.until('"delta":"It is "')
     return { reader, text, id: /resp_[0-9a-f]{32}/.exec(text)![0] }
   }
 })

@@ -60,8 +60,7 @@ testSharedDatabases((create) => {
       body: { model: 'acme/river', input: 'b', background: true, stream: true },
     })
     const streamed = readPieces(reply)
-    let opening = ''
-    while (!opening.includes('response.queued')) opening += (await streamed.next()) ?? ''
+    const opening = await streamed.until('response.queued')
     const id = /resp_\w+/.exec(opening)?.[0] ?? ''
     const followed = readPieces(await third.request(`${responsesPath}/${id}?stream=true`))
     await followed.until('response.queued')
