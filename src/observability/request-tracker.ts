@@ -18,6 +18,8 @@ export type RequestTracker = Observer & {
   /** Whether a listener reads `RequestRecord.traceparent`. */
   readonly tracingEnabled: boolean
   open(): InFlight
+  /** How many calls have started. */
+  calls(): number
   /** The records of the requests whose calls run, except those of background runs. */
   calling(): readonly RequestRecord[]
 }
@@ -36,6 +38,7 @@ export function createRequestTracker(
 ): RequestTracker {
   const open = new TransientMap<RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
+  let calls = 0
   function adjustInFlight({ metadata }: RequestRecord, change: 1 | -1): void {
     inFlight.calls += change
     if (metadata?.stream) inFlight.streams += change
@@ -57,6 +60,7 @@ export function createRequestTracker(
     },
     requestReceived: (metadata) => open.get(metadata.id)?.setMetadata(metadata),
     call(metadata, background) {
+      calls++
       const openRecord = background ? undefined : open.get(metadata.id)
       const record = openRecord ?? new RequestRecord(metadata.id, '', recordListener, true)
       record.callStarted(metadata)
@@ -65,6 +69,7 @@ export function createRequestTracker(
     },
     calling: () => open.values().filter((record) => record.isCalling()),
     open: () => ({ requests: open.size, ...inFlight }),
+    calls: () => calls,
   }
 }
 

@@ -6,6 +6,7 @@ import { createProviderAlerts } from '../gateway/webhooks/provider-alerts.ts'
 import { causeOf } from '../lib/log.ts'
 import type { PeerHandlers } from '../storage/ports/peers.ts'
 import { startBudgetReturns, startRetention, startUsageRollup } from '../storage/retention.ts'
+import { startMemoryRelease } from './memory-release.ts'
 import type { Services } from './services.ts'
 
 export type MaintenanceOptions = {
@@ -23,8 +24,8 @@ const defaultSweepIntervalMs = 10 * 60_000
 
 /**
  * Starts what a gateway does beside its requests: it deletes expired data, keeps the totals of usage, returns the budgets
- * of minted keys, ends the streams of revoked keys, sends the events for webhooks, and settles what other processes of the
- * database leave open.
+ * of minted keys, ends the streams of revoked keys, sends the events for webhooks, settles what other processes of the
+ * database leave open, and releases memory while there are no calls.
  */
 export function startMaintenance(
   services: Services,
@@ -45,6 +46,7 @@ export function startMaintenance(
   )
   const peers = storage.peers.watch(createPeerHandlers(services))
   const webhooks = startWebhooks(services, options, active)
+  const memory = startMemoryRelease(services.requests)
   return {
     stop() {
       sweeping.stop()
@@ -52,6 +54,7 @@ export function startMaintenance(
       returns.stop()
       watching.stop()
       peers.stop()
+      memory.stop()
       return webhooks.stop()
     },
   }
