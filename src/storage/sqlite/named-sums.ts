@@ -1,5 +1,5 @@
 import type { UsageReading } from '../usage/reports.ts'
-import type { ReportSlice, UsageSlice } from '../usage/slices.ts'
+import type { ReportSlice } from '../usage/slices.ts'
 import { isNamed, type NamedLevel } from '../usage/sums.ts'
 import type { prepareReadTotals, TotalsRange } from './usage-slices.ts'
 
@@ -17,13 +17,6 @@ export function isNamedRange(range: TotalsRange): range is NamedRange {
   return range.level !== undefined && isNamed(range.level)
 }
 
-/** Reads the sums of users, sessions or tags that a report asks for, in batches. */
-export function* namedBatches(totals: ReadTotals, range: NamedRange, reading: UsageReading) {
-  const select = selectNamed(range.level, reading)
-  for (const organization of range.organizations)
-    for (const slices of totalsPages(totals, organization, range)) yield slices.flatMap(select)
-}
-
 /** Reads the totals of an organization in batches. */
 export function* totalsPages(totals: ReadTotals, organization: string, range: TotalsRange) {
   let page = totals.read(range, totals.start(organization, range), batchTotals)
@@ -32,10 +25,10 @@ export function* totalsPages(totals: ReadTotals, organization: string, range: To
 }
 
 /** Returns a function that makes the slices of a report of one with a `value`: none if it is filtered out, one for each tag. */
-function selectNamed(
+export function selectNamed(
   level: NamedLevel,
   { by, users, sessions, tags }: UsageReading,
-): (slice: UsageSlice) => readonly ReportSlice[] {
+): (slice: ReportSlice) => readonly ReportSlice[] {
   const filter = { user: users, session: sessions, tag: tags }[level]
   const wanted = filter && new Set(filter)
   const isWanted = (name: string) => wanted?.has(name) ?? true

@@ -122,7 +122,7 @@ function pageSql(level: SumsLevel | undefined): string {
 export type MixedTotals = Pick<UsageSlice, 'organization' | 'start' | 'key' | 'api' | 'model' | 'provider'>
 
 /** How the totals of a range are summed up. */
-export type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'>
+type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'>
 
 const totalsProperties = {
   organization: 'o.id',
@@ -135,6 +135,7 @@ const totalsProperties = {
 
 function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): string {
   const columns = Object.entries(totalsProperties).filter(([name]) => by.has(name))
+  if (range.level !== undefined && isNamed(range.level)) columns.push(['value', 't.value'])
   // The organization first: see `fromRange`.
   if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
   const selected = [

@@ -11,15 +11,9 @@ import {
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
-import {
-  type MixedTotals,
-  prepareReadTotals,
-  prepareSlices,
-  type SliceShape,
-  type TotalsRange,
-} from './usage-slices.ts'
+import { type MixedTotals, prepareReadTotals, prepareSlices, type TotalsRange } from './usage-slices.ts'
 import { addTimes } from './apply-slices.ts'
-import { batchTotals, isNamedRange, maxAtOnce, namedBatches, totalsPages } from './named-sums.ts'
+import { batchTotals, isNamedRange, maxAtOnce, selectNamed, totalsPages } from './named-sums.ts'
 import { prepareParts, wholeBefore } from './usage-parts.ts'
 import { prepareUntil } from './usage-totals.ts'
 
@@ -138,10 +132,12 @@ function prepareReaders(database: Database) {
     partsOf: prepareParts(database),
     atOnce,
     /** The sums of a range; adds the periods to `mixed` that these do not include. */
-    grouped(range: TotalsRange, shape: SliceShape, mixed: MixedPeriod[]): readonly ReportSlice[] {
-      if (!shape.by.has('project')) return totals.readGrouped(range, shape)
+    grouped(range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]): readonly ReportSlice[] {
+      if (isNamedRange(range))
+        return totals.readGrouped(range, reading).flatMap(selectNamed(range.level, reading))
+      if (!reading.by.has('project')) return totals.readGrouped(range, reading)
       const read = atOnce(() => ({
-        slices: totals.readGrouped(range, shape),
+        slices: totals.readGrouped(range, reading),
         found: totals.readMixed(range),
       }))
       mixed.push(...mixedPeriods(range.width, read.found))
@@ -190,9 +186,8 @@ type Readers = ReturnType<typeof prepareReaders>
 
 /** Reads a range whose last period is not whole at once, or leaves it to `mixed` if clients have named too much in it. */
 function readUnfinished(readers: Readers, range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]) {
-  const { totals } = readers
-  if (!isNamedRange(range)) return [readers.grouped(range, reading, mixed)]
-  if (totals.organizationAt(range, maxAtOnce) === undefined) return [...namedBatches(totals, range, reading)]
+  const isTooMuch = isNamedRange(range) && readers.totals.organizationAt(range, maxAtOnce) !== undefined
+  if (!isTooMuch) return [readers.grouped(range, reading, mixed)]
   mixed.push(range)
   return []
 }
@@ -200,7 +195,6 @@ function readUnfinished(readers: Readers, range: TotalsRange, reading: UsageRead
 /** Reads organizations together, but for those that have more totals than a batch. */
 function* totalsBatches(readers: Readers, range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]) {
   const { totals } = readers
-  if (isNamedRange(range)) return yield* namedBatches(totals, range, reading)
   const ofSums = sumsBatch(range)
   for (let rest = range.organizations; rest.length > 0;) {
     const next = rest.slice(0, ofSums ?? batchOrganizations)
@@ -209,7 +203,8 @@ function* totalsBatches(readers: Readers, range: TotalsRange, reading: UsageRead
     if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, reading, mixed)
     if (large !== undefined && end === 0)
       for (const slices of totalsPages(totals, large, range)) {
-        if (!reading.by.has('project')) yield slices
+        if (isNamedRange(range)) yield slices.flatMap(selectNamed(range.level, reading))
+        else if (!reading.by.has('project')) yield slices
         else {
           mixed.push(...mixedPeriods(range.width, slices.filter(isMixed)))
           yield slices.filter((slice) => !isMixed(slice))

@@ -87,6 +87,37 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   for (const plan of ofTotals) expect(plan).toContain(seek)
 })
 
+test('a report about all organizations by user reads SQLite in few batches, however few users each has', () => {
+  const database = testDatabase()
+  const columns = `${keyColumns}, level, value, ${sumColumns}, latencies, first_tokens`
+  const values = `'day', ${from}, '', '', '', '', 'user', 'user' || (i % 7), 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 10, '[90,1]', '[]'`
+  for (const text of fill(`${keyColumns}, ${sumColumns}, latencies, first_tokens`, "'[90,1]', '[]'"))
+    database.sqlite.run(text)
+  database.sqlite.run(
+    `${numbers(organizations)} INSERT INTO usage_names (${columns}) SELECT 'org_' || i, ${values} FROM n`,
+  )
+  const users = [...'0123456'].map((digit) => `user${digit}`)
+  const read = (filters: { readonly users?: readonly string[] }, until: number) => {
+    database.sqlite.run(`UPDATE usage_rollup SET until = ${until}, named_from = 0`)
+    return [
+      ...prepareReadUsage(database)({ ranges, widthMs: day, sums: 'all', by: new Set(['user']), ...filters }),
+    ]
+  }
+  // The day is over, and is not over yet.
+  for (const until of [to, from + 1]) {
+    const all = read({}, until)
+    // One for 200 organizations, and those of the rows without totals.
+    expect(all.length).toBeLessThanOrEqual(8)
+    const slices = all.flat()
+    expect(slices.reduce((sum, { requests = 0 }) => sum + requests, 0)).toBe(organizations)
+    expect(new Set(slices.map(({ user }) => user))).toEqual(new Set(users))
+    expect(slices.length).toBeLessThanOrEqual(3 * users.length)
+    const one = read({ users: ['user3'] }, until).flat()
+    expect(one.map(({ user }) => user)).toEqual(one.map(() => 'user3'))
+    expect(one.reduce((sum, { requests = 0 }) => sum + requests, 0)).toBe(71)
+  }
+})
+
 test.skipIf(!hasPostgres)(
   'a report about all organizations reads PostgreSQL by time, and receives a row for each group',
   async () => {
