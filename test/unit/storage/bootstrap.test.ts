@@ -58,7 +58,13 @@ testStores((open) => {
 test('processes that start at the same moment create one key together', async () => {
   const file = join(temporaryFolder(), 'weir.db')
   const starters = [0, 1, 2].map(() => startScript('unit/storage/support/bootstrap-once.ts', file))
-  const printed = await Promise.all(starters.map(({ stdout }) => new Response(stdout).text()))
+  const textsOf = (outputs: readonly ReadableStream[]) =>
+    Promise.all(outputs.map((output) => new Response(output).text()))
+  const [printed, errors] = await Promise.all([
+    textsOf(starters.map(({ stdout }) => stdout)),
+    textsOf(starters.map(({ stderr }) => stderr)),
+  ])
+  expect(errors).toEqual(['', '', ''])
   expect(await Promise.all(starters.map(({ exited }) => exited))).toEqual([0, 0, 0])
   expect(printed.filter((text) => text !== '')).toHaveLength(1)
   const { sqlite } = testDatabase(file)
