@@ -7,12 +7,12 @@ import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import type { App } from '../../support/app.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
-import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
+import { chatRequest, type Scenario, type ScenarioOptions, startScenario } from '../../support/scenario.ts'
 
 /** A gateway whose callers pay nothing, so that nothing is written before a provider is asked. */
-async function startOnFile() {
+async function startOnFile(options: Pick<ScenarioOptions, 'lockTimeoutMs'> = {}) {
   const file = `${temporaryFolder()}/weir.db`
-  return { file, ...(await startScenario(jsonReply(), { database: file })) }
+  return { file, ...(await startScenario(jsonReply(), { ...options, database: file })) }
 }
 
 /** Whether the files lie where they lay, and are free, is looked at many times in a second, and not for each call. */
@@ -66,11 +66,11 @@ test('a database that another process locks is a 503 before any provider is call
 })
 
 test('a short database lock is waited for, while everything else continues', async () => {
-  await using gateway = await startOnFile()
-  // A commit of the start shows that the database is not locked.
-  await Bun.sleep(lockTrustMs)
+  await using gateway = await startOnFile({ lockTimeoutMs: 60_000 })
   const other = new Sqlite(gateway.file)
   other.run('BEGIN IMMEDIATE')
+  // The last commit before the lock shows for this time that the database is not locked.
+  await Bun.sleep(lockTrustMs)
   const reply = gateway.app.chat(chatRequest)
   for (let round = 0; round < 5; round++) expect((await gateway.app.request('/livez')).status).toBe(200)
   expect(gateway.acme.requests).toEqual([])
