@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { waitUntil } from '../support/billing-database.ts'
 import { startBillingScenario } from '../support/billing-scenario.ts'
 import { chatOutput, jsonReply, streamReply } from '../support/chat-fixtures.ts'
 import { createResponse, streamResponse } from '../support/responses.ts'
@@ -128,13 +129,19 @@ describe.skipIf(!hasBrowser)(`a stored response${browserNeeded}`, () => {
     const words = Array.from({ length: 400 }, (_, index) => `word${index} `)
     await using paid = await startBillingScenario(streamReply(chatOutput({ text: words })))
     const { last } = await streamResponse(paid.app)
-    const place = `#/stored/responses/${last?.id}?tab=replay`
-    await using opened = await openView(await browser(), paid.app, place)
+    await using opened = await openView(await browser(), paid.app, '#/stored/responses', { clock: true })
     const { page } = opened
-    await page.getByText('word1 ').waitFor()
+    // The replay takes two seconds, of which none passes by itself.
+    await page.clock.pauseAt(Date.now() + 1000)
+    await page.goto(`${paid.app.url}/#/stored/responses/${last?.id}?tab=replay`)
+    await waitUntil(async () => {
+      await page.clock.runFor(20)
+      return (await page.locator('.replay-output').getByText('word1 ').count()) > 0
+    }, 'the first words of the replay')
     await page.getByRole('button', { name: 'Pause' }).click()
     const paused = await page.locator('.replay-output').innerText()
     expect(paused).not.toContain('word399')
+    await page.clock.resume()
     await screenshot(page, 'replay-light')
     await page.getByLabel('Pace').selectOption('instant')
     await page.getByText('word399').waitFor()
