@@ -23,9 +23,15 @@ beforeAll(async () => {
 })
 afterAll(() => few[Symbol.asyncDispose]())
 
+/** Opens a view, and waits until its charts are drawn: after the first frame with their text. */
 async function openCharts(place: string) {
   const opened = await openView(await browser(), few.app, place)
-  await opened.page.getByText('Show as table').first().waitFor()
+  const { page } = opened
+  await page.getByText('Show as table').first().waitFor()
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('figure.chart')].every((chart) => chart.querySelector('canvas') !== null),
+  )
+  await settled(page)
   return opened
 }
 
