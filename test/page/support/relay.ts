@@ -3,8 +3,9 @@ import type { Socket, TCPSocketListener } from 'bun'
 /** A relay of TCP connections to a gateway, which a test can cut as a failing network does. */
 export type Relay = {
   readonly url: string
-  /** Closes every connection. */
+  /** Closes every connection, and each new one until it is mended. */
   cut(): void
+  mend(): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -14,6 +15,7 @@ type Peer = { peer?: Socket<Peer>; readonly waiting: Buffer[] }
 export async function startRelay(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket<Peer>>()
+  let isCut = false
   const handlers = {
     data(socket: Socket<Peer>, chunk: Buffer) {
       const { peer, waiting } = socket.data
@@ -32,6 +34,7 @@ export async function startRelay(target: string): Promise<Relay> {
       ...handlers,
       async open(socket) {
         socket.data = { waiting: [] }
+        if (isCut) return void socket.terminate()
         sockets.add(socket)
         const data: Peer = { peer: socket, waiting: [] }
         const upstream = await Bun.connect<Peer>({ hostname, port: Number(port), data, socket: handlers })
@@ -41,11 +44,13 @@ export async function startRelay(target: string): Promise<Relay> {
     },
   })
   const cut = () => {
+    isCut = true
     for (const socket of sockets) socket.terminate()
   }
   return {
     url: `http://${hostname}:${server.port}`,
     cut,
+    mend: () => void (isCut = false),
     async [Symbol.asyncDispose]() {
       cut()
       server.stop(true)
