@@ -27,6 +27,7 @@ export async function openPage(browser: Browser, app: App, options: OpenOptions 
   const { page, watch, leave } = await openTab(browser, app, options)
   if (options.clock) await page.clock.install()
   await page.goto(`${app.url}/${options.hash ?? `#key=${app.key}`}`)
+  if (!options.clock) await painted(page)
   return {
     page,
     watch,
@@ -39,4 +40,9 @@ export async function openPage(browser: Browser, app: App, options: OpenOptions 
       throw new Error(message)
     },
   }
+}
+
+/** Resolves once something is painted: Chromium drops the keys and clicks that come before. */
+async function painted(page: Page): Promise<void> {
+  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0)
 }
