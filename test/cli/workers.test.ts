@@ -150,6 +150,7 @@ test.if(canRunWorkers)('the request lines of all workers are whole, however long
     for (const reply of await Promise.all(Array.from({ length: 60 }, send))) expect(reply.status).toBe(404)
   weir.signal('SIGTERM')
   expect(await weir.exited).toBe(0)
+  await weir.readToEnd
   const lines = weir.requestLines().map((line) => JSON.parse(line))
   expect(new Set(lines.map(({ request }) => request))).toHaveLength(300)
   expect(weir.workers().filter(isRunning)).toEqual([])

@@ -61,6 +61,7 @@ test('a gateway that shuts down is not ready and accepts no new call, and open s
       [503, 'service_unavailable'],
     ]),
   )
+  await weir.readToEnd
   expect(weir.log()).not.toContain('cut off')
 })
 
@@ -88,6 +89,7 @@ test('streams that are open at the end of the drain end with an error that names
     [503, 'interrupted'],
     [503, 'interrupted'],
   ])
+  await weir.readToEnd
   expect(weir.log()).toMatch(/Open requests were aborted.*"calls":2/)
 })
 

@@ -37,6 +37,7 @@ test.if(canRunWorkers)('SIGTERM drains all workers: open streams complete, and n
   for (const reader of readers) expect(await reader.rest()).toEndWith(doneFrame)
   expect(await weir.exited).toBe(0)
   expect(workers.filter(isRunning)).toEqual([])
+  await weir.readToEnd
   expect(weir.log().match(/shutting down/g)).toHaveLength(1)
   expect(weir.requestLines()).toHaveLength(10)
 })

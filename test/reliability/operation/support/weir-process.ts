@@ -7,6 +7,8 @@ export type WeirProcess = AsyncDisposable & {
   readonly url: string
   readonly pid: number
   readonly exited: Promise<number>
+  /** Resolves when all that it and its workers have written is read: the last of it may arrive after the exit. */
+  readonly readToEnd: Promise<unknown>
   signal(name: NodeJS.Signals): void
   /** Resolves once the pattern is in the log; rejects where the process ends before. */
   logged(pattern: RegExp): Promise<void>
@@ -66,6 +68,7 @@ export async function startWeir({
     url,
     pid: child.pid,
     exited: child.exited,
+    readToEnd: Promise.all([output.ended, log.ended]),
     signal: (name) => child.kill(name),
     logged: async (pattern) => void (await log.until(pattern, ended)),
     log: log.text,
@@ -85,7 +88,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   let ended = false
   let wake = () => {}
-  void read()
+  const reading = read()
 
   async function read(): Promise<void> {
     const decoder = new TextDecoder()
@@ -107,5 +110,5 @@ function collect(stream: ReadableStream<Uint8Array>) {
     }
   }
 
-  return { text: () => text, until }
+  return { text: () => text, until, ended: reading }
 }
