@@ -160,6 +160,7 @@ describe.skipIf(!hasBrowser)(`the layout of the page${browserNeeded}`, () => {
     await using opened = await openAdmin(await browser(), full.app, '#/live', { expected })
     const { page } = opened
     await page.getByText('No requests yet').waitFor()
+    await page.getByRole('status').getByText('live', { exact: true }).waitFor()
     await (await full.app.chat(chatRequest)).text()
     await page.getByText('0 in progress, 1 finished').waitFor()
     expect(await problemsAtEachSize(page, 'live')).toEqual([])
