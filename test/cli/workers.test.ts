@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { workerCount, workersProblem } from '../../src/cli/serve/workers/worker-count.ts'
 import type { Secret } from '../../src/lib/secret.ts'
 import { newPostgresDatabase } from '../support/database-connection.ts'
+import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { canRunWorkers, isRunning, startWorkers } from '../reliability/operation/support/weir-workers.ts'
 import { runOnTerminal } from './support/run-terminal.ts'
@@ -96,7 +97,9 @@ test.if(canRunWorkers)(
   'on a terminal the requests of all workers are readable lines, and Ctrl-C ends all',
   async () => {
     const environment = await databaseEnvironment()
-    await using weir = runOnTerminal(['--workers', '2', '--port', '0'], temporaryFolder(), environment)
+    // A port that the system chooses can be taken by a socket of another test before both workers listen.
+    const port = String(await freePort())
+    await using weir = runOnTerminal(['--workers', '2', '--port', port], temporaryFolder(), environment)
     const [, key = ''] = await weir.until(/WEIR_API_KEY=(\S+)/)
     const [, url = ''] = await weir.until(/listens on (\S+)/)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
