@@ -8,7 +8,7 @@ import { chatRequest } from '../../support/scenario.ts'
 import { hang } from '../../support/script.ts'
 import { execute } from '../../support/postgres/server.ts'
 import { createUpstream } from '../../support/upstream.ts'
-import { canRunWorkers, isRunning, startWorkers } from './support/weir-workers.ts'
+import { canRunWorkers, isRunning, startWorkers, type WeirWorkers } from './support/weir-workers.ts'
 
 const stream = { ...chatRequest, stream: true }
 
@@ -105,10 +105,9 @@ test.if(canRunWorkers)(
     await write(settingsFor(upstream.url, { limits: { requests_per_minute: -1 } }))
     weir.signal('SIGHUP')
     await weir.logged(/could not be reloaded and are unchanged.*limits\.requests_per_minute/)
-    // One worker has recorded the first reload, none the second one.
-    const entries = "SELECT actor_type, after FROM audit_entries WHERE event = 'settings.reloaded'"
+    // One worker records the first reload, after it is logged, and none the second one.
     const changed = ['limits.requests_per_minute', 'workers']
-    expect(await execute(weir.database, entries)).toEqual([
+    expect(await recordedReloads(weir)).toEqual([
       { actor_type: 'settings', after: JSON.stringify({ changed }) },
     ])
     // A worker that starts now has the settings of the others, not those of the file.
@@ -129,11 +128,14 @@ test.if(canRunWorkers)('a reload while no worker is ready is in the audit log on
   await weir.logged(/A worker has ended unexpectedly[^]*A worker has ended unexpectedly/)
   weir.signal('SIGHUP')
   await weir.logged(/The settings were reloaded/)
-  const recorded = async () =>
-    (await execute(
-      weir.database,
-      "SELECT after FROM audit_entries WHERE event = 'settings.reloaded'",
-    )) as readonly { readonly after: string }[]
-  await waitUntil(async () => (await recorded()).length > 0, 'the entry of the reload')
-  expect(await recorded()).toEqual([{ after: JSON.stringify({ changed: ['limits.requests_per_minute'] }) }])
+  expect(await recordedReloads(weir)).toEqual([
+    { actor_type: 'settings', after: JSON.stringify({ changed: ['limits.requests_per_minute'] }) },
+  ])
 })
+
+/** The entries of reloads in the audit log, once there is one. */
+async function recordedReloads({ database }: WeirWorkers): Promise<unknown[]> {
+  const entries = "SELECT actor_type, after FROM audit_entries WHERE event = 'settings.reloaded'"
+  await waitUntil(async () => (await execute(database, entries)).length > 0, 'the entry of a reload')
+  return await execute(database, entries)
+}
