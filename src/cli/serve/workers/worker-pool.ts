@@ -198,7 +198,7 @@ export class WorkerPool {
   }
 }
 
-/** Like `Promise.withResolvers`, but a rejection that nobody awaits is no unhandled one. */
+/** `Promise.withResolvers` for a promise that may be rejected while nobody awaits it. */
 function quietResolvers<Value>(): PromiseWithResolvers<Value> {
   const resolvers = Promise.withResolvers<Value>()
   resolvers.promise.catch(() => {})
