@@ -142,7 +142,7 @@ const deleteOldest = statement(({ before }: Parameters<{ before: string }>) =>
   returning(
     { id: entries.id },
     sql`delete from ${entries} where ${entries.id} in (select ${entries.id} from ${entries}
-      where ${lt(entries.id, before)} order by ${entries.id} limit ${sql.raw(String(stepRows))})`,
+      where ${lt(entries.id, before)} order by ${entries.id} limit ${stepRows})`,
   ),
 )
 
