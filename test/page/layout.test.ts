@@ -9,6 +9,7 @@ import { storeCompletion } from '../support/stored-completions.ts'
 import { fillUsage } from '../support/usage-rows.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
 import { layoutProblems, sizes } from './support/layout.ts'
+import { connected } from './support/live.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { screenshots } from './support/screenshot.ts'
 import { spendBudget } from './support/spend-budget.ts'
@@ -160,7 +161,7 @@ describe.skipIf(!hasBrowser)(`the layout of the page${browserNeeded}`, () => {
     await using opened = await openAdmin(await browser(), full.app, '#/live', { expected })
     const { page } = opened
     await page.getByText('No requests yet').waitFor()
-    await page.getByRole('status').getByText('live', { exact: true }).waitFor()
+    await connected(page)
     await (await full.app.chat(chatRequest)).text()
     await page.getByText('0 in progress, 1 finished').waitFor()
     expect(await problemsAtEachSize(page, 'live')).toEqual([])

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
 import { startAdmin } from '../api/support/admin.ts'
 import { chunks, delta, doneFrame, jsonReply, usage } from '../support/chat-fixtures.ts'
 import { after } from '../support/provider-queue.ts'
@@ -7,6 +6,7 @@ import { chatRequest } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import { browserNeeded, hasBrowser, sharedTab } from './support/browser.ts'
+import { connected } from './support/live.ts'
 import { openAdmin } from './support/open-admin.ts'
 import { phoneInTheDark } from './support/open-view.ts'
 import { startRelay } from './support/relay.ts'
@@ -143,7 +143,3 @@ describe.skipIf(!hasBrowser)(`the live view${browserNeeded}`, () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 })
-
-function connected(page: Page): Promise<void> {
-  return page.getByRole('status').getByText('live', { exact: true }).waitFor()
-}
