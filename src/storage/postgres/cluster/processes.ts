@@ -31,7 +31,7 @@ export function createProcesses(query: Query): Processes {
   const run = <Row>(text: string, ...values: readonly unknown[]) => query<Row>(text, values, timeoutMs)
   return {
     async register(id, osProcess) {
-      await run(register, id, osProcess ?? null)
+      await query(register, [id, osProcess ?? null])
     },
     heartbeat: async (id) => (await run(heartbeat, id)).length > 0,
     list: () => run<ListedProcess>(list),
