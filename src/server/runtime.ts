@@ -23,7 +23,7 @@ import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
 import { createServices, type OtherMetrics, type Services } from './services.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
-export type RuntimeInput = ConfigurationInput & {
+export type RuntimeInput = RuntimeOptions & {
   readonly database: DatabaseLocation
   readonly log: Log
   /** The output of the request log; absent: no log. */
@@ -32,8 +32,6 @@ export type RuntimeInput = ConfigurationInput & {
   readonly firstEventTimeoutMs?: number
   /** Likewise. */
   readonly usageTimeoutMs?: number
-  /** See `StorageOptions`. */
-  readonly lockTimeoutMs?: number
   /** The monotonic clock of the rate limits and the circuit breaker, in milliseconds. */
   readonly clock?: () => number
   /** The clock of the periods of budgets, in milliseconds since 1970. */
@@ -50,11 +48,10 @@ export type RuntimeInput = ConfigurationInput & {
   readonly sweepIntervalMs?: number
   /** The interval of the search for events to send to webhooks. */
   readonly webhookIntervalMs?: number
-  /** See `StorageOptions`. */
-  readonly heartbeatIntervalMs?: number
-  /** Likewise. */
-  readonly evictAfterMs?: number
 }
+
+type RuntimeOptions = ConfigurationInput &
+  Pick<StorageOptions, 'databaseTimeoutMs' | 'evictAfterMs' | 'heartbeatIntervalMs' | 'lockTimeoutMs'>
 
 /** A running gateway. */
 export type Runtime = {

@@ -24,6 +24,8 @@ export type AppOptions = {
   readonly usageTimeoutMs?: number
   /** Milliseconds for which a write waits while the SQLite file is locked. */
   readonly lockTimeoutMs?: number
+  /** See `StorageOptions`; by default, a machine that stands still for some seconds fails no test of something else. */
+  readonly databaseTimeoutMs?: number | undefined
   /** The clock of the limits and of the breaker, in milliseconds. */
   readonly clock?: () => number
   /** The clock of the periods of budgets, in milliseconds since 1970. */
@@ -88,6 +90,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     firstEventTimeoutMs: options.patience,
     usageTimeoutMs: options.usageTimeoutMs,
     lockTimeoutMs: options.lockTimeoutMs,
+    databaseTimeoutMs: databaseTimeoutOf(options),
     clock: options.clock,
     now: options.now,
     images: options.images,
@@ -118,6 +121,12 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     stop,
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** A test that locks the database, or passes undefined, has the timeouts of production. */
+function databaseTimeoutOf(options: AppOptions): number | undefined {
+  if ('databaseTimeoutMs' in options) return options.databaseTimeoutMs
+  return options.lockTimeoutMs === undefined ? 30_000 : undefined
 }
 
 /** One in PostgreSQL if WEIR_TEST_DATABASE=postgres; otherwise one in memory is enough. */

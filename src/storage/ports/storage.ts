@@ -79,6 +79,8 @@ export type StorageOptions = {
   readonly clock?: (() => number) | undefined
   /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */
   readonly lockTimeoutMs?: number | undefined
+  /** The milliseconds for which a PostgreSQL database is waited for, instead of several timeouts of some seconds. */
+  readonly databaseTimeoutMs?: number | undefined
   /** Which events transactions write for webhooks; none by default. */
   readonly alerts?: CurrentAlerts | undefined
 }

@@ -18,14 +18,16 @@ const idleIntervalMs = 1000
 export class Health {
   readonly #query: Query
   readonly #log: Log
+  readonly #timeoutMs: number
   #workedAt: number | undefined
   #outage: ApiError | undefined
   #timer: Timer | undefined
   #closed = false
 
-  constructor(query: Query, log: Log) {
+  constructor(query: Query, log: Log, timeoutMs = probeTimeoutMs) {
     this.#query = query
     this.#log = log
+    this.#timeoutMs = timeoutMs
   }
 
   /** Returns the 503 while the database is unavailable; undefined while it works. */
@@ -60,7 +62,7 @@ export class Health {
   /** Writes a probe; rejects with the error of the database. */
   async probe(): Promise<void> {
     try {
-      await this.#query(writeProbe, [], probeTimeoutMs)
+      await this.#query(writeProbe, [], this.#timeoutMs)
     } catch (error) {
       this.failed(error)
       throw error

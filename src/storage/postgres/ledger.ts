@@ -7,7 +7,7 @@ import { processRemoved } from '../common/process-identity.ts'
 import { createRecovery } from '../common/recovery.ts'
 import { createSettle, createSettlementRetries, type SettleNow } from '../common/settlement-retries.ts'
 import { WaitingContent, withBoundedContent } from '../common/waiting-content.ts'
-import { callerTimeoutMs, retryWhileUnavailable } from '../ports/health.ts'
+import { retryWhileUnavailable } from '../ports/health.ts'
 import {
   type Ledger,
   noWrites,
@@ -43,7 +43,7 @@ export function createLedger(database: Database, alerts: CurrentAlerts = () => n
     isShared: true,
     reserve: (reservation, writes) => reserve(database, reservation, writes, closing.signal),
     write: (writes) => executeWrites(database, writes, alerts().responses),
-    settle: (request, outcome, options) => inTime(settle(request, outcome, options), options),
+    settle: (request, outcome, options) => inTime(settle(request, outcome, options), options, database),
     recordUsage,
     settleEventually: (request, outcome, writes) =>
       retryWhileUnavailable(() => settleNow(request, outcome, { writes }), closing.signal),
@@ -58,13 +58,17 @@ export function createLedger(database: Database, alerts: CurrentAlerts = () => n
 }
 
 /** A settlement that takes longer goes on, and is retried if it fails; one that stores an answer has a deadline of its own. */
-function inTime(settled: Promise<Settlement>, options: SettleOptions = {}): Promise<Settlement> {
+function inTime(
+  settled: Promise<Settlement>,
+  options: SettleOptions = {},
+  { callerTimeoutMs }: Database,
+): Promise<Settlement> {
   const { writes = noWrites } = options
   return writes.length > 0 ? settled : withTimeout(settled, callerTimeoutMs, noAnswer)
 }
 
 async function reserve(
-  { writer, process, query, transact }: Database,
+  { writer, process, query, transact, callerTimeoutMs }: Database,
   reservation: Reservation,
   writes: readonly Write[] = noWrites,
   closing: AbortSignal,

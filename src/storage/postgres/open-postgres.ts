@@ -36,20 +36,19 @@ import { createTransactionExpiry } from './writer/outcome.ts'
 
 /** Opens the database with this URL for one more process, and migrates it if necessary. */
 export async function openPostgres(url: Secret, log: Log, options: StorageOptions = {}): Promise<Storage> {
-  const database = await openDatabase(url, log)
+  const { clock, databaseTimeoutMs: timeoutMs } = options
+  const database = await openDatabase(url, log, { timeoutMs })
   const { writer, usageWriter, health } = database
   await assertNoEarlierServer(database).catch((error) => closeAfter(database, error))
-  const cluster = await joinCluster(url, database, options.clock).catch((error) =>
+  const cluster = await joinCluster(url, database, clock, timeoutMs).catch((error) =>
     closeAfter(database, error),
   )
   const ledger = createLedger(database, options.alerts)
   const runner = createScriptRunner(database)
-  const callerQuery = createCallerQuery(database.query, health)
   const responses = createResponses(database)
   const peers = await startPeers(cluster, database, responses, log, options)
   return {
-    keys: new CachedKeys((id) => runScript(callerQuery, findKnownKey(id))),
-    adminKeys: new CachedKeys((id) => runScript(callerQuery, findKnownAdminKey(id))),
+    ...createKeyDirectories(database),
     managed: createManaged(runner),
     providerState: createProviderState(runner),
     ledger: printLargeWrites(ledger),
@@ -76,6 +75,14 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
       // When nothing is settled under this id any more.
       await cluster.leave()
     }),
+  }
+}
+
+function createKeyDirectories(database: Database): Pick<Storage, 'keys' | 'adminKeys'> {
+  const query = createCallerQuery(database.query, database)
+  return {
+    keys: new CachedKeys((id) => runScript(query, findKnownKey(id))),
+    adminKeys: new CachedKeys((id) => runScript(query, findKnownAdminKey(id))),
   }
 }
 

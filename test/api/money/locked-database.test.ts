@@ -96,7 +96,9 @@ describe.each([
 
 test('a reply of an unmetered organization that ends while the database is locked is sent and recorded', async () => {
   const gate = Promise.withResolvers<void>()
-  await using paid = await startBillingScenario(waiting(false, gate.promise))
+  await using paid = await startBillingScenario(waiting(false, gate.promise), {
+    databaseTimeoutMs: undefined,
+  })
   await paid.billing.fund('free', '0', 'unmetered')
   const headers = { authorization: `Bearer ${await paid.billing.keyOf('free')}` }
   const requesting = paid.app.chat(chatRequest, { headers })

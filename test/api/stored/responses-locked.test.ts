@@ -101,7 +101,9 @@ test.each([
   'a response %s is stored, and reported as completed, when the database is soon available again',
   async (_, stream) => {
     const gate = Promise.withResolvers<void>()
-    await using paid = await startBillingScenario(waiting(stream, gate.promise))
+    await using paid = await startBillingScenario(waiting(stream, gate.promise), {
+      databaseTimeoutMs: undefined,
+    })
     const requesting = postResponse(paid.app, { stream })
     await paid.acme.request(0)
     if (stream) await requesting

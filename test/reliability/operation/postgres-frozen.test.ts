@@ -22,7 +22,11 @@ async function startGateway() {
   const url = await server.createDatabase()
   const proxy = await startProxy(server.port)
   const database = new Secret(proxy.through(url))
-  const scenario = await startScenario(jsonReply(), { database, model: { pricing, max_output_tokens: 100 } })
+  const production = { database, databaseTimeoutMs: undefined }
+  const scenario = await startScenario(jsonReply(), {
+    ...production,
+    model: { pricing, max_output_tokens: 100 },
+  })
   onTestFinished(async () => {
     await scenario[Symbol.asyncDispose]()
     proxy[Symbol.dispose]()

@@ -18,8 +18,8 @@ export type Cluster = {
 const closeTimeoutMs = 2000
 
 /**
- * Registers this process; rejects with an error for the operator. For `clock` see `StorageOptions`; `timeoutMs` replaces the
- * time to wait for a connection and a statement of the rate limits.
+ * Registers this process; rejects with an error for the operator. For `clock` see `StorageOptions`, for `timeoutMs`
+ * `databaseTimeoutMs` there.
  */
 export async function joinCluster(
   url: Secret,
@@ -28,7 +28,7 @@ export async function joinCluster(
   timeoutMs?: number,
 ): Promise<Cluster> {
   // The heartbeats have a connection of their own, so that a busy process is not evicted.
-  const connections = openConnections(url, 1)
+  const connections = openConnections(url, 1, { timeoutMs })
   const ofLimits = openConnections(url, 1, { keepIdle: true, timeoutMs })
   const renewLeases = createLeaseStore(ofLimits, { health: database.health, now: clock, timeoutMs })
   const processes = createProcesses(createQuery(connections))
@@ -42,7 +42,7 @@ export async function joinCluster(
   await opened
   return {
     processes,
-    limits: createLeasedLimits(renewLeases, database.process, { clock }),
+    limits: createLeasedLimits(renewLeases, database.process, { clock, renewalTimeoutMs: timeoutMs }),
     async leave() {
       await processes.deregister(database.process.id()).catch(() => {})
       await settleWithin(Promise.all([connections.close(), ofLimits.close()]), closeTimeoutMs)

@@ -2,7 +2,6 @@ import { Pool, type PoolClient, types } from 'pg'
 import type { ApiError } from '../../../lib/errors/errors.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { withTimeout } from '../../../lib/time.ts'
-import { callerTimeoutMs } from '../../ports/health.ts'
 import { databaseUnavailable, isConnectionLost, toOutage } from '../postgres-errors.ts'
 
 /** Runs one statement; rejects with 503 if the database is unavailable, or has no result within the timeout. */
@@ -122,12 +121,17 @@ export function createQuery(connections: Connections): Query {
  * The same for requests: each waits no longer than `callerTimeoutMs`, and not at all while the database is known to be
  * unavailable.
  */
-export function createCallerQuery(query: Query, health: { unavailableError(): ApiError | undefined }): Query {
+export function createCallerQuery(query: Query, { health, callerTimeoutMs }: CallerDatabase): Query {
   return async (text, values) => {
     const unavailable = health.unavailableError()
     if (unavailable) throw unavailable
     return await query(text, values, callerTimeoutMs)
   }
+}
+
+type CallerDatabase = {
+  readonly health: { unavailableError(): ApiError | undefined }
+  readonly callerTimeoutMs: number
 }
 
 /** The error for a database that does not answer in time. */

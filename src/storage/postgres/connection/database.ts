@@ -1,6 +1,7 @@
 import { createLog, type Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
+import { callerTimeoutMs } from '../../ports/health.ts'
 import { databaseLabel } from '../../database-location.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
 import { releaseReservations } from '../reservations.ts'
@@ -33,6 +34,8 @@ export type Database = BoundedReads & {
   /** Commits the usage of requests without a charge in groups, so that they do not delay the others. */
   readonly usageWriter: Writer
   readonly health: Health
+  /** The milliseconds for which a request waits at most. */
+  readonly callerTimeoutMs: number
   /** Commits the jobs that wait, and closes the connections. */
   close(): Promise<void>
 }
@@ -42,7 +45,7 @@ const closeTimeoutMs = 2000
 /** Connections for statements of their own; each writer has one more. */
 const maxConnections = 10
 
-/** `timeoutMs` see `ConnectionsOptions`. */
+/** `timeoutMs` see `ConnectionsOptions`; it also replaces the timeout of requests and of the probe. */
 export type DatabaseOptions = Pick<WriterOptions, 'outcomeTimeoutMs'> & Pick<ConnectionsOptions, 'timeoutMs'>
 
 /** Opens the database with this URL and migrates it; rejects with an error for the operator that names no password. */
@@ -71,7 +74,7 @@ type Parts = {
 function assemble(url: Secret, connections: Connections, { label, log, options }: Parts): Database {
   const query = createQuery(connections)
   const transact = createTransact(connections)
-  const health = new Health(query, log)
+  const health = new Health(query, log, options.timeoutMs)
   const undo = (jobs: readonly Job[]) =>
     transact((query) =>
       releaseReservations(
@@ -91,6 +94,7 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
     writer,
     usageWriter,
     health,
+    callerTimeoutMs: options.timeoutMs ?? callerTimeoutMs,
     async close() {
       await Promise.all([writer.close(), usageWriter.close()])
       health.close()
