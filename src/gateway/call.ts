@@ -17,10 +17,11 @@ import { withInlineImages } from './images/remote-image.ts'
 import { requestDetails } from './request-details.ts'
 import type { Restored } from './provider-states.ts'
 import type { ConcurrencySlot } from './rate-limits/admission.ts'
+import { type ReplyRoom, replyRoomOf } from './reply-room.ts'
 
 type CallDependencies = Pick<
   GatewayDependencies,
-  'billing' | 'calls' | 'images' | 'observer' | 'speeds' | 'states' | 'log' | 'usageTimeoutMs'
+  'billing' | 'calls' | 'images' | 'observer' | 'replySizes' | 'speeds' | 'states' | 'log' | 'usageTimeoutMs'
 >
 
 /** How long an answer whose caller has left is read on for its usage. */
@@ -34,6 +35,7 @@ export class Call {
   readonly meter: Meter
   readonly observer: CallObserver | undefined
   readonly content: ContentRecorder | undefined
+  readonly replyRoom: ReplyRoom | undefined
   /** Aborts everything that runs for the call. */
   readonly abortSource = new AbortSource()
   /** Its index among the open calls. */
@@ -63,6 +65,7 @@ export class Call {
     this.observer = dependencies.observer?.call(metadata, reserved !== undefined)
     this.meter = new Meter(request)
     if (content) this.content = new ContentRecorder(content, this)
+    this.replyRoom = replyRoomOf(request, dependencies.replySizes)
     this.#slot = reserved
     this.generation = request.generation
     dependencies.calls.add(this)
@@ -91,14 +94,11 @@ export class Call {
       this.generation,
       this.abortSource,
       this.#dependencies.images,
-      this.acquireMemory,
+      (bytes) => this.#slot?.memory.acquire(bytes),
     ))
   }
 
-  /** Acquires memory that the call holds until it ends; throws the 503. */
-  readonly acquireMemory = (bytes: number): void => this.#slot?.memory.acquire(bytes)
-
-  /** The same; returns false where they do not fit. */
+  /** Acquires memory that the call holds until it ends; returns false where it does not fit. */
   tryAcquireMemory(bytes: number): boolean {
     return this.#slot?.memory.tryAcquire(bytes) === true
   }

@@ -7,6 +7,7 @@ import type { NetworkOverrides } from '../lib/pinned-fetch.ts'
 import type { ModelRoute } from './models/model.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ProviderStates } from './provider-states.ts'
+import type { ReplySizes } from './reply-room.ts'
 import type { CircuitBreaker } from './routing/circuit-breaker.ts'
 import type { ProviderQueues } from './routing/provider-queue.ts'
 import type { SessionRoutes } from './routing/sessions.ts'
@@ -21,6 +22,7 @@ export type GatewayDependencies = {
   /** The number of retries on each route. */
   readonly retries: number
   readonly states: ProviderStates
+  readonly replySizes: ReplySizes
   readonly speeds: RouteSpeeds
   /** Milliseconds that an accepted stream may be silent before the caller gets it without its first event. */
   readonly firstEventTimeoutMs: number

@@ -111,12 +111,16 @@ async function generateMetered(
   const call = new Call(request, dependencies)
   const { model } = request
   try {
+    if (call.replyRoom) await call.replyRoom.acquire(call.abortSource)
     // The call is settled already: what it would take from now on would never be released.
     if (call.abortSource.aborted) throw call.abortSource.reason
     if (model.keyMissing) throw providerKeyMissing(model.keyMissing)
     const pending = call.begin()
     if (pending) await pending
-    return await openWithFailover(call, dependencies)
+    const stream = await openWithFailover(call, dependencies)
+    // Embeddings are never streamed: all of them have been read.
+    call.replyRoom?.complete()
+    return stream
   } catch (error) {
     const settled = call.settle(error).catch(logFailedSettlement(dependencies.log))
     // Its settlement, too, would wait for a database that does not answer.

@@ -21,7 +21,7 @@ export function jsonReply(parts: readonly string[], { request, admission }: Repl
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   // The reply to HEAD has the length of the body alone.
   if (length <= maxBufferedLength || request.method === 'HEAD') return jsonText(parts)
-  const memory = admission.acquireReply(length)
+  const memory = admission.holdReply(length)
   return directReply({ pull: (sink) => writeAll(parts, sink, memory), cancel: memory.release }, headers)
 }
 

@@ -32,6 +32,8 @@ export type RuntimeInput = RuntimeOptions & {
   readonly firstEventTimeoutMs?: number
   /** Likewise. */
   readonly usageTimeoutMs?: number
+  /** Milliseconds for which a request waits for memory; default 10,000. */
+  readonly memoryWaitMs?: number
   /** The monotonic clock of the rate limits and the circuit breaker, in milliseconds. */
   readonly clock?: () => number
   /** The clock of the periods of budgets, in milliseconds since 1970. */
@@ -169,25 +171,20 @@ type ActiveApp = {
 /** Creates an application for these settings. Open calls of an earlier one keep its settings. */
 async function createActiveApp(configuration: Configuration, shared: Services): Promise<ActiveApp> {
   const { settings, models } = configuration
-  const { storage, requests, log } = shared
+  const { storage } = shared
   await settleWithin(models.start(), startupDiscoveryTimeoutMs)
   const breaker = new CircuitBreaker(settings.breaker, shared.clock)
   shared.queues.configure(configuration.providers.configured.values())
   const gateway = createGateway({
+    ...shared,
     billing: createBilling(storage.ledger, storage.readiness.ready, shared.now),
-    calls: shared.calls,
     breaker,
     sessions: new SessionRoutes(shared.clock),
-    queues: shared.queues,
     retries: settings.retries.attempts,
     states: createProviderStates(storage.providerState),
     speeds: new RouteSpeeds(),
-    firstEventTimeoutMs: shared.firstEventTimeoutMs,
-    usageTimeoutMs: shared.usageTimeoutMs,
-    images: shared.images,
     userHashKey: settings.userHashKey,
-    observer: requests,
-    log,
+    observer: shared.requests,
   })
   const app = createApp({
     ...shared,

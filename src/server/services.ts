@@ -6,6 +6,7 @@ import type { NetworkOverrides } from '../lib/pinned-fetch.ts'
 import { LargeBodies } from '../gateway/rate-limits/large-bodies.ts'
 import { createRateLimits, type RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import { createOpenCalls, type OpenCalls } from '../gateway/open-calls.ts'
+import { ReplySizes } from '../gateway/reply-room.ts'
 import { ProviderQueues } from '../gateway/routing/provider-queue.ts'
 import { serviceUnavailable } from '../lib/errors/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -31,6 +32,7 @@ export type Services = {
   readonly queues: ProviderQueues
   /** The memory of all requests in flight. */
   readonly memory: MemoryBudget
+  readonly replySizes: ReplySizes
   readonly live: LiveResponses
   readonly followed: FollowedResponses
   readonly runs: Runs
@@ -60,6 +62,7 @@ export type ServicesInput = {
   readonly log: Log
   readonly firstEventTimeoutMs?: number
   readonly usageTimeoutMs?: number
+  readonly memoryWaitMs?: number
   readonly clock?: () => number
   readonly now?: () => number
   readonly images?: NetworkOverrides
@@ -85,7 +88,7 @@ export function createServices(
   const { log } = input
   const settings = () => active().configuration.settings
   const adminAccess = createAdminAccess(input.environment.WEIR_ADMIN_KEY, storage.adminKeys)
-  const memory = new MemoryBudget(() => settings().memory.inFlight)
+  const memory = new MemoryBudget(() => settings().memory.inFlight, input.memoryWaitMs)
   const limits = createRateLimits(storage.limits, () => settings().limits, { memory })
   const calls = createOpenCalls()
   const connections = createConnections()
@@ -97,6 +100,7 @@ export function createServices(
     queues: new ProviderQueues(),
     keyWatch: new KeyWatch(storage.keys, calls.values),
     memory,
+    replySizes: new ReplySizes(),
     ...createResponseServices(storage, limits, log, () => active().runEnvironment),
     calls,
     connections,

@@ -22,6 +22,8 @@ export type AppOptions = {
   readonly patience?: number
   /** Milliseconds for which the usage of a caller who has left is awaited. */
   readonly usageTimeoutMs?: number
+  /** Milliseconds for which a request waits for memory. */
+  readonly memoryWaitMs?: number
   /** Milliseconds for which a write waits while the SQLite file is locked. */
   readonly lockTimeoutMs?: number
   /** See `StorageOptions`; by default, a machine that stands still for some seconds fails no test of something else. */
@@ -89,6 +91,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     requestLines: { sink: requestLines.sink, readable: false },
     firstEventTimeoutMs: options.patience,
     usageTimeoutMs: options.usageTimeoutMs,
+    memoryWaitMs: options.memoryWaitMs,
     lockTimeoutMs: options.lockTimeoutMs,
     databaseTimeoutMs: databaseTimeoutOf(options),
     clock: options.clock,

@@ -7,6 +7,14 @@ export async function heldBytes(app: App): Promise<number> {
   return Number(/^weir_memory_in_flight_bytes (\d+)$/m.exec(text)?.[1])
 }
 
+/** Resolves once this many calls are open, by the metrics. */
+export async function waitForOpenCalls(app: App, count: number): Promise<void> {
+  const deadline = performance.now() + 60_000
+  const line = new RegExp(`^weir_in_flight\\{kind="calls"\\} ${count}$`, 'm')
+  while (!line.test(await (await app.request('/metrics')).text()))
+    if (performance.now() > deadline) throw new Error(`There are never ${count} open calls.`)
+}
+
 /** Resolves once the held bytes meet the condition. Each check is a request, which lets the gateway run. */
 export async function waitForHeldBytes(app: App, right: (bytes: number) => boolean): Promise<void> {
   const deadline = performance.now() + 60_000

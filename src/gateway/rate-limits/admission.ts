@@ -79,9 +79,9 @@ export class Admission {
     if (!this.#detached) this.memory.release()
   }
 
-  /** Acquires the bytes of a reply. It releases the lease once it is sent, also where a call has taken over the memory. */
-  acquireReply(bytes: number): MemoryLease {
-    this.memory.acquireUpTo(bytes)
+  /** Holds the bytes of a reply. It releases the lease once it is sent, also where a call has taken over the memory. */
+  holdReply(bytes: number): MemoryLease {
+    this.memory.hold(Math.max(0, bytes - this.memory.held))
     if (this.#detached) this.memory.retain()
     return this.detachMemory()
   }

@@ -37,13 +37,14 @@ export async function openStream(
   const handsOver = stream && firstToken === undefined
   const firstEventTimeout = handsOver ? new FirstEventTimeout(dependencies.firstEventTimeoutMs) : undefined
   call.meter.requestSent(generation)
+  call.replyRoom?.attemptStarted()
   const upstream = sendUpstream({
     provider,
     target: targetOf(route, call.request),
     generation,
     signal: call.abortSource,
     firstToken,
-    acquireMemory: call.acquireMemory,
+    holdMemory: call.replyRoom?.use,
     stopwatch: call.observer?.upstreamStopwatch,
     warn: (warning) => void warnings.push(warning),
     onAccepted: () => {

@@ -52,10 +52,10 @@ export type UpstreamBody = {
   close(): void
 }
 
-/** The request that a response answers; `acquireMemory` is called before the bytes of embeddings are read. */
+/** The request that a response answers; `holdMemory` is called before the bytes of embeddings are read. */
 type AnsweredRequest = {
   readonly generation: Generation
-  readonly acquireMemory?: ((bytes: number) => void) | undefined
+  readonly holdMemory?: ((bytes: number) => void) | undefined
 }
 
 /** Creates the body of the response: a stream of server-sent events or JSON, by its content type. */
@@ -85,10 +85,10 @@ class JsonBody implements UpstreamBody {
 
   read(): Promise<BodyChunk> {
     if (this.#embeddings) return ownTurn().then(noChunk)
-    const { generation, acquireMemory } = this.#request
+    const { generation, holdMemory } = this.#request
     // A short request can cause long embeddings; other answers are bounded by their tokens.
     return generation.operation === 'embedding'
-      ? readText(this.#response, maxBytesOf(generation), acquireMemory)
+      ? readText(this.#response, maxBytesOf(generation), holdMemory)
       : readText(this.#response, maxBodyBytes)
   }
 
@@ -113,10 +113,10 @@ class JsonBody implements UpstreamBody {
   }
 
   readonly #readEmbedding = (value: unknown, json: string): unknown => {
-    const { generation, acquireMemory } = this.#request
+    const { generation, holdMemory } = this.#request
     const embedding = toEmbedding(value, formatOf(generation), json)
     // Otherwise it is a part of the text.
-    if (embedding && embedding.json !== json) acquireMemory?.(embedding.json.length)
+    if (embedding && embedding.json !== json) holdMemory?.(embedding.json.length)
     return embedding
   }
 

@@ -210,6 +210,6 @@ export type UpstreamRequest = {
   readonly warn: (message: string) => void
   /** Called when the provider has accepted the request, possibly before any event. */
   readonly onAccepted?: (() => void) | undefined
-  /** Acquires memory for the bytes of a response that the caller can make large; throws the 503. */
-  readonly acquireMemory?: ((bytes: number) => void) | undefined
+  /** Called before the bytes of a response are read that the caller can make large. */
+  readonly holdMemory?: ((bytes: number) => void) | undefined
 }

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'bun:test'
 import { readError } from '../../support/chat-reply.ts'
 import type { Json } from '../../../src/lib/json/json.ts'
 import type { App } from '../../support/app.ts'
-import { heldBytes, waitForHeldBytes, waitForRelease } from '../../support/memory.ts'
+import { heldBytes, waitForHeldBytes, waitForOpenCalls, waitForRelease } from '../../support/memory.ts'
 import { startScenario } from '../../support/scenario.ts'
-import { type Script, silence } from '../../support/script.ts'
+import type { Script } from '../../support/script.ts'
 import {
   base64Of,
   embed,
@@ -70,31 +70,11 @@ describe('2,048 embeddings of 1,536 numbers', () => {
     const socket = await openStalledRequest(app, { ...many, encoding_format: 'base64' })
     await waitForHeldBytes(app, (bytes) => bytes > count * text.length)
     // The call has ended, and the reply still holds its bytes.
-    await waitForMetric(app, /^weir_in_flight\{kind="calls"\} 0$/m)
+    await waitForOpenCalls(app, 0)
     expect(await heldBytes(app)).toBeGreaterThan(count * text.length)
     socket.destroy()
     await waitForRelease(app)
   })
-})
-
-test('embeddings that do not fit into the memory budget are a 503, and are not requested twice', async () => {
-  const reply = embeddingReply(Array.from({ length: 200 }, () => text))
-  await using scenario = await startScenario([silence, reply], {
-    model: { ...model, pricing: { input: 1 } },
-    settings: { memory: { in_flight: '1MiB' } },
-  })
-  const { app, acme } = scenario
-  const leaving = new AbortController()
-  const first = embed(app, embeddingRequest, leaving.signal)
-  await acme.request(0)
-  const input = many.input.slice(0, 200)
-  const refused = await embed(app, { ...many, input, encoding_format: 'base64' })
-  expect(await readError(refused)).toMatchObject({ status: 503, code: 'service_unavailable' })
-  expect(refused.headers.get('retry-after')).not.toBeNull()
-  expect(acme.requests).toHaveLength(2)
-  leaving.abort()
-  await first.catch(() => {})
-  await waitForRelease(app)
 })
 
 test('a reply beyond any embedding of its input is a 502, and is not read', async () => {
@@ -111,14 +91,6 @@ test('a reply beyond any embedding of its input is a 502, and is not read', asyn
   })
   expect(await scenario.acme.requests[0]?.aborted).toBe(true)
 })
-
-async function waitForMetric(app: App, pattern: RegExp): Promise<void> {
-  const deadline = performance.now() + 60_000
-  for (;;) {
-    if (pattern.test(await (await app.request('/metrics')).text())) return
-    if (performance.now() > deadline) throw new Error(`The metrics never match ${pattern}.`)
-  }
-}
 
 /** Sends the request on a connection of its own, and reads nothing of the reply. */
 async function openStalledRequest(app: App, request: object): Promise<Socket> {

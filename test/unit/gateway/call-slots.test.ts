@@ -5,6 +5,7 @@ import { createGateway } from '../../../src/gateway/gateway.ts'
 import type { GenerationStream } from '../../../src/gateway/generate-request.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
+import { ReplySizes } from '../../../src/gateway/reply-room.ts'
 import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { ProviderQueues } from '../../../src/gateway/routing/provider-queue.ts'
@@ -100,6 +101,7 @@ async function startScenario(script: Script) {
     sessions: new SessionRoutes(),
     retries: 0,
     states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
+    replySizes: new ReplySizes(),
     speeds: new RouteSpeeds(),
     firstEventTimeoutMs: 10_000,
   })

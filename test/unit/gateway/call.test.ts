@@ -4,6 +4,7 @@ import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { Call } from '../../../src/gateway/call.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
+import { ReplySizes } from '../../../src/gateway/reply-room.ts'
 import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { upstreamBroken } from '../../../src/lib/errors/upstream-errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -32,6 +33,7 @@ function scenario({ left = false, broken = false } = {}) {
     billing: createBilling(ledger, () => undefined),
     calls,
     states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
+    replySizes: new ReplySizes(),
     speeds: new RouteSpeeds(),
     log: createLog((line) => void lines.push(line)),
   }

@@ -4,6 +4,7 @@ import { RouteSpeeds } from '../../../src/gateway/billing/unfinished-answer.ts'
 import { createGateway } from '../../../src/gateway/gateway.ts'
 import { createOpenCalls } from '../../../src/gateway/open-calls.ts'
 import { createProviderStates } from '../../../src/gateway/provider-states.ts'
+import { ReplySizes } from '../../../src/gateway/reply-room.ts'
 import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { ProviderQueues } from '../../../src/gateway/routing/provider-queue.ts'
@@ -48,6 +49,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
     sessions: new SessionRoutes(),
     retries: 3,
     states: createProviderStates(createProviderState(createScriptRunner(database, writer))),
+    replySizes: new ReplySizes(),
     speeds: new RouteSpeeds(),
     firstEventTimeoutMs: 10_000,
   })

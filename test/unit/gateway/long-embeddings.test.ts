@@ -26,7 +26,7 @@ async function read(text: string, count: number, format: EmbeddingOptions['forma
     extras: {},
   }
   const acquired: number[] = []
-  const request = { generation, acquireMemory: (bytes: number) => void acquired.push(bytes) }
+  const request = { generation, holdMemory: (bytes: number) => void acquired.push(bytes) }
   const response = new Response(text, { headers: { 'content-length': String(text.length) } })
   const body = upstreamBody(response, request, openaiEmbeddings({ name: 'acme' }))
   const events: GenerationEvent[] = []

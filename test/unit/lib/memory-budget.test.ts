@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { testSeed } from '../../support/seed.ts'
-import { MemoryBudget } from '../../../src/lib/memory-budget.ts'
+import { MemoryBudget, maxWaiting } from '../../../src/lib/memory-budget.ts'
 import { randomFrom } from '../providers/protocols/support/random.ts'
 
 function budget(maxBytes: number) {
@@ -73,4 +73,77 @@ test('the sum of all leases equals the bytes in use, after random operations', (
   }
   for (const lease of open) lease.release()
   expect(memory.held).toBe(0)
+})
+
+describe('a reply', () => {
+  const unending = 600_000
+  const never = new AbortController().signal
+
+  function replies(maxBytes: number, maxWaitMs = unending) {
+    const memory = new MemoryBudget(() => maxBytes, maxWaitMs)
+    const acquire = async (organization: string, bytes: number, signal: AbortSignal = never) => {
+      const lease = memory.lease(organization)
+      await lease.acquireReply(() => bytes, signal)
+      return lease
+    }
+    return { memory, acquire }
+  }
+
+  test('acquires at most a quarter of the budget in advance, and holds more once it is there', async () => {
+    const { memory, acquire } = replies(100)
+    const lease = await acquire('acme', 80)
+    expect(memory.held).toBe(25)
+    memory.lease('acme').acquire(25)
+    lease.hold(55)
+    expect(memory.held).toBe(105)
+    lease.release()
+    lease.hold(10)
+    expect(memory.held).toBe(25)
+  })
+
+  test('waits for its turn: the first of an organization is the first to get room', async () => {
+    const { memory, acquire } = replies(100)
+    const body = memory.lease('acme')
+    body.acquire(45)
+    const order: string[] = []
+    const enter = (name: string, bytes: number) =>
+      acquire('acme', bytes).then((lease) => {
+        order.push(name)
+        return lease
+      })
+    const [large, small] = [enter('large', 20), enter('small', 5)]
+    await acquire('other', 25)
+    expect(memory.held).toBe(45 + 25)
+    body.releaseBytes(10)
+    // There is room for the small one.
+    expect(memory.held).toBe(35 + 25)
+    body.releaseBytes(10)
+    await Promise.all([large, small])
+    expect(order).toEqual(['large', 'small'])
+    expect(memory.held).toBe(25 + 25 + 25)
+  })
+
+  test('is rejected after the longest wait, and lets the next one in', async () => {
+    const { memory, acquire } = replies(100, 1)
+    memory.lease('acme').acquire(30)
+    await expect(acquire('acme', 25)).rejects.toThrow('memory limit for open requests is reached')
+    expect(memory.held).toBe(30)
+    await acquire('acme', 20)
+    expect(memory.held).toBe(50)
+  })
+
+  test('is rejected where too many wait, and when its request is aborted', async () => {
+    const { memory, acquire } = replies(100)
+    const body = memory.lease('acme')
+    body.acquire(50)
+    const leaving = new AbortController()
+    const waiting = Array.from({ length: maxWaiting }, () => acquire('acme', 1, leaving.signal))
+    await expect(acquire('acme', 1)).rejects.toThrow('memory limit for open requests is reached')
+    leaving.abort()
+    const outcomes = await Promise.allSettled(waiting)
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(maxWaiting)
+    body.release()
+    await acquire('acme', 1)
+    expect(memory.held).toBe(1)
+  })
 })
