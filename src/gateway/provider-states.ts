@@ -1,28 +1,23 @@
 import type { GenerationEvent, ToolCallEvent } from '../domain/generation/events.ts'
-import type { Generation, Message, PastToolCall } from '../domain/generation/request.ts'
+import type { ContainerReference, Generation, Message, PastToolCall } from '../domain/generation/request.ts'
 import type { Json } from '../lib/json/json.ts'
 import type { AcquireMemory } from '../lib/memory-budget.ts'
 import type { FoundState, ProviderState } from '../storage/ports/provider-state.ts'
-import type { Model, ModelRoute } from './models/model.ts'
+import type { ModelRoute } from './models/model.ts'
+import { createContainers, type StatefulRequest } from './provider-containers.ts'
 
 /**
  * The state that a provider wants back with its tool calls on the next turn (signatures, reasoning), for which the
- * caller's format has no field. Stored by organization and tool-call id.
+ * caller's format has no field; and which provider has a container. Stored by organization and id.
  */
 export type ProviderStates = {
   /**
-   * Adds the states that the providers of the request's model gave to its earlier tool calls; undefined if it has no
-   * such calls.
+   * Adds the states that the providers of the request's model gave to its earlier tool calls, and the provider of its
+   * container; undefined if it has neither. Rejects with the 400 of a container that the organization was not given.
    */
   restore(request: StatefulRequest, acquireMemory: AcquireMemory): Promise<Restored> | undefined
   /** Stores the states in the batch; undefined if there is none. */
   save(organization: string, provider: string, batch: readonly GenerationEvent[]): Promise<void> | undefined
-}
-
-type StatefulRequest = {
-  readonly metadata: { readonly organization: string }
-  readonly model: Pick<Model, 'routes'>
-  readonly generation: Generation
 }
 
 /** A generation whose tool calls have their states, which may be of several providers. */
@@ -41,6 +36,32 @@ const truncatedWarning =
   'The reasoning of the earlier tool calls is longer than 4 MiB in total; only that of the last calls was sent.'
 
 export function createProviderStates(store: ProviderState, now: () => number = Date.now): ProviderStates {
+  const calls = createCallStates(store, now)
+  const containers = createContainers(store, now)
+  return {
+    restore(request, acquireMemory) {
+      const { container } = request.generation.source ?? {}
+      return container
+        ? restoreWith(container, request, acquireMemory)
+        : calls.restore(request, acquireMemory)
+    },
+    save(organization, provider, batch) {
+      const container = containers.save(organization, provider, batch)
+      return calls.save(organization, provider, batch)?.then(() => container) ?? container
+    },
+  }
+
+  async function restoreWith(
+    container: ContainerReference,
+    request: StatefulRequest,
+    acquireMemory: AcquireMemory,
+  ): Promise<Restored> {
+    const generation = await containers.locate(request, container, acquireMemory)
+    return (await calls.restore({ ...request, generation }, acquireMemory)) ?? { generation, warnings: [] }
+  }
+}
+
+function createCallStates(store: ProviderState, now: () => number): ProviderStates {
   return {
     restore({ metadata, model, generation }, acquireMemory) {
       if (!generation.messages.some(hasToolCalls)) return undefined

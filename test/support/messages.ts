@@ -143,7 +143,7 @@ export function anthropicReply(content: readonly Block[], changes: Fields = {}):
 
 /** The same message as a stream, with each block in one delta of its kind. */
 export function anthropicStream(content: readonly Block[], changes: Fields = {}): Script {
-  const { stop_reason = 'end_turn', stop_sequence = null, usage, ...head } = changes
+  const { stop_reason = 'end_turn', stop_sequence = null, container, usage, ...head } = changes
   const counts = { input_tokens: 12, output_tokens: 1, ...fieldsOf(usage) }
   const message = {
     id: 'msg_upstream',
@@ -157,7 +157,7 @@ export function anthropicStream(content: readonly Block[], changes: Fields = {})
     ...content.flatMap(blockEvents),
     {
       type: 'message_delta',
-      delta: { stop_reason, stop_sequence },
+      delta: { stop_reason, stop_sequence, container },
       usage: { ...counts, output_tokens: fieldsOf(usage).output_tokens ?? 5 },
     },
     { type: 'message_stop' },

@@ -1,5 +1,5 @@
 import type { Parameter } from '../../domain/generation/parameters.ts'
-import type { Effort, Format, Generation } from '../../domain/generation/request.ts'
+import type { ContainerReference, Effort, Format, Generation } from '../../domain/generation/request.ts'
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
 import { rejectProviderState } from '../../http/provider-state.ts'
 import { type Fields, fieldsOf, listOf, textOf } from '../../lib/json/json.ts'
@@ -23,7 +23,7 @@ const droppable: ReadonlySet<Parameter> = new Set(['reasoning_effort'])
 
 /** Lowers a request for a message. Throws 400 where its fields are valid on their own, but not together. */
 export function lower(request: MessageRequest, headers: MessageHeaders = {}): LoweredRequest {
-  const { generation, ...lowered } = lowerPrompt(request, headers)
+  const { generation, ...lowered } = lowerFields(request, headers, containerOf(request))
   const sampled: Generation = {
     ...generation,
     maxTokens: request.max_tokens,
@@ -39,7 +39,16 @@ export function lower(request: MessageRequest, headers: MessageHeaders = {}): Lo
 
 /** Lowers the part of a request whose tokens are counted. */
 export function lowerPrompt(request: CountTokensRequest, headers: MessageHeaders = {}): LoweredRequest {
-  rejectState(request)
+  return lowerFields(request, headers)
+}
+
+/** `container` is the one that the request may name: the gateway verifies that the organization has it. */
+function lowerFields(
+  request: CountTokensRequest,
+  headers: MessageHeaders,
+  container?: ContainerReference,
+): LoweredRequest {
+  rejectState(container ? withoutContainer(request) : request)
   const generation: Generation = {
     messages: lowerMessages(request),
     ...lowerTools(request),
@@ -50,10 +59,22 @@ export function lowerPrompt(request: CountTokensRequest, headers: MessageHeaders
       protocol: 'anthropic',
       body: request,
       ...sourceHeaders(headers),
+      ...(container && { container }),
     },
     extras: noExtras,
   }
   return { generation, names, droppable, warnings: [] }
+}
+
+function containerOf({ container }: MessageRequest): ContainerReference | undefined {
+  const param = typeof container === 'string' ? 'container' : 'container.id'
+  const id = textOf(container) ?? textOf(fieldsOf(container).id)
+  return id === undefined ? undefined : { id, param }
+}
+
+function withoutContainer({ container, ...request }: CountTokensRequest): CountTokensRequest {
+  const { id: _, ...others } = fieldsOf(container)
+  return { ...request, container: others }
 }
 
 /** In all that a provider of this API receives as it came, but the schemas of the caller, which may name anything. */

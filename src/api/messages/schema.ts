@@ -108,7 +108,7 @@ const promptFields = {
   }),
   container: nullish(Type.Union([Type.String(), FreeObject]), {
     description:
-      'The `skills` of Anthropic for the container in which code runs. They need a model that is served by an Anthropic provider. A request with the `id` of a container is rejected.',
+      'The container in which code runs: the `id` that an earlier answer has named, or the `skills` of Anthropic for it. It needs a model that is served by an Anthropic provider. The id of any other container is rejected.',
   }),
   thread: nullish(FreeObject, {
     description: 'Message threads are not supported. A request with one is rejected.',

@@ -121,7 +121,14 @@ export type SourceRequest = {
   readonly body: Fields
   /** The headers of the caller that belong to the request, in lower case, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>>
+  readonly container?: ContainerReference
 }
+
+/**
+ * The container of a provider in which the code of an earlier answer ran. `param` is the path of its id in the request, and
+ * `provider` the one that has it, once that is known.
+ */
+export type ContainerReference = { readonly id: string; readonly param: string; readonly provider?: string }
 
 /** A tool in the form of the only protocol that supports it. */
 export type ProviderTool = {

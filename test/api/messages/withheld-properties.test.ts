@@ -81,13 +81,10 @@ describe('an Anthropic upstream does not receive', () => {
     expect(scenario.acme.requests).toEqual([])
   })
 
-  test.each([
-    ['a container', { container: 'container_1' }],
-    ['a container with skills', { container: { id: 'container_1', skills: [] } }],
-    ['a skill of the account', { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } }],
-  ])('%s of the account of the gateway, also to count tokens', async (_name, fields) => {
+  test('a skill of the account of the gateway, also to count tokens', async () => {
     await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
-    const body = JSON.stringify({ ...messageRequest, ...fields })
+    const container = { skills: [{ type: 'custom', skill_id: 'skill_1' }] }
+    const body = JSON.stringify({ ...messageRequest, container })
     for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
       const reply = await scenario.app.request(path, { method: 'POST', body })
       expect(reply.status).toBe(400)
