@@ -11,20 +11,22 @@ import { startForeignSite } from './support/foreign-site.ts'
 
 const browser = sharedBrowser()
 const hostile = '<img src="http://elsewhere.test/x" onerror="document.title=`taken`"><script>1</script>'
+const model = { display_name: hostile }
+/** With their headings. */
 const places = [
-  'playground',
-  'models',
-  'models/acme/river',
-  'usage?by=tag&scope=all',
-  'stored',
-  'limits',
-  'organizations',
-  'organizations/default',
-  'keys',
-  'providers',
-  'providers/acme',
-  'live',
-]
+  ['playground', 'Playground'],
+  ['models', 'Models'],
+  ['models/acme/river', hostile],
+  ['usage?by=tag&scope=all', 'Usage'],
+  ['stored', 'Stored'],
+  ['limits', 'Limits and balance'],
+  ['organizations', 'Organizations'],
+  ['organizations/default', 'default'],
+  ['keys', 'API keys'],
+  ['providers', 'Providers'],
+  ['providers/acme', 'acme'],
+  ['live', 'Live requests'],
+] as const
 
 /** Opens the page with both keys. */
 async function openWithBothKeys(app: App, expected: RegExp) {
@@ -38,18 +40,17 @@ async function openWithBothKeys(app: App, expected: RegExp) {
   return opened
 }
 
-async function visit(page: Page, app: App, place: string): Promise<void> {
+/** Goes to the place, and waits until all of it is drawn. */
+async function visit(page: Page, app: App, [place, heading]: readonly [string, string]): Promise<void> {
   await page.goto(`${app.url}/#/${place}`)
-  await page.locator('main h1').first().waitFor()
+  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
   await page.locator('main .skeleton').first().waitFor({ state: 'detached' })
 }
 
 describe.skipIf(!hasBrowser)(`the security of the page${browserNeeded}`, () => {
   test('in every view, hostile names, tags, metadata, answers and errors are text', async () => {
     const failure = json({ error: { message: hostile } }, { status: 400 })
-    await using paid = await startAdmin([streamReply(), failure, jsonReply()], {
-      model: { display_name: hostile },
-    })
+    await using paid = await startAdmin([streamReply(), failure, jsonReply()], { model })
     const labels = { store: true, tags: [hostile], user: hostile, metadata: { [hostile]: hostile } }
     await (await paid.app.chat({ ...chatRequest, ...labels, stream: true })).text()
     for (const more of [labels, { ...labels, model: hostile }])
@@ -57,8 +58,13 @@ describe.skipIf(!hasBrowser)(`the security of the page${browserNeeded}`, () => {
     await requestAdmin(paid.app, 'POST', 'keys', { body: { organization: 'default', name: hostile } })
     await using opened = await openWithBothKeys(paid.app, /status of 4\d\d/)
     const { page } = opened
-    for (const place of [...places, `models/${encodeURIComponent(hostile)}`, encodeURIComponent(hostile)]) {
-      await visit(page, paid.app, place)
+    const unknown = [
+      [`models/${encodeURIComponent(hostile)}`, hostile],
+      [encodeURIComponent(hostile), 'There is no such view'],
+    ] as const
+    for (const view of [...places, ...unknown]) {
+      await visit(page, paid.app, view)
+      const [place] = view
       const active = page.locator('main :is(img, script, iframe, object, embed, style, [onerror], [onclick])')
       expect([place, await active.count()]).toEqual([place, 0])
       expect(await page.title()).toEndWith(' · Weir')
@@ -66,12 +72,12 @@ describe.skipIf(!hasBrowser)(`the security of the page${browserNeeded}`, () => {
   })
 
   test('the keys are in no address, referrer, cookie, or storage that outlives the tab', async () => {
-    await using paid = await startAdmin()
+    await using paid = await startAdmin(undefined, { model })
     await using opened = await openWithBothKeys(paid.app, /status of 401/)
     const { page, watch } = opened
     const referrers: unknown[] = []
     page.on('request', (request) => void referrers.push(request.headers().referer))
-    for (const place of places) await visit(page, paid.app, place)
+    for (const view of places) await visit(page, paid.app, view)
     const kept = await page.evaluate(async () => ({
       local: localStorage.length,
       cookies: document.cookie,

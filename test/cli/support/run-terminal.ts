@@ -3,6 +3,7 @@ import { weirCommand } from '../../support/weir-command.ts'
 /** The program on its own terminal: both outputs, as the terminal receives them. */
 export type TerminalRun = AsyncDisposable & {
   readonly pid: number
+  /** The exit code, once all that the program has written is in `text`. */
   readonly exited: Promise<number>
   /** All that was written until now, with the escape sequences. */
   text(): string
@@ -23,6 +24,7 @@ export function runOnTerminal(
   let wake = () => {}
   let ended = false
   const decoder = new TextDecoder()
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
   const child = Bun.spawn([...weirCommand, ...args], {
     cwd,
     env: { HOME: cwd, TERM: 'xterm-256color', ...environment },
@@ -33,9 +35,12 @@ export function runOnTerminal(
         text += decoder.decode(bytes, { stream: true })
         wake()
       },
+      // The program can have ended while its last lines are still on their way.
+      exit: () => onClosed(),
     },
   })
-  void child.exited.finally(() => {
+  const exited = Promise.all([child.exited, closed]).then(([code]) => code)
+  void exited.finally(() => {
     ended = true
     wake()
   })
@@ -51,7 +56,7 @@ export function runOnTerminal(
 
   return {
     pid: child.pid,
-    exited: child.exited,
+    exited,
     text: () => text,
     until,
     type: (typed) => void child.terminal?.write(typed),

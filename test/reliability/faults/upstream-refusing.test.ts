@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { type BillingScenario, pricing, startBillingScenario } from '../../support/billing-scenario.ts'
+import {
+  type BillingScenario,
+  type BillingScenarioOptions,
+  pricing,
+  startBillingScenario,
+} from '../../support/billing-scenario.ts'
 import { queueRunRequest, waitForRun } from '../../support/background.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { hang, jsonPieces, type Script, silence } from '../../support/script.ts'
+import { createUpstream, type Upstream } from '../../support/upstream.ts'
 import { abort, head, raw, reply } from './support/raw-script.ts'
 import {
   sendRequest,
@@ -17,6 +23,17 @@ import {
   startFaultScenario,
 } from './support/fault-scenario.ts'
 import { type ProtocolFixture, protocolFixtures } from './support/protocol-fixtures.ts'
+
+const silentModel = 'acme/silent'
+
+/** A model of this provider alone, of which an answer is not awaited for long: others have the usual time. */
+function withSilentModel({ kind }: ProtocolFixture, { url }: Upstream): BillingScenarioOptions {
+  const provider = { kind, base_url: url, api_key: 'x', timeouts: { first_byte: '500ms' } }
+  return {
+    settings: { providers: { silent: provider } },
+    models: [{ slug: silentModel, pricing, routes: [{ provider: 'silent', model: 'x' }] }],
+  }
+}
 
 /** What goes wrong before the first word; whoever asks gets an error with its status, and pays nothing. */
 type Fault = readonly [name: string, script: (voice: ProtocolFixture, stream: boolean) => Script]
@@ -141,19 +158,18 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
     )
 
     test('it is silent before its first token, at any stage', async () => {
-      await using impatient = await startFaultScenario(fixture, { first_byte: '500ms' })
-      impatient.acme.respondWith(...forms.flatMap(() => silences.map((silent) => silent(fixture))))
-      const requesting = forms.flatMap((form) => silences.map(() => sendRequest(impatient, form)))
+      const scripts = forms.flatMap(() => silences.map((script) => script(fixture)))
+      await using silent = await createUpstream(...scripts)
+      await using started = await startFaultScenario(fixture, {}, withSilentModel(fixture, silent))
+      const more = { model: silentModel }
+      const requesting = forms.flatMap((form) => silences.map(() => sendRequest(started, form, more)))
       for (const response of await Promise.all(requesting)) {
         await expectError(response, timeout)
-        await expectSettled(impatient, idOf(response), {
-          status: timeout.status,
-          error: timeout.code,
-          cost: 0,
-        })
+        await expectSettled(started, idOf(response), { status: timeout.status, error: timeout.code, cost: 0 })
       }
-      expect(impatient.acme.requests.length).toBe(requesting.length)
-      await expectHealthy(impatient, fixture)
+      expect(silent.requests.length).toBe(requesting.length)
+      await silent.idle()
+      await expectHealthy(started, fixture)
     })
   },
 )

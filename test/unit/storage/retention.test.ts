@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
 import { openStorage } from '../../../src/storage/open-storage.ts'
@@ -11,6 +11,7 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
 import { startApp } from '../../support/app.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
+import { connectDatabase, newDatabase } from '../../support/database-connection.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { chatRequest as river } from '../../support/scenario.ts'
 import { listCompletionIds, storeCompletion } from '../../support/stored-completions.ts'
@@ -66,11 +67,19 @@ describe('a sweep', () => {
 const request = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
 test('with a retention, completions are deleted when they are older', async () => {
-  await using app = await startApp({ settings: { retention: { completions: '3s' } }, sweepInterval: 10 })
-  await storeCompletion(app, request)
-  await waitUntil(async () => (await listCompletionIds(app)).length === 0, 'the completion is gone')
-  await storeCompletion(app, request)
-  expect(await listCompletionIds(app)).toHaveLength(1)
+  const created = await newDatabase()
+  onTestFinished(created.delete)
+  const database = created.location
+  await using app = await startApp({
+    settings: { retention: { completions: '1h' } },
+    sweepInterval: 10,
+    database,
+  })
+  const [old, recent] = [await storeCompletion(app, request), await storeCompletion(app, request)]
+  await using connection = await connectDatabase(database)
+  await connection.rows('UPDATE completions SET sequence = 1 WHERE id = ?', old.id)
+  await waitUntil(async () => (await listCompletionIds(app)).length < 2, 'the old one is gone')
+  expect(await listCompletionIds(app)).toEqual([recent.id])
   expect(app.lines).toEqual([])
 })
 

@@ -36,6 +36,7 @@ export function startFaultScenario(
     ...options,
     provider: { kind: fixture.kind, timeouts },
     settings: {
+      ...options.settings,
       retries: { attempts: options.other ? 2 : 0 },
       breaker: { failures: 1_000_000, cooldown: '1s' },
       limits: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
