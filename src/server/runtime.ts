@@ -21,6 +21,7 @@ import { createFirstKeys, type FirstKeys } from './first-keys.ts'
 import { settleReservations, startMaintenance } from './maintenance.ts'
 import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
 import { createServices, type OtherMetrics, type Services } from './services.ts'
+import { type LazyRoute, warmUp } from './warm-up.ts'
 
 /** The settings, the database and the outputs of a gateway process. */
 export type RuntimeInput = RuntimeOptions & {
@@ -68,6 +69,8 @@ export type Runtime = {
   /** Applies other settings atomically; throws and changes nothing if they are not valid. */
   reload(input: ConfigurationInput): Promise<void>
   readonly firstKeys: FirstKeys
+  /** Prepares for the first request; a failure leaves that to the request itself. */
+  warmUp(): Promise<void>
   /** Stops readiness and rejects new calls; other requests are still served. */
   drain(): void
   /** Resolves when no call is open after `drain`. */
@@ -121,6 +124,7 @@ async function startServices(input: RuntimeInput, services: AsyncDisposableStack
       await models.stop()
     },
     firstKeys,
+    warmUp: () => warmUp(active.routes, storage.keys).catch(() => {}),
     drain() {
       calls.rejectNew()
       observation.live.close()
@@ -163,7 +167,7 @@ const startupDiscoveryTimeoutMs = 1000
 type ActiveApp = {
   readonly configuration: Configuration
   readonly runEnvironment: RunEnvironment
-  readonly routes: readonly Route[]
+  readonly routes: readonly LazyRoute[]
   readonly breaker: CircuitBreaker
   fetch(request: Request): Response | Promise<Response>
 }

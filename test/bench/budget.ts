@@ -63,7 +63,7 @@ export function plain(of: Subject, value: (measured: Measured) => Value) {
   }
 }
 
-/** The time of Weir from its start to its readiness. */
+/** A time of the starts of Weir. */
 export function started(kind: keyof StartTimes, limit: Limit): Budget {
   const valuesIn = ({ start }: Figures) => start?.[kind] ?? []
   return { ...limit, works: ['start'], contenders: ['weir'], unit: 'ms', valuesIn }

@@ -97,6 +97,7 @@ export const budgets: readonly Budget[] = [
   },
   started('existing', { title: 'ready after the start, existing database', limit: 80 }),
   started('empty', { title: 'ready after the start, empty folder', limit: 150 }),
+  started('first', { title: 'the first request after a start, more than the second', limit: 10 }),
   listed(rare, { title: 'a page of stored completions, of a million', limit: 5 }),
   listed(disjoint, { title: 'the same, of common pairs that never meet', limit: 30 }),
 ]

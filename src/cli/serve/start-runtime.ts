@@ -22,7 +22,10 @@ export function createRequestLines({ context, requests }: ServeOutput, json: boo
   return { sink: requests, readable: true, color: terminal.color, ...(notes && { notes }), setRuntime }
 }
 
-/** Creates the runtime of these settings, which ends the start of the process. */
+/** Milliseconds: it is not to delay the first reply to a check of readiness. */
+const warmUpDelayMs = 100
+
+/** Creates the runtime of these settings; its warm-up, a moment later, ends the start of the process. */
 export async function startRuntime(
   loaded: LoadedSettings,
   { environment }: CliContext,
@@ -42,7 +45,7 @@ export async function startRuntime(
     ...options,
   })
   requestLines.setRuntime(runtime)
-  compileFromNowOn()
+  setTimeout(() => void runtime.warmUp().finally(compileFromNowOn), warmUpDelayMs).unref()
   return runtime
 }
 

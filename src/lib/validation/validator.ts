@@ -20,6 +20,8 @@ import {
 export type Validator<Output> = {
   /** Returns the value unchanged; throws the error that the caller receives if it is invalid. */
   read(value: unknown): Output
+  /** Compiles the schema, which the first `read` does otherwise. */
+  compile(): void
   readonly schema: TSchema
 }
 
@@ -41,7 +43,7 @@ export function createValidator<const Schema extends TSchema>(
     check(value as Static<Schema>)
     return value as Static<Schema>
   }
-  return { read, schema }
+  return { read, compile: () => void compiled(), schema }
 }
 
 /**
