@@ -37,7 +37,7 @@ export type Dialect = {
 /** A statement that a script executes, with its values. */
 export type Call = { readonly statement: Template; readonly values: Readonly<Record<string, Value>> }
 
-/** Compiled once for each database. */
+/** Compiled once for each dialect. */
 export type Template = { build(dialect: Dialect): SQL }
 
 /**
@@ -78,18 +78,25 @@ export type CompiledStatement = {
   valuesOf(values: Readonly<Record<string, Value>>): Value[]
 }
 
-/** Compiles a statement; `toQuery` is that of the database. */
-export function compile(
-  template: Template,
+/** Returns a function that compiles statements, each of them once; `toQuery` is that of the database. */
+export function createCompile(
   dialect: Dialect,
   toQuery: (sql: SQL) => { readonly sql: string; readonly params: readonly unknown[] },
-): CompiledStatement {
-  const { sql: text, params } = toQuery(template.build(dialect))
-  return {
-    text,
-    valuesOf: (values) =>
-      params.map((param) => (param instanceof Placeholder ? valueOf(values, param.name) : (param as Value))),
+): (template: Template) => CompiledStatement {
+  const compiled = new WeakMap<Template, CompiledStatement>()
+  function compile(template: Template): CompiledStatement {
+    const { sql: text, params } = toQuery(template.build(dialect))
+    const statement: CompiledStatement = {
+      text,
+      valuesOf: (values) =>
+        params.map((param) =>
+          param instanceof Placeholder ? valueOf(values, param.name) : (param as Value),
+        ),
+    }
+    compiled.set(template, statement)
+    return statement
   }
+  return (template) => compiled.get(template) ?? compile(template)
 }
 
 function valueOf(values: Readonly<Record<string, Value>>, name: string): Value {

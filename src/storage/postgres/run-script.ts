@@ -2,14 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { rate_limit_buckets, response_erasures } from '../schema/postgres.ts'
 import { responses } from '../schema/stored.ts'
-import {
-  compile,
-  type CompiledStatement,
-  type Dialect,
-  type Script,
-  type ScriptRunner,
-  type Template,
-} from '../statement.ts'
+import { createCompile, type Dialect, type Script, type ScriptRunner } from '../statement.ts'
 import { lockTotalsText } from './usage-locks.ts'
 import { type Query, serverTime } from './connection/connections.ts'
 import { subtractSums } from './usage-subtraction.ts'
@@ -38,7 +31,7 @@ export async function runScript<T>(query: Query, script: Script<T>): Promise<T> 
   let step = script.next([])
   while (!step.done) {
     const { statement, values } = step.value
-    const { text, valuesOf } = compiled.get(statement) ?? compileOnce(statement)
+    const { text, valuesOf } = compile(statement)
     step = script.next(await query<never>(text, valuesOf(values)))
   }
   return step.value
@@ -56,10 +49,4 @@ export function createScriptRunner({ query, transact }: { query: Query; transact
 
 const postgres = new PgDialect()
 /** The texts of statements are the same for every database. */
-const compiled = new WeakMap<Template, CompiledStatement>()
-
-function compileOnce(template: Template): CompiledStatement {
-  const statement = compile(template, dialect, (statement: SQL) => postgres.sqlToQuery(statement))
-  compiled.set(template, statement)
-  return statement
-}
+const compile = createCompile(dialect, (statement) => postgres.sqlToQuery(statement))

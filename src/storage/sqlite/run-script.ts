@@ -2,8 +2,8 @@ import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import {
-  compile,
   type CompiledStatement,
+  createCompile,
   type Dialect,
   type Script,
   type Template,
@@ -30,18 +30,21 @@ const dialect: Dialect = {
   rowsOf: (list, name) => sql`json_each(${list}) as ${sql.identifier(name)}`,
 }
 
+const drizzle = new SQLiteSyncDialect()
+/** The texts of statements are the same for every database. */
+const compile = createCompile(dialect, (statement) => drizzle.sqlToQuery(statement))
+
 /** The text of a statement that is prepared directly, because every request executes it; its values are written as `?`. */
 export function textOf(statement: SQL): string {
-  return createToQuery().sqlToQuery(statement).sql
+  return drizzle.sqlToQuery(statement).sql
 }
 
 /** Returns a function that executes scripts in the database; it prepares each statement once. */
 export function createRunScript(sqlite: Sqlite): RunScript {
-  const { sqlToQuery } = createToQuery()
   const prepared = new WeakMap<Template, Prepared>()
 
   function prepare(template: Template): Prepared {
-    const { text, valuesOf } = compile(template, dialect, sqlToQuery)
+    const { text, valuesOf } = compile(template)
     const statement = sqlite.prepare<never, SqliteValue[]>(text)
     const added = { statement, valuesOf }
     prepared.set(template, added)
@@ -65,11 +68,6 @@ type Prepared = {
 }
 
 type SqliteValue = string | number | bigint | boolean | null | Uint8Array
-
-function createToQuery() {
-  const sqlite = new SQLiteSyncDialect()
-  return { sqlToQuery: (statement: SQL) => sqlite.sqlToQuery(statement) }
-}
 
 /** A list is JSON. */
 function toSqliteValue(value: Value): SqliteValue {

@@ -4,7 +4,7 @@ import { api_keys } from '../../../src/storage/schema/organizations.ts'
 import { rotateKey } from '../../../src/storage/scripts/keys.ts'
 import { insertInto, select, update } from '../../../src/storage/sql.ts'
 import {
-  compile,
+  createCompile,
   type Dialect,
   type Parameters,
   type Script,
@@ -52,10 +52,12 @@ function drive(script: Script<unknown>, rows: readonly object[][]) {
 
 test('a statement is compiled once, in the dialect of each database, with its values in the order of the text', () => {
   const [sqlite, postgres] = [new SQLiteSyncDialect(), new PgDialect()]
-  const compiled = [
-    compile(renameKey, dialect, (built) => sqlite.sqlToQuery(built)),
-    compile(renameKey, dialect, (built) => postgres.sqlToQuery(built)),
+  const compilers = [
+    createCompile(dialect, (built) => sqlite.sqlToQuery(built)),
+    createCompile(dialect, (built) => postgres.sqlToQuery(built)),
   ]
+  for (const compile of compilers) expect(compile(renameKey)).toBe(compile(renameKey))
+  const compiled = compilers.map((compile) => compile(renameKey))
   expect(compiled.map(({ text }) => text)).toEqual([
     'update "api_keys" set "name" = ? where "api_keys"."public_id" = ?',
     'update "api_keys" set "name" = $1 where "api_keys"."public_id" = $2',
