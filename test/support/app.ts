@@ -7,8 +7,7 @@ import { type Settings, SettingsFile } from '../../src/config/settings.ts'
 import type { NetworkOverrides } from '../../src/lib/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
-import { type NewDatabase, newDatabase } from './database-connection.ts'
-import { testsUsePostgres } from './postgres/server.ts'
+import { newDatabase } from './database-connection.ts'
 import { createRuntime, type Runtime } from '../../src/server/runtime.ts'
 import { createRequestLines, type RequestLines } from './request-lines.ts'
 
@@ -80,13 +79,14 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   const requestLines = createRequestLines()
   const settings = checkedSettings(options.settings ?? {})
   const log = createLog((line) => void lines.push(line))
-  const own = options.database === undefined ? await emptyDatabase() : undefined
+  const { database } = options
+  const used = database === undefined ? await newDatabase() : { location: database, async delete() {} }
   const runtime = await createRuntime({
     settings,
     file: null,
     // An Ollama of the developer is not to be found.
     environment: { WEIR_BOOTSTRAP_KEY: firstKey, OLLAMA_HOST: 'elsewhere.test', ...options.environment },
-    database: options.database ?? own?.location ?? ':memory:',
+    database: used.location,
     log,
     requestLines: { sink: requestLines.sink, readable: false },
     firstEventTimeoutMs: options.patience,
@@ -110,7 +110,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
   async function stop(): Promise<void> {
     await server.stop(true)
     await runtime.stop()
-    await own?.delete()
+    await used.delete()
   }
 
   return {
@@ -130,11 +130,6 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 function databaseTimeoutOf(options: AppOptions): number | undefined {
   if ('databaseTimeoutMs' in options) return options.databaseTimeoutMs
   return options.lockTimeoutMs === undefined ? 30_000 : undefined
-}
-
-/** One in PostgreSQL if WEIR_TEST_DATABASE=postgres; otherwise one in memory is enough. */
-async function emptyDatabase(): Promise<NewDatabase | undefined> {
-  return testsUsePostgres ? await newDatabase() : undefined
 }
 
 /** The settings as read from a file, which has no undefined values. */

@@ -1,7 +1,7 @@
 import type { ManagedStores } from '../../src/storage/ports/storage.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
 import { Database as Sqlite } from 'bun:sqlite'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
@@ -23,6 +23,7 @@ import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage.ts'
 import { createManagedStores } from '../../src/storage/scripts/managed-stores.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
+import { createMigratedFile } from './migrated-file.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
 import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
 import { testActor } from './actor.ts'
@@ -56,34 +57,15 @@ export type NewDatabase = { readonly location: DatabaseLocation; delete(): Promi
 /** Creates a migrated database without rows: a SQLite file in a folder of its own, or with WEIR_TEST_DATABASE=postgres one in PostgreSQL. */
 export async function newDatabase(): Promise<NewDatabase> {
   if (testsUsePostgres) return await newPostgresDatabase()
-  const location = join(mkdtempSync(join(tmpdir(), 'weir-database-')), 'weir.db')
-  writeFileSync(location, migratedBytes(), { mode: 0o600 })
-  return { location, delete: async () => rmSync(dirname(location), { recursive: true, force: true }) }
+  const folder = mkdtempSync(join(tmpdir(), 'weir-database-'))
+  const location = createMigratedFile(folder)
+  return { location, delete: async () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** Creates a migrated database without rows in PostgreSQL. */
 export async function newPostgresDatabase(): Promise<NewDatabase> {
   const [server, url] = [await sharedPostgres(), await createMigratedDatabase()]
   return { location: new Secret(url), delete: () => server.dropDatabase(url) }
-}
-
-/** Test files may have modules of their own; all of them copy the same database, so that not each migrates its own. */
-const run = globalThis as { weirTestMigratedBytes?: Buffer }
-
-/** Returns the content of a SQLite file with the newest schema and without rows. */
-function migratedBytes(): Buffer {
-  return (run.weirTestMigratedBytes ??= migrateFile())
-}
-
-function migrateFile(): Buffer {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-migrated-'))
-  const file = join(folder, 'weir.db')
-  try {
-    openSqlite(file, quietLog).close()
-    return readFileSync(file)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 /** The variables that make the command line use this database. */

@@ -17,7 +17,7 @@ test('the embedded migrations are the files of drizzle-kit, in the order of its 
 })
 
 test('a new database uses WAL, full sync, a busy timeout and foreign keys', () => {
-  const { sqlite } = testDatabase()
+  const { sqlite } = testDatabase(join(temporaryFolder(), 'weir.db'))
   const pragma = (name: string) => sqlite.prepare<unknown[], []>(`PRAGMA ${name}`).values()[0]?.[0]
   expect(pragma('journal_mode')).toBe('wal')
   expect(pragma('synchronous')).toBe(1)

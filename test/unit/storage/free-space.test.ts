@@ -58,7 +58,7 @@ async function repeat(step: () => Promise<number>): Promise<number> {
 }
 
 test('a new database can shrink', () => {
-  expect(pragma(testDatabase(), 'auto_vacuum')).toBe(2)
+  expect(pragma(testDatabase(join(temporaryFolder(), 'weir.db')), 'auto_vacuum')).toBe(2)
   expect(pragma(testDatabase(inMemory), 'auto_vacuum')).toBe(2)
 })
 

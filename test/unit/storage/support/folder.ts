@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createLog } from '../../../../src/lib/log.ts'
 import { type Database, openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { createWriter, type Writer } from '../../../../src/storage/sqlite/writer.ts'
+import { createMigratedFile } from '../../../support/migrated-file.ts'
 
 /** A temporary folder, removed after the test. */
 export function temporaryFolder(): string {
@@ -13,21 +14,21 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** A new database in a file, or in the given one, closed after the test. */
+/** A database without rows in a new file, or that in the given one, closed after the test. */
 export function testDatabase(
-  file = join(temporaryFolder(), 'weir.db'),
+  file = createMigratedFile(temporaryFolder()),
 ): Database & { readonly file: string } {
   const database = openDatabase(file, quietLog)
   onTestFinished(() => database.close())
   return { ...database, file }
 }
 
-/** A new database with its writer. */
+/** A database without rows with its writer. */
 export function testStorage(): {
   database: Database & { readonly file: string }
   writer: Writer
 } {
-  const file = join(temporaryFolder(), 'weir.db')
+  const file = createMigratedFile(temporaryFolder())
   const database = openDatabase(file, quietLog)
   const writer = createWriter(database)
   onTestFinished(() => {
