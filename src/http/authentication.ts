@@ -136,7 +136,7 @@ function callerOf(key: KnownKey, organization: Organization): Caller {
 }
 
 /** Milliseconds. With the age of a cached key, a stream ends at most three seconds after its key. */
-const intervalMs = 2000
+const defaultIntervalMs = 2000
 
 /** Keys that are looked up at once; a database may have a connection for each. */
 const maxLookups = 16
@@ -193,7 +193,7 @@ export class KeyWatch {
   }
 
   /** Checks the keys until it is stopped. */
-  start(onError: (error: unknown) => void): { stop(): void } {
+  start(onError: (error: unknown) => void, intervalMs = defaultIntervalMs): { stop(): void } {
     return repeatEvery(intervalMs, () => this.check(), onError)
   }
 

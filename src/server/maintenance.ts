@@ -10,8 +10,12 @@ import { startMemoryRelease } from './memory-release.ts'
 import type { Services } from './services.ts'
 
 export type MaintenanceOptions = {
-  readonly sweepIntervalMs?: number
-  readonly webhookIntervalMs?: number
+  /** Between two deletions of expired data. */
+  readonly sweepIntervalMs?: number | undefined
+  /** Between two searches for events to send to webhooks. */
+  readonly webhookIntervalMs?: number | undefined
+  /** Between two checks of the keys of open streams. */
+  readonly keyCheckIntervalMs?: number | undefined
 }
 
 /** The active settings, and the circuits of their routes. */
@@ -41,8 +45,9 @@ export function startMaintenance(
   const sweeping = startRetention(storage, { retention, alerts, sweepIntervalMs, isDue }, log)
   const rollup = startUsageRollup(storage, isDue, log)
   const returns = startBudgetReturns(storage, isDue, log)
-  const watching = keyWatch.start((cause) =>
-    log.error('API keys could not be checked.', { cause: causeOf(cause) }),
+  const watching = keyWatch.start(
+    (cause) => log.error('API keys could not be checked.', { cause: causeOf(cause) }),
+    options.keyCheckIntervalMs,
   )
   const peers = storage.peers.watch(createPeerHandlers(services))
   const webhooks = startWebhooks(services, options, active)

@@ -18,7 +18,7 @@ import type { DatabaseLocation } from '../storage/database-location.ts'
 import type { Storage, StorageOptions } from '../storage/ports/storage.ts'
 import { createApp } from './app.ts'
 import { createFirstKeys, type FirstKeys } from './first-keys.ts'
-import { settleReservations, startMaintenance } from './maintenance.ts'
+import { type MaintenanceOptions, settleReservations, startMaintenance } from './maintenance.ts'
 import { createRuntimeProcess, type RuntimeProcess } from './runtime-process.ts'
 import { createServices, type OtherMetrics, type Services } from './services.ts'
 import { type LazyRoute, warmUp } from './warm-up.ts'
@@ -47,14 +47,9 @@ export type RuntimeInput = RuntimeOptions & {
   readonly otherLiveEvents?: OtherLiveEvents
   /** The log of warnings about the settings and of model discovery; default: `log`. */
   readonly settingsLog?: Log
-  /** Between two deletions of expired data. */
-  readonly sweepIntervalMs?: number
-  /** The interval of the search for events to send to webhooks. */
-  readonly webhookIntervalMs?: number
 }
 
-type RuntimeOptions = ConfigurationInput &
-  Pick<StorageOptions, 'databaseTimeoutMs' | 'evictAfterMs' | 'heartbeatIntervalMs' | 'lockTimeoutMs'>
+type RuntimeOptions = ConfigurationInput & MaintenanceOptions & Omit<StorageOptions, 'alerts' | 'clock'>
 
 /** A running gateway. */
 export type Runtime = {

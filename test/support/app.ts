@@ -40,6 +40,10 @@ export type AppOptions = {
   /** Milliseconds between two heartbeats, and without one until the others evict this gateway. */
   readonly heartbeatInterval?: number
   readonly evictAfter?: number
+  /** Milliseconds after which a deleted response is erased from PostgreSQL; 10,000 by default. */
+  readonly erasureDelay?: number
+  /** Milliseconds from one check of the keys of open streams to the next; 50 by default. */
+  readonly keyCheckInterval?: number
 }
 
 /** A running gateway on its own socket. */
@@ -101,6 +105,8 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     webhookIntervalMs: options.webhookInterval ?? 20,
     heartbeatIntervalMs: options.heartbeatInterval,
     evictAfterMs: options.evictAfter,
+    erasureDelayMs: options.erasureDelay,
+    keyCheckIntervalMs: options.keyCheckInterval ?? 50,
   })
   const server = listen(runtime, settings, log)
   runtime.attachServer(server)

@@ -75,6 +75,8 @@ export type StorageOptions = {
   readonly heartbeatIntervalMs?: number | undefined
   /** Milliseconds without a heartbeat after which a process is evicted. */
   readonly evictAfterMs?: number | undefined
+  /** Milliseconds after which a deleted response is erased from PostgreSQL; longer than between two heartbeats. */
+  readonly erasureDelayMs?: number | undefined
   /** The milliseconds of the rate limits, instead of a monotonic clock, and of that of a PostgreSQL database. */
   readonly clock?: (() => number) | undefined
   /** The milliseconds for which a write waits while another process has locked the SQLite file; default 1,000. */

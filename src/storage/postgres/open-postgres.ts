@@ -45,7 +45,7 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
   )
   const ledger = createLedger(database, options.alerts)
   const runner = createScriptRunner(database)
-  const responses = createResponses(database)
+  const responses = createResponses(database, options.erasureDelayMs)
   const peers = await startPeers(cluster, database, responses, log, options)
   return {
     ...createKeyDirectories(database),

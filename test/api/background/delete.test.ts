@@ -47,7 +47,7 @@ test('a run that is queued or active cannot be deleted, and continues', async ()
 })
 
 test('a finished run is deleted once and is then not found anywhere; its charge stays', async () => {
-  await using paid = await startBillingScenario(streamReply())
+  await using paid = await startBillingScenario(streamReply(), { erasureDelay: 100 })
   const { id } = await queueRun(paid.app)
   await waitForRun(paid.app, id)
   const before = await paid.billing.account()
@@ -60,7 +60,6 @@ test('a finished run is deleted once and is then not found anywhere; its charge 
     ['', 'DELETE'],
   ])
     expect((await paid.app.request(`${responsesPath}/${id}${path}`, { method })).status).toBe(404)
-  // Processes that share a database erase what is deleted after some seconds.
   await waitUntil(async () => (await paid.billing.count('responses')) === 0, 'the response to be erased')
   expect(await paid.billing.account()).toEqual(before)
   expect(await paid.billing.usage()).toHaveLength(1)
@@ -108,6 +107,7 @@ test('retention deletes finished runs, and no others', async () => {
   await using paid = await startBillingScenario([streamReply(), chunks(firstChunks, hang)], {
     settings: { retention: { responses: '1ms' }, background: { concurrency: 1 } },
     sweepInterval: 10,
+    erasureDelay: 100,
   })
   const finished = await queueRun(paid.app)
   const [running, queued] = [await queueRun(paid.app), await queueRun(paid.app)]

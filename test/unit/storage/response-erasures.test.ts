@@ -3,19 +3,31 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { responseStore } from './support/response-fixture.ts'
 import { testSharedStores, valuesOf } from './support/stores.ts'
 
-/** Two processes that share a store, which erase what is removed after this time. */
-const delayMs = 2000
+/** Milliseconds. */
+const hour = 3_600_000
 
 testSharedStores((open) => {
-  async function start() {
+  /** Two processes that share a store, and erase what is removed after this time. */
+  async function start(delayMs: number) {
     const store = await open()
     const fixture = await responseStore(async () => store)
     const [one, other] = [store.delayedResponses(delayMs), store.delayedResponses(delayMs)]
-    return { ...fixture, one, other, patient: store.delayedResponses(3_600_000) }
+    return {
+      ...fixture,
+      one,
+      other,
+      patient: store.delayedResponses(hour),
+      /** As if the time had passed. */
+      elapse: () => store.rows(`UPDATE response_erasures SET not_before = not_before - ${hour}`),
+      /** Erases what is due. */
+      async erase() {
+        while ((await one.expire(0)) > 0);
+      },
+    }
   }
 
   test('a removed response is hidden at once, and erased after a while', async () => {
-    const { one, other, patient, acme, answered, rows, store } = await start()
+    const { one, other, patient, acme, answered, rows, store } = await start(300)
     const [hidden, id] = [await answered(), await answered()]
     expect(await patient.remove(acme, hidden)).toBe('removed')
     expect(await one.remove(acme, id)).toBe('removed')
@@ -29,45 +41,47 @@ testSharedStores((open) => {
   })
 
   test('a response that another process has pinned is not erased while that postpones it', async () => {
-    const { one, other, acme, answered, rows } = await start()
+    const { one, other, acme, answered, rows, elapse, erase } = await start(hour)
     const id = await answered()
     const unpin = other.pin(id)
     await one.remove(acme, id)
-    for (let beat = 0; beat < 6; beat++) {
+    for (let beat = 0; beat < 3; beat++) {
+      await elapse()
       await other.postponeErasures()
-      await Bun.sleep(delayMs / 3)
+      await erase()
     }
     expect(await rows()).toEqual([id])
     const next = await answered(id)
     unpin()
     await other.postponeErasures()
-    await Bun.sleep(2 * delayMs)
+    await elapse()
+    await erase()
     expect(await rows()).toEqual([id, next])
     expect(await one.chain(acme, next)).toHaveLength(2)
     await one.remove(acme, next)
-    await waitUntil(async () => (await rows()).length === 0, 'both are erased')
+    await elapse()
+    await erase()
+    expect(await rows()).toEqual([])
   })
 
   test('a response whose erasure is postponed is not erased with the last one that continues it', async () => {
-    const { one, other, acme, answered, rows } = await start()
+    const { one, other, acme, answered, rows, elapse, erase } = await start(hour)
     const first = await answered()
     const second = await answered(first)
-    await one.remove(acme, second)
     const unpin = other.pin(first)
-    await Bun.sleep((2 * delayMs) / 3)
-    await one.remove(acme, first)
-    const isErased = async () => {
-      await other.postponeErasures()
-      return !(await rows()).includes(second)
-    }
-    await waitUntil(isErased, 'the second is erased')
+    for (const id of [second, first]) await one.remove(acme, id)
+    await elapse()
+    await other.postponeErasures()
+    await erase()
     expect(await rows()).toEqual([first])
     unpin()
-    await waitUntil(async () => (await rows()).length === 0, 'the first is erased')
+    await elapse()
+    await erase()
+    expect(await rows()).toEqual([])
   })
 
   test('expired responses are hidden, and erased after a while', async () => {
-    const { one, other, acme, answered, rows } = await start()
+    const { one, other, acme, answered, rows } = await start(2000)
     const ids = [await answered(), await answered()]
     const unpin = other.pin(ids[0] ?? '')
     expect(await one.expire(Date.now() + 1000)).toBe(2)
