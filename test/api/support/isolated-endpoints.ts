@@ -14,39 +14,26 @@ export type Endpoint = {
   ask(paid: BillingScenario, id: string, headers: Headers): Promise<Response>
   /** Whether an organization has ids of its own here, for which it gets something else than others do. */
   readonly owns: boolean
+  /** Whether the request changes nothing: it reads, or no key of an organization may send it. */
+  readonly changesNothing?: boolean
 }
 
 /** Every endpoint that takes an id or a cursor. */
 export const endpoints: readonly Endpoint[] = [
-  {
-    path: '/v1/models/{id}',
-    owns: false,
-    ask: (paid, id, headers) => get(paid, `/v1/models/${id}`, headers),
-  },
+  { ...read('/v1/models/{id}', (id) => `/v1/models/${id}`), owns: false },
   {
     path: '/v1/models',
     owns: false,
+    changesNothing: true,
     ask: (paid, id, headers) => {
       const all = { ...headers, 'anthropic-version': '2023-06-01' }
       return paid.app.request(`/v1/models?after_id=${id}`, { headers: all })
     },
   },
   { path: '/v1/chat/completions', owns: true, ask: afterCall },
-  {
-    path: '/v1/chat/completions',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}?after=${id}`, headers),
-  },
-  {
-    path: '/v1/chat/completions',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}?order=desc&metadata[kept]=yes&after=${id}`, headers),
-  },
-  {
-    path: '/v1/chat/completions/{completion_id}',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}/${id}`, headers),
-  },
+  read('/v1/chat/completions', (id) => `${storedPath}?after=${id}`),
+  read('/v1/chat/completions', (id) => `${storedPath}?order=desc&metadata[kept]=yes&after=${id}`),
+  read('/v1/chat/completions/{completion_id}', (id) => `${storedPath}/${id}`),
   {
     path: '/v1/chat/completions/{completion_id}',
     owns: true,
@@ -57,11 +44,7 @@ export const endpoints: readonly Endpoint[] = [
     owns: true,
     ask: ({ app }, id, headers) => app.request(`${storedPath}/${id}`, { headers, method: 'DELETE' }),
   },
-  {
-    path: '/v1/chat/completions/{completion_id}/messages',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${storedPath}/${id}/messages?after=${id}-0`, headers),
-  },
+  read('/v1/chat/completions/{completion_id}/messages', (id) => `${storedPath}/${id}/messages?after=${id}-0`),
   {
     path: '/v1/responses',
     owns: true,
@@ -73,52 +56,23 @@ export const endpoints: readonly Endpoint[] = [
     ask: ({ app }, id, headers) =>
       postResponse(app, { input: [{ type: 'item_reference', id }] }, { headers }),
   },
-  {
-    path: '/v1/responses',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}?order=asc&after=${id}`, headers),
-  },
-  {
-    path: '/v1/responses',
-    owns: true,
-    ask: (paid, id, headers) =>
-      get(paid, `${responsesPath}?model=acme/river&status=completed&after=${id}`, headers),
-  },
-  {
-    path: '/v1/responses/{id}',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}`, headers),
-  },
-  {
-    path: '/v1/responses/{id}',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}?stream=true`, headers),
-  },
+  read('/v1/responses', (id) => `${responsesPath}?order=asc&after=${id}`),
+  read('/v1/responses', (id) => `${responsesPath}?model=acme/river&status=completed&after=${id}`),
+  read('/v1/responses/{id}', (id) => `${responsesPath}/${id}`),
+  read('/v1/responses/{id}', (id) => `${responsesPath}/${id}?stream=true`),
   {
     path: '/v1/responses/{id}',
     owns: true,
     ask: ({ app }, id, headers) => app.request(`${responsesPath}/${id}`, { headers, method: 'DELETE' }),
   },
-  {
-    path: '/v1/organization/usage/completions',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `/v1/organization/usage/completions?api_key_ids=${id}`, headers),
-  },
-  {
-    path: '/v1/organization/costs',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `/v1/organization/costs?organization_ids=${id}`, headers),
-  },
+  read('/v1/organization/usage/completions', (id) => `/v1/organization/usage/completions?api_key_ids=${id}`),
+  read('/v1/organization/costs', (id) => `/v1/organization/costs?organization_ids=${id}`),
   {
     path: '/v1/responses/{id}/cancel',
     owns: true,
     ask: ({ app }, id, headers) => app.request(`${responsesPath}/${id}/cancel`, { headers, method: 'POST' }),
   },
-  {
-    path: '/v1/responses/{id}/input_items',
-    owns: true,
-    ask: (paid, id, headers) => get(paid, `${responsesPath}/${id}/input_items?after=${id}`, headers),
-  },
+  read('/v1/responses/{id}/input_items', (id) => `${responsesPath}/${id}/input_items?after=${id}`),
   ...adminEndpoints(),
   ...managementEndpoints,
 ]
@@ -135,6 +89,16 @@ function afterCall({ app }: BillingScenario, id: string, headers: Headers): Prom
     { role: 'tool', tool_call_id: id, content: '4' },
   ]
   return app.chat({ ...chatRequest, messages }, { headers })
+}
+
+/** An endpoint that is read with the path of an id. */
+function read(path: string, pathOf: (id: string) => string): Endpoint {
+  return {
+    path,
+    owns: true,
+    changesNothing: true,
+    ask: (paid, id, headers) => get(paid, pathOf(id), headers),
+  }
 }
 
 /** Sends a GET request. */
@@ -178,9 +142,8 @@ function adminEndpoints(): readonly Endpoint[] {
   return [
     ...['/admin/organizations/{organization}/ledger', '/admin/requests/{request}/content'].map(
       (path): Endpoint => ({
-        path,
+        ...read(path, (id) => path.replace(/\{\w+\}/, id)),
         owns: false,
-        ask: ({ app }, id, headers) => app.request(path.replace(/\{\w+\}/, id), { headers }),
       }),
     ),
     ...paths.map(([method, path, separator]): Endpoint => {
@@ -188,6 +151,7 @@ function adminEndpoints(): readonly Endpoint[] {
       return {
         path,
         owns: false,
+        changesNothing: true,
         ask: ({ app }, id, headers) => app.request(`${base}${separator}${id}`, { method, headers }),
       }
     }),
@@ -195,6 +159,7 @@ function adminEndpoints(): readonly Endpoint[] {
       return {
         path,
         owns: false,
+        changesNothing: true,
         ask: ({ app }, id, headers) =>
           app.request(path.replace(name, id), { method: 'POST', headers, body: {} }),
       }

@@ -44,6 +44,7 @@ export const managementEndpoints: readonly Endpoint[] = [
     return {
       path,
       owns: true,
+      changesNothing: method === 'GET',
       async ask({ app }, id, headers) {
         const own = await ownProject(app, headers)
         const filled = cursor === undefined ? fillLast(path, id) : path + cursor + id
