@@ -10,12 +10,14 @@ export type FilledUsage = {
   readonly to: number
   /** The ids of the organizations that own them, in turn, or the number of those to create: `org_0` to `org_4` by default. */
   readonly organizations?: readonly string[] | number
+  /** The most users that they have; 1000 by default. */
+  readonly users?: number
 }
 
-/** Inserts usage rows, evenly over the time: five keys an organization, of which one moves to a project and one is in none, some models a key, a thousand users, some failures. */
+/** Inserts usage rows, evenly over the time: five keys an organization, of which one moves to a project and one is in none, some models a key, some failures. */
 export async function fillUsage(
   store: UsageStore,
-  { rows, from, to, organizations = 5 }: FilledUsage,
+  { rows, from, to, organizations = 5, users = 1000 }: FilledUsage,
 ): Promise<void> {
   const count = typeof organizations === 'number' ? organizations : organizations.length
   const place = `i * 7 % ${count}`
@@ -32,7 +34,7 @@ export async function fillUsage(
         CASE i % 10 WHEN 0 THEN NULL ELSE i * 997 % 100000 END, i * 31 % 20000,
         CASE i % 2 WHEN 0 THEN NULL ELSE i * 17 % 900 END,
         CASE WHEN i % 40 = 0 THEN 502 WHEN i % 20 = 0 THEN 400 ELSE 200 END,
-        CASE i % 20 WHEN 0 THEN 'upstream_timeout' END, 'user' || (i * 7919 % 1000),
+        CASE i % 20 WHEN 0 THEN 'upstream_timeout' END, 'user' || (i * 7919 % ${users}),
         CASE i % 4 WHEN 0 THEN NULL ELSE '["team-' || (i % 5) || '"]' END,
         CASE (i + i / ${count}) % 5 WHEN 0 THEN NULL WHEN 4 THEN CASE WHEN i < ${rows / 2} THEN NULL ELSE 'proj_0' END
           ELSE 'proj_' || (${place}) || '_' || ((i + i / ${count}) % 5 / 2) END,

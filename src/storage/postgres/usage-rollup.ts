@@ -11,7 +11,7 @@ import { isLate } from './usage-subtraction.ts'
 import { addToTotals } from './usage-totals.ts'
 
 /** The rows that one step adds to the totals. */
-const stepRows = 2000
+const defaultStepRows = 2000
 
 /**
  * Adds usage rows to the totals in steps; a step resolves with 0 if no more are due, or if another process does the same.
@@ -19,20 +19,20 @@ const stepRows = 2000
  * First `fence` is moved, while no transaction inserts rows: which rows before it are not late is certain from then on,
  * although others may still be recorded. Then these are added, and at last those that came late.
  */
-export function createRollup({
-  query,
-  transact,
-}: Pick<Database, 'query' | 'transact'>): () => Promise<number> {
+export function createRollup(
+  { query, transact }: Pick<Database, 'query' | 'transact'>,
+  stepRows = defaultStepRows,
+): () => Promise<number> {
   return async () => {
     const [due] = await query<Due>(selectDue)
     if (due === undefined) return 0
     let older = 0
     if (due.older)
       for (const table of Object.keys(sumsTables) as SumsTable[])
-        older += await transact((query) => addOlderToSums(query, table))
+        older += await transact((query) => addOlderToSums(query, table, stepRows))
     if (!(due.rows || due.late || due.beyond)) return older
     if (!due.rows && due.beyond) await transact(moveFence)
-    return older + (await transact(addStep))
+    return older + (await transact((query) => addStep(query, stepRows)))
   }
 }
 
@@ -60,10 +60,10 @@ async function moveFence(query: Query): Promise<void> {
   await query(`UPDATE usage_rollup SET fence = greatest(fence, ${now} - ${totalsLagMs})`)
 }
 
-async function addStep(query: Query): Promise<number> {
+async function addStep(query: Query, stepRows: number): Promise<number> {
   if (!(await tryLockTotals(query))) return 0
   const [found] = await query<{ readonly until: number; readonly upTo: number; readonly rows: number }>(
-    selectStep,
+    selectStep(stepRows),
   )
   if (found === undefined) return 0
   const { until, upTo, rows } = found
@@ -72,11 +72,11 @@ async function addStep(query: Query): Promise<number> {
     await runScript(query, addToTotals(condition))
   }
   if (upTo > until) await query('UPDATE usage_rollup SET until = $1', [upTo])
-  return rows + (await addLate(query, upTo))
+  return rows + (await addLate(query, upTo, stepRows))
 }
 
-/** The time up to which one step adds rows, and their number. */
-const selectStep = `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "upTo",
+/** Selects the time up to which one step adds rows, and their number. */
+const selectStep = (stepRows: number) => `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "upTo",
     (SELECT count(*) FROM usage
       WHERE created_at >= r.until AND created_at < coalesce(last.created_at + 1, r.fence)) AS rows
   FROM usage_rollup r LEFT JOIN LATERAL (
@@ -87,11 +87,13 @@ const selectStep = `SELECT r.until, coalesce(last.created_at + 1, r.fence) AS "u
  * Adds the rows that the totals had before there were sums, from the newest to the oldest. It begins when no process is left
  * that changes the totals alone; until then, no row is recent enough to be part of the sums.
  */
-async function addOlderToSums(query: Query, table: SumsTable): Promise<number> {
+async function addOlderToSums(query: Query, table: SumsTable, stepRows: number): Promise<number> {
   const column = sumsTables[table]
   if (!(await tryLockTotals(query))) return 0
   await query(`UPDATE usage_rollup SET ${column} = least(${column}, until)`)
-  const [found] = await query<{ readonly from: number; readonly until: number }>(selectOlder(column))
+  const [found] = await query<{ readonly from: number; readonly until: number }>(
+    selectOlder(column, stepRows),
+  )
   if (found === undefined) return 0
   const { from, until } = found
   await query(`UPDATE usage_rollup SET ${column} = $1`, [from])
@@ -100,13 +102,13 @@ async function addOlderToSums(query: Query, table: SumsTable): Promise<number> {
   return stepRows
 }
 
-function selectOlder(column: string): string {
+function selectOlder(column: string, stepRows: number): string {
   return `SELECT ${column} AS until, coalesce((SELECT created_at FROM usage
       WHERE created_at < ${column} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ${stepRows - 1}), 0) AS "from"
     FROM usage_rollup WHERE ${column} > 0`
 }
 
-async function addLate(query: Query, until: number): Promise<number> {
+async function addLate(query: Query, until: number, stepRows: number): Promise<number> {
   const late = await query<{ readonly created_at: number; readonly id: string }>(
     `DELETE FROM usage_late WHERE (created_at, id) IN (
       SELECT created_at, id FROM usage_late WHERE created_at < $1 ORDER BY created_at, id LIMIT ${stepRows})

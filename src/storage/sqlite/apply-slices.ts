@@ -9,9 +9,6 @@ import {
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 
-/** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
-export const stepRows = 500
-
 /** Part of a transaction: adds slices to the periods of a table that they are part of, or subtracts them if `sign` is -1. */
 export type ApplySlices = (
   slices: readonly UsageSlice[],

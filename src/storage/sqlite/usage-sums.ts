@@ -12,7 +12,7 @@ import {
   sumsTables,
   tableOf,
 } from '../usage/sums.ts'
-import { prepareApplySlices, stepRows } from './apply-slices.ts'
+import { prepareApplySlices } from './apply-slices.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
 import { prepareSlices, type SlicedRows } from './usage-slices.ts'
@@ -61,7 +61,12 @@ export const selectUntil = statement(() => select({ until: usage_rollup.until },
  * Adds the rows that the totals had before there were these sums, from the newest to the oldest; a step resolves with 0 if there
  * are none.
  */
-export function createOlderSums(database: Database, writer: Writer, table: SumsTable): () => Promise<number> {
+export function createOlderSums(
+  database: Database,
+  writer: Writer,
+  table: SumsTable,
+  stepRows: number,
+): () => Promise<number> {
   const { sqlite } = database
   const from = sumsTables[table]
   const change = prepareChangeSums(database, table)

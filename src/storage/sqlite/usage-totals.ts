@@ -2,7 +2,7 @@ import type { RequestMetadata } from '../../domain/accounting/request-metadata.t
 import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
 import { addLateRow } from '../scripts/usage-blocks.ts'
 import { ownerExistsSql, totalsLagMs, widthsMs } from '../usage/slices.ts'
-import { prepareApplySlices, stepRows } from './apply-slices.ts'
+import { prepareApplySlices } from './apply-slices.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
 import { prepareSlices } from './usage-slices.ts'
@@ -50,16 +50,19 @@ function prepareChangeTotals(database: Database): (rows: ChangedRows, sign: 1 | 
   }
 }
 
-/** Adds usage rows to the totals in steps; a step resolves with 0 if no more are due. */
-export function createRollup(database: Database, writer: Writer, now: () => number = Date.now) {
+/** The rows that one step adds to the totals: it delays requests no longer than a few milliseconds. */
+const defaultStepRows = 500
+
+/** Adds usage rows to the totals in steps of so many rows; a step resolves with 0 if no more are due. */
+export function createRollup(database: Database, writer: Writer, stepRows = defaultStepRows) {
   const untilOf = prepareUntil(database)
   const change = prepareChangeTotals(database)
   const setUntil = database.sqlite.prepare<unknown, [number]>('UPDATE usage_rollup SET until = ?')
   const due = database.sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
     'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
   )
-  const addOlderToSums = createOlderSums(database, writer, 'usage_sums')
-  const addOlderToNames = createOlderSums(database, writer, 'usage_names')
+  const addOlderToSums = createOlderSums(database, writer, 'usage_sums', stepRows)
+  const addOlderToNames = createOlderSums(database, writer, 'usage_names', stepRows)
 
   function addNow(limit: number): number {
     const until = untilOf()
@@ -72,7 +75,7 @@ export function createRollup(database: Database, writer: Writer, now: () => numb
   }
 
   return async function rollUp(): Promise<number> {
-    const limit = now() - totalsLagMs
+    const limit = Date.now() - totalsLagMs
     const older = (await addOlderToSums()) + (await addOlderToNames())
     const isDue = (await read(() => due.get(untilOf(), limit, 0))) !== null
     const add = () => addNow(limit)

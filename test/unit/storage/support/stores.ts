@@ -113,6 +113,8 @@ export type StoreOptions = {
   readonly alerts?: CurrentAlerts
   /** How long PostgreSQL is waited for; by default, for longer than a busy machine takes. */
   readonly timeoutMs?: number | undefined
+  /** How many rows a step adds to the totals of usage; by default, as many as in a server. */
+  readonly rollUpRows?: number | undefined
 }
 
 /** Opens an empty store that is closed after the test. */
@@ -135,7 +137,7 @@ export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Pr
 }
 
 /** A store in a SQLite file. */
-export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<TestStore> {
+export async function openSqliteStore({ alerts, rollUpRows }: StoreOptions = {}): Promise<TestStore> {
   const { database, writer } = testStorage()
   const runner = createScriptRunner(database, writer)
   const { subtractDeleted } = prepareTotalsUpkeep(database)
@@ -150,7 +152,7 @@ export async function openSqliteStore({ alerts }: StoreOptions = {}): Promise<Te
     otherRuns: () => createRunStore(database, writer),
     usage: {
       ...createUsageExpiry(runner, subtractDeleted),
-      rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
+      rollUp: rollUpWithBlocks(createRollup(database, writer, rollUpRows), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
     ledgerEntries: (maxNewer) => createLedgerEntries(runner, maxNewer),
@@ -182,6 +184,7 @@ export async function openPostgresStore({
   clock,
   alerts,
   timeoutMs = 20_000,
+  rollUpRows,
 }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await createMigratedDatabase()
@@ -209,7 +212,7 @@ export async function openPostgresStore({
     delayedResponses: (delay) => postgresResponses.createResponses(database, delay),
     usage: {
       ...createUsageExpiry(runner, subtractDeleted),
-      rollUp: rollUpWithBlocks(postgresRollup.createRollup(database), runner),
+      rollUp: rollUpWithBlocks(postgresRollup.createRollup(database, rollUpRows), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
     ledgerEntries: (maxNewer) => createLedgerEntries(runner, maxNewer),
