@@ -59,16 +59,21 @@ describe.concurrent('a provider with a limited number of slots', () => {
 
   test('never has more requests than slots, and all of fifty callers are served', async () => {
     let [open, peak] = [0, 0]
+    const gate = Promise.withResolvers<void>()
     const counting: Script = {
       async play(socket, closed) {
         peak = Math.max(peak, ++open)
+        await gate.promise
         await nextTurn()
         open--
         return jsonReply().play(socket, closed)
       },
     }
     await using scenario = await startScenario(counting, { acme: { concurrency: 4 } })
-    const replies = await Promise.all(Array.from({ length: 50 }, () => scenario.app.chat(chatRequest)))
+    const calls = Array.from({ length: 50 }, () => scenario.app.chat(chatRequest))
+    await waitForQueue(scenario.app, 46)
+    gate.resolve()
+    const replies = await Promise.all(calls)
     expect([replies.every(({ status }) => status === 200), peak, scenario.acme.requests.length]).toEqual([
       true,
       4,
