@@ -6,6 +6,7 @@ import { messageRequest } from '../../support/messages.ts'
 import { responseRequest } from '../../support/responses.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { startBudgets } from './support/budget-scenario.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 /** The operations that send a request to a provider that costs something, each with bodies of all ways to use it. */
 const costly: Readonly<Record<string, readonly object[]>> = {
@@ -44,8 +45,10 @@ const free: readonly RegExp[] = [
   /^[A-Z]+ \/v1\/organization(\/|$)/,
 ]
 
+const unchanged = startOnce(() => startBudgets(jsonReply()))
+
 test('each operation of the OpenAPI document is known as free or as costly, and not as both', async () => {
-  await using scenario = await startBudgets(jsonReply())
+  const scenario = await unchanged()
   const document = fieldsOf(await (await scenario.app.request('/openapi.json')).json())
   const operations = Object.entries(fieldsOf(document.paths)).flatMap(([path, methods]) =>
     Object.keys(fieldsOf(methods)).map((method) => `${method.toUpperCase()} ${path}`),
@@ -62,7 +65,7 @@ describe.each(Object.entries(costly))('%s', (operation, bodies) => {
   test.each(bodies)(
     'is refused before a provider is asked if nothing is left of a budget: %j',
     async (body) => {
-      await using scenario = await startBudgets(jsonReply())
+      const scenario = await unchanged()
       const key = await scenario.keyWith({ budget: 0n })
       const reply = await key.post(path, body)
       expect([reply.headers.get('x-should-retry'), reply.headers.get('retry-after')]).toEqual(['false', null])
@@ -92,7 +95,7 @@ describe.each(Object.entries(costly))('%s', (operation, bodies) => {
   test.each(bodies)(
     'is refused if its model is not allowed, also by another name of it: %j',
     async (body) => {
-      await using scenario = await startBudgets(jsonReply())
+      const scenario = await unchanged()
       const key = await scenario.keyWith({ models: ['acme/other', 'globex/*'] })
       const { model } = body as { readonly model: string }
       for (const name of [model, model.replace('acme/', '')]) {
@@ -112,7 +115,7 @@ test.each([
   ['/v1/messages/count_tokens', { model: 'acme/river', messages: messageRequest.messages }],
   ['/v1/responses/input_tokens', responseRequest],
 ])('%s costs nothing, and counts only for an allowed model', async (path, body) => {
-  await using scenario = await startBudgets(jsonReply())
+  const scenario = await unchanged()
   const free = await scenario.keyWith({ budget: 0n })
   expect((await free.post(path, body)).status).toBe(200)
   const other = await scenario.keyWith({ models: [] })

@@ -3,6 +3,7 @@ import { startBillingScenario } from '../../support/billing-scenario.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { firstKey } from '../../support/app.ts'
 import { adminKey, adminLines, requestAdmin, startAdmin } from '../support/admin.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const endpoints = [
   ['GET', 'admin_key'],
@@ -36,9 +37,12 @@ const endpoints = [
   ['POST', 'webhook_deliveries/evt_1:alerts/retry'],
 ] as const
 
+const unchanged = startOnce(startAdmin)
+const withoutKey = startOnce(() => startBillingScenario(jsonReply()))
+
 describe.each(endpoints)('%s /admin/%s', (method, path) => {
   test('requires the admin key, before anything is read', async () => {
-    await using paid = await startAdmin()
+    const paid = await unchanged()
     for (const authorization of [
       null,
       `Bearer ${firstKey}`,
@@ -65,7 +69,7 @@ describe.each(endpoints)('%s /admin/%s', (method, path) => {
   })
 
   test('is closed where there is no admin key, and says how to create one', async () => {
-    await using paid = await startBillingScenario(jsonReply())
+    const paid = await withoutKey()
     for (const authorization of [`Bearer ${adminKey}`, 'Bearer ', null]) {
       const { status, body } = await requestAdmin(paid.app, method, path, { headers: { authorization } })
       expect([status, JSON.stringify(body)]).toEqual([401, expect.stringContaining('weir admin-keys create')])
@@ -76,7 +80,7 @@ describe.each(endpoints)('%s /admin/%s', (method, path) => {
 const changing = endpoints.filter(([method]) => method !== 'GET')
 
 test.each(changing)('%s /admin/%s is rejected for a page of another origin', async (method, path) => {
-  await using paid = await startAdmin()
+  const paid = await unchanged()
   for (const origin of ['https://evil.test', 'null', 'http://127.0.0.1:1', 'not an origin'])
     expect(await requestAdmin(paid.app, method, path, { headers: { origin }, body: {} })).toMatchObject({
       status: 403,

@@ -4,6 +4,7 @@ import { chatRequest } from '../../support/scenario.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { adminLines, requestAdmin, startAdmin } from '../support/admin.ts'
 import { databaseEnvironment } from '../../support/database-connection.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 /** The limits of an object that has none. */
 const unlimited = {
@@ -167,6 +168,8 @@ describe('a change of the operator takes effect at once', () => {
   })
 })
 
+const unchanged = startOnce(startAdmin)
+
 test.each([
   ['POST', 'organizations', { name: '' }, 400],
   ['POST', 'organizations', { name: 'default' }, 400],
@@ -199,7 +202,7 @@ test.each([
 ] as const)(
   '%s /admin/%s with %j is rejected with %i, and changes nothing',
   async (method, path, body, status) => {
-    await using paid = await startAdmin()
+    const paid = await unchanged()
     const before = await paid.billing.values('SELECT * FROM organizations')
     const reply = await requestAdmin(
       paid.app,

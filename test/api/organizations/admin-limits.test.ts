@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { App } from '../../support/app.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { adminLines, type AdminReply, requestAdmin, startAdmin } from '../support/admin.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 type Body = AdminReply['body']
 
@@ -87,6 +88,12 @@ describe.each(owners)('the limits of %s', (kind) => {
     })
   })
 
+  const withOwner = startOnce(async () => {
+    const paid = await startAdmin()
+    const { id } = await createOwner(paid.app, kind)
+    return { ...paid, path: `${kind}/${String(id)}` }
+  })
+
   test.each([
     [{ budget_usd: 5 }, 'budget_usd'],
     [{ budget_usd: 'five' }, 'budget_usd'],
@@ -105,14 +112,12 @@ describe.each(owners)('the limits of %s', (kind) => {
     [{ budget: '5' }, 'budget'],
     [{}, null],
   ])('%j is rejected, names the field, and changes nothing', async (body, param) => {
-    await using paid = await startAdmin()
-    const { id } = await createOwner(paid.app, kind)
-    const path = `${kind}/${String(id)}`
-    const before = await requestAdmin(paid.app, 'GET', path)
-    const reply = await requestAdmin(paid.app, 'PATCH', path, { body: JSON.stringify(body) })
+    const { app, path } = await withOwner()
+    const before = await requestAdmin(app, 'GET', path)
+    const reply = await requestAdmin(app, 'PATCH', path, { body: JSON.stringify(body) })
     expect(reply).toMatchObject({ status: 400, body: { error: { param } } })
-    expect(await requestAdmin(paid.app, 'GET', path)).toEqual(before)
-    expect(adminLines(paid.app).filter(({ admin }) => String(admin).endsWith('.change'))).toEqual([])
+    expect(await requestAdmin(app, 'GET', path)).toEqual(before)
+    expect(adminLines(app).filter(({ admin }) => String(admin).endsWith('.change'))).toEqual([])
   })
 
   test('release what killed servers hold of the budget of the period, and nothing else', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { randomText } from '../../../src/lib/id.ts'
 import { type BillingScenario, startBillingScenario } from '../../support/billing-scenario.ts'
@@ -9,6 +9,7 @@ import { hang } from '../../support/script.ts'
 import { createResponse, postResponse, responsesPath } from '../../support/responses.ts'
 import { storeCompletion } from '../../support/stored-completions.ts'
 import { call, type Endpoint, endpoints, get, type Headers } from '../support/isolated-endpoints.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 /** All that an answer depends on: the reply, and what was asked upstream for it. */
 type Seen = { readonly status: number; readonly text: string; readonly upstream: readonly string[] }
@@ -107,16 +108,13 @@ function unknownLike(id: string): string {
   return prefix + randomText(id.length - prefix.length)
 }
 
-/** The gateway of all tests that change nothing. */
-let unchanged: ReturnType<typeof startShared> | undefined
-
-afterAll(async () => await (await unchanged)?.[Symbol.asyncDispose]())
+const unchanged = startOnce(startShared)
 
 test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
   '%s treats the ids of another organization as ids that do not exist',
   async (_, endpoint) => {
     await using own = endpoint.changesNothing ? undefined : await startShared()
-    const { paid, acme, globex, ids } = own ?? (await (unchanged ??= startShared()))
+    const { paid, acme, globex, ids } = own ?? (await unchanged())
     expect(ids).toContain('call_own_0001')
     expect(ids.length).toBeGreaterThan(8)
     let owned = 0

@@ -3,6 +3,7 @@ import { jsonReply } from '../../support/chat-fixtures.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { type Scenario, startScenario } from '../../support/scenario.ts'
 import { type ListBody, storeCompletion, storedPath } from '../../support/stored-completions.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 type Message = { readonly id: string }
 
@@ -47,6 +48,12 @@ describe('a page of stored messages', () => {
   const upTo = (first: number, last: number) =>
     Array.from({ length: Math.abs(last - first) + 1 }, (_, index) => first + Math.sign(last - first) * index)
 
+  const withMany = startOnce(async () => {
+    const scenario = await startScenario(jsonReply())
+    const { id } = await storeCompletion(scenario.app, { messages: many })
+    return { ...scenario, id }
+  })
+
   test.each([
     places('', upTo(0, 19), true),
     places('after=ID-19', upTo(20, 24), false),
@@ -60,8 +67,7 @@ describe('a page of stored messages', () => {
     places('order=desc&after=ID-0', [], false),
     places('order=desc&limit=2&after=ID-99999999', [24, 23], true),
   ])('is selected by the query $query', async ({ query, expected, more }) => {
-    await using scenario = await startScenario(jsonReply())
-    const { id } = await storeCompletion(scenario.app, { messages: many })
+    const { id, ...scenario } = await withMany()
     const { data, first_id, last_id, has_more } = await page(scenario, id, query.replace('ID', id))
     const ids = expected.map((place) => `${id}-${place}`)
     expect(data.map((message) => message.id)).toEqual(ids)
@@ -81,9 +87,8 @@ describe('a page of stored messages', () => {
     ['limit=all', 'limit', 'invalid_type'],
     ['order=up', 'order', 'invalid_value'],
   ])('is rejected for %s', async (query, param, code) => {
-    await using scenario = await startScenario(jsonReply())
-    const { id } = await storeCompletion(scenario.app, { messages: many })
-    const reply = await scenario.app.request(`${storedPath}/${id}/messages?${query.replace('ID', id)}`)
+    const { app, id } = await withMany()
+    const reply = await app.request(`${storedPath}/${id}/messages?${query.replace('ID', id)}`)
     expect(await readError(reply)).toMatchObject({ status: 400, param, code })
   })
 })

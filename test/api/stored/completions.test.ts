@@ -8,6 +8,7 @@ import {
   storeCompletion,
   storedPath,
 } from '../../support/stored-completions.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const metadata = { topic: 'rivers', level: 4, deep: { a: [1, null] }, none: null }
 
@@ -121,17 +122,19 @@ describe('an update of a stored completion', () => {
       expect(await listCompletionIds(scenario.app, `metadata${pair}`)).toEqual([received.id])
   })
 
+  const unchanged = startOnce(() => startScenario(jsonReply()))
+
   test.each([
     [{}, 'missing_required_parameter'],
     [{ metadata: null }, 'invalid_type'],
     [{ metadata: 'x' }, 'invalid_type'],
     [{ metadata: ['x'] }, 'invalid_type'],
   ])('with %j is rejected', async (body, code) => {
-    await using scenario = await startScenario(jsonReply())
-    const received = await storeCompletion(scenario.app, { metadata })
-    const reply = await scenario.app.request(`${storedPath}/${received.id}`, { body })
+    const { app } = await unchanged()
+    const received = await storeCompletion(app, { metadata })
+    const reply = await app.request(`${storedPath}/${received.id}`, { body })
     expect(await readError(reply)).toMatchObject({ status: 400, code, param: 'metadata' })
-    expect(await retrieveCompletion(scenario.app, received.id)).toMatchObject({ metadata })
+    expect(await retrieveCompletion(app, received.id)).toMatchObject({ metadata })
   })
 })
 
@@ -165,8 +168,10 @@ describe('a completion that does not exist', () => {
     ['GET', '/messages', undefined],
   ] as const
 
+  const unchanged = startOnce(() => startScenario(jsonReply()))
+
   test.each([...ways])('is a 404: %s …%s', async (method, rest, body) => {
-    await using scenario = await startScenario(jsonReply())
+    const scenario = await unchanged()
     const unknown = [
       'chatcmpl-1',
       'chatcmpl-01a1fc0ac59b71dda2489e80f96c70d0',
@@ -191,7 +196,7 @@ describe('a completion that does not exist', () => {
   })
 
   test('a method that a stored completion does not support is a 405', async () => {
-    await using scenario = await startScenario(jsonReply())
+    const scenario = await unchanged()
     const reply = await scenario.app.request(`${storedPath}/chatcmpl-1`, { method: 'PATCH', body: {} })
     expect(reply.status).toBe(405)
   })

@@ -7,6 +7,7 @@ import {
   storeCompletion,
   storedPath,
 } from '../../support/stored-completions.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const echo = { model: 'weir/echo', messages: [{ role: 'user', content: 'Hello' }], metadata: { kept: 'yes' } }
 
@@ -24,9 +25,11 @@ async function remove(app: App, id: string): Promise<void> {
 
 const filters = ['', 'model=weir/echo', 'metadata[kept]=yes', 'metadata[kept]=yes&model=weir/echo']
 
+const withNine = startOnce(() => startWith(9))
+
 describe.each([['asc'], ['desc']])('paging through a list in the order %s', (order) => {
   test.each(filters)('with "%s" visits each completion once', async (filter) => {
-    await using scenario = await startWith(9)
+    const scenario = await withNine()
     const expected = order === 'asc' ? scenario.ids : scenario.ids.toReversed()
     for (const limit of [1, 2, 3, 4, 9, 10]) {
       const seen: string[] = []

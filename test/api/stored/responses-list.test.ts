@@ -5,6 +5,7 @@ import { type BillingScenario, startBillingScenario } from '../../support/billin
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { createResponse, responsesPath, retrieveResponse } from '../../support/responses.ts'
 import type { ListBody } from '../../support/stored-completions.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const other = { slug: 'acme/lake', routes: [{ provider: 'acme', model: 'lake-1' }] }
 
@@ -36,9 +37,10 @@ async function startStored() {
 }
 
 describe('the list of stored responses', () => {
+  const unchanged = startOnce(startStored)
+
   test('has each response as it is retrieved, newest first', async () => {
-    await using started = await startStored()
-    const { paid, ids } = started
+    const { paid, ids } = await unchanged()
     const { data, ...envelope } = await list(paid)
     expect(envelope).toEqual({ object: 'list', first_id: ids[4]!, last_id: ids[0]!, has_more: false })
     expect(data.map(({ id }) => id)).toEqual(ids.toReversed())
@@ -69,8 +71,8 @@ describe('the list of stored responses', () => {
     ['status=failed', []],
     ['status=completed&order=asc&limit=1&model=acme/lake', [1]],
   ])('is filtered by %s', async (query, places) => {
-    await using started = await startStored()
-    expect(await idsOf(started.paid, query)).toEqual(places.map((place) => started.ids[place]!))
+    const { paid, ids } = await unchanged()
+    expect(await idsOf(paid, query)).toEqual(places.map((place) => ids[place]!))
   })
 
   test('finds rare responses among many', async () => {
@@ -139,7 +141,7 @@ describe('the list of stored responses', () => {
     ['status=done', 'status'],
     ['metadata[x', 'metadata'],
   ])('rejects %s with 400', async (query, param) => {
-    await using paid = await startBillingScenario(jsonReply())
+    const { paid } = await unchanged()
     const reply = await paid.app.request(`${responsesPath}?${query}`)
     expect([reply.status, await reply.json()]).toEqual([400, { error: expect.objectContaining({ param }) }])
   })

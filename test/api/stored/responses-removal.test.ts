@@ -4,6 +4,7 @@ import { readError } from '../../support/chat-reply.ts'
 import { openConnection } from '../../support/connection.ts'
 import { listInputItems, postResponse, createResponse, responsesPath } from '../../support/responses.ts'
 import { startScenario } from '../../support/scenario.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const unknown = `resp_${'0'.repeat(32)}`
 
@@ -57,10 +58,13 @@ const names = [
   'a'.repeat(2000),
 ]
 
+/** A gateway of tests that each create their own responses. */
+const started = startOnce(() => startScenario(jsonReply()))
+
 test.each(names.map((id) => [id.slice(0, 40), id] as const))(
   'a request for the response “%s” is a 404',
   async (_, id) => {
-    await using scenario = await startScenario(jsonReply())
+    const scenario = await started()
     const path = `${responsesPath}/x/../${id}`.replace('x/../..', '%2E%2E').replace('x/../', '')
     for (const [method, more] of [
       ['GET', ''],
@@ -86,14 +90,14 @@ test.each([
   ['DELETE', `/${unknown}/cancel`, 'POST'],
   ['POST', `/${unknown}/input_items`, 'GET'],
 ])('%s /v1/responses%s is rejected', async (method, path, allowed) => {
-  await using scenario = await startScenario(jsonReply())
+  const scenario = await started()
   const reply = await scenario.app.request(responsesPath + path, { method })
   expect(reply.headers.get('allow')).toBe(allowed)
   expect(await readError(reply)).toMatchObject({ status: 405, code: 'method_not_supported' })
 })
 
 test('a response in the foreground cannot be cancelled', async () => {
-  await using scenario = await startScenario(jsonReply())
+  const scenario = await started()
   const { id } = await createResponse(scenario.app)
   const reply = await scenario.app.request(`${responsesPath}/${id}/cancel`, { method: 'POST' })
   expect(await readError(reply)).toEqual({
@@ -118,7 +122,7 @@ describe('a request is accepted as clients send it:', () => {
   )
 
   test.each(requests)('%s %s', async (method, _, head, body) => {
-    await using scenario = await startScenario(jsonReply())
+    const scenario = await started()
     const { id } = await createResponse(scenario.app)
     const connection = await openConnection(scenario.app.url)
     const path = `${responsesPath}/${id}${method === 'POST' ? '/cancel' : ''}`
@@ -182,7 +186,7 @@ describe('the input items of a response', () => {
     ['order=up', 'order', 'invalid_value'],
     ['after=msg_1', 'after', 'invalid_value'],
   ])('are not listed for %s', async (query, param, code) => {
-    await using scenario = await startScenario(jsonReply())
+    const scenario = await started()
     const { id } = await createResponse(scenario.app)
     const reply = await scenario.app.request(`${responsesPath}/${id}/input_items?${query}`)
     expect(await readError(reply)).toMatchObject({ status: 400, param, code })

@@ -13,6 +13,7 @@ import {
 } from '../../support/responses.ts'
 import { startScenario } from '../../support/scenario.ts'
 import { hang, type Script } from '../../support/script.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const thoughtful = chatOutput({ reasoning: ['A gauge ', 'would know.'] })
 
@@ -56,6 +57,11 @@ test('a response that was not streamed is replayed as a stream of one delta', as
 })
 
 describe('a stored response is retrieved in the format of the query “stream”:', () => {
+  const started = startOnce(async () => {
+    const scenario = await startScenario(jsonReply())
+    return { ...scenario, id: (await createResponse(scenario.app)).id }
+  })
+
   test.each([
     ['stream=true', true],
     ['stream=1', true],
@@ -67,17 +73,15 @@ describe('a stored response is retrieved in the format of the query “stream”
     ['starting_after=3', false],
     ['include[]=reasoning.encrypted_content', false],
   ])('from the start: %s', async (query, events) => {
-    await using scenario = await startScenario(jsonReply())
-    const { id } = await createResponse(scenario.app)
-    const reply = await scenario.app.request(`${responsesPath}/${id}?${query}`)
+    const { app, id } = await started()
+    const reply = await app.request(`${responsesPath}/${id}?${query}`)
     const type = events ? 'text/event-stream; charset=utf-8' : 'application/json'
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, type])
   })
 
   test.each(['abc', '', '1.5', '1e99', 'null'])('it is rejected with starting_after=%s', async (after) => {
-    await using scenario = await startScenario(jsonReply())
-    const { id } = await createResponse(scenario.app)
-    const reply = await scenario.app.request(`${responsesPath}/${id}?stream=true&starting_after=${after}`)
+    const { app, id } = await started()
+    const reply = await app.request(`${responsesPath}/${id}?stream=true&starting_after=${after}`)
     expect(await readError(reply)).toMatchObject({ status: 400, param: 'starting_after' })
   })
 })

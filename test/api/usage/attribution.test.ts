@@ -5,6 +5,7 @@ import { jsonReply, streamReply } from '../../support/chat-fixtures.ts'
 import { messageRequest } from '../../support/messages.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { requestAdmin, startAdmin } from '../support/admin.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 /** Creates a project, and a key in it. */
 async function startProject({ app }: BillingScenario) {
@@ -74,6 +75,8 @@ const inputs = { input: 'How high is it?', model: 'acme/river' }
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
 
 describe('a usage row has', () => {
+  const started = startOnce(() => startBillingScenario(jsonReply()))
+
   type Case = readonly [what: string, body: object, headers: Record<string, string>, row: object]
   const cases: readonly Case[] = [
     [
@@ -128,7 +131,7 @@ describe('a usage row has', () => {
   ]
 
   test.each(cases)('%s', async (_, body, headers, row) => {
-    await using paid = await startBillingScenario(jsonReply())
+    const paid = await started()
     const reply = await paid.app.chat({ ...chatRequest, ...body }, { headers })
     expect(reply.status).toBe(200)
     expect(await paid.billing.usageOf(reply.headers.get('x-request-id') ?? '')).toMatchObject(row)
@@ -152,7 +155,7 @@ describe('a usage row has', () => {
     ['another JSON', '{"id":1}', { user: '{"id":1}', session: null }],
     ['no JSON', '{', { user: '{', session: null }],
   ])('the user and the session of the metadata of a message: %s', async (_, user_id, row) => {
-    await using paid = await startBillingScenario(jsonReply())
+    const paid = await started()
     const reply = await paid.app.request('/v1/messages', {
       body: { ...messageRequest, metadata: { user_id } },
     })
@@ -165,7 +168,7 @@ describe('a usage row has', () => {
     ['an embedding', '/v1/embeddings', inputs],
     ['a response', '/v1/responses', inputs],
   ])('the user, the session and the tags of %s, also where it is rejected', async (_, path, body) => {
-    await using paid = await startBillingScenario(jsonReply())
+    const paid = await started()
     const headers = { 'x-openwebui-user-id': 'ada', 'x-session-id': 's', 'x-weir-tags': 'red' }
     const reply = await paid.app.request(path, { body: { ...body, model: 'acme/sea' }, headers })
     expect(reply.status).toBe(404)
