@@ -50,8 +50,3 @@ declare module 'pg' {
 
   export const types: { getTypeParser(oid: number, format?: string): (text: string) => unknown }
 }
-
-declare module '*.sql' {
-  const text: string
-  export default text
-}

@@ -67,9 +67,9 @@ export const processFaults: readonly Fault[] = [
   },
   {
     name: 'migrations are applied in the wrong order',
-    file: 'src/storage/sqlite/connection/migrate.ts',
-    original: '  usageTotals,\n  processes,\n',
-    replacement: '  processes,\n  usageTotals,\n',
+    file: 'src/storage/migrations.ts',
+    original: 'journal.entries.map(',
+    replacement: 'journal.entries.toReversed().map(',
     tests: ['test/unit/storage/database.test.ts'],
   },
 ]

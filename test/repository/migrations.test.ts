@@ -1,5 +1,18 @@
 import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { migrations } from '../../src/storage/postgres/connection/migrate.ts'
+import { migrations as sqliteMigrations } from '../../src/storage/sqlite/connection/migrate.ts'
+import { projectFolder } from '../support/source.ts'
+
+test.each([
+  ['drizzle', sqliteMigrations],
+  ['drizzle/postgres', migrations],
+])('the migrations of %s are its files, in the order of their numbers', (folder, list) => {
+  const names = readdirSync(join(projectFolder, folder)).filter((name) => name.endsWith('.sql'))
+  const texts = names.toSorted().map((name) => readFileSync(join(projectFolder, folder, name), 'utf8'))
+  expect(list).toEqual(texts)
+})
 
 /** The statements of a migration, each on one line. */
 function statementsOf(migration: string): readonly string[] {

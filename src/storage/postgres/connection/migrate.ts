@@ -1,50 +1,10 @@
-import start from '../../../../drizzle/postgres/0000_start.sql' with { type: 'text' }
-import processes from '../../../../drizzle/postgres/0001_processes.sql' with { type: 'text' }
-import usageTotals from '../../../../drizzle/postgres/0002_usage_totals.sql' with { type: 'text' }
-import osProcesses from '../../../../drizzle/postgres/0003_os_processes.sql' with { type: 'text' }
-import totalsByStart from '../../../../drizzle/postgres/0004_usage_totals_by_start.sql' with { type: 'text' }
-import keysByPosition from '../../../../drizzle/postgres/0005_api_keys_by_position.sql' with { type: 'text' }
-import budgets from '../../../../drizzle/postgres/0006_budgets.sql' with { type: 'text' }
-import adminKeys from '../../../../drizzle/postgres/0007_admin_keys.sql' with { type: 'text' }
-import attribution from '../../../../drizzle/postgres/0008_attribution.sql' with { type: 'text' }
-import projectTotals from '../../../../drizzle/postgres/0009_project_totals.sql' with { type: 'text' }
-import webhooks from '../../../../drizzle/postgres/0010_webhooks.sql' with { type: 'text' }
-import expiringKeys from '../../../../drizzle/postgres/0011_expiring_keys.sql' with { type: 'text' }
-import usageBlocks from '../../../../drizzle/postgres/0012_usage_blocks.sql' with { type: 'text' }
-import adminPermissions from '../../../../drizzle/postgres/0013_admin_key_permissions.sql' with { type: 'text' }
-import usageSums from '../../../../drizzle/postgres/0014_usage_sums.sql' with { type: 'text' }
-import audit from '../../../../drizzle/postgres/0015_audit.sql' with { type: 'text' }
-import ledgerByOrganization from '../../../../drizzle/postgres/0016_ledger_by_organization.sql' with { type: 'text' }
-import contentLog from '../../../../drizzle/postgres/0017_content_log.sql' with { type: 'text' }
-import auditFilters from '../../../../drizzle/postgres/0018_audit_filters.sql' with { type: 'text' }
-import usageNames from '../../../../drizzle/postgres/0019_usage_names.sql' with { type: 'text' }
 import type { Log } from '../../../lib/log.ts'
+import { migrationsIn } from '../../migrations.ts' with { type: 'macro' }
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
 
-/** The SQL of every migration, in the order of drizzle/postgres/meta/_journal.json; its length is the newest schema. */
-export const migrations: readonly string[] = [
-  start,
-  processes,
-  usageTotals,
-  osProcesses,
-  totalsByStart,
-  keysByPosition,
-  budgets,
-  adminKeys,
-  attribution,
-  projectTotals,
-  webhooks,
-  expiringKeys,
-  usageBlocks,
-  adminPermissions,
-  usageSums,
-  audit,
-  ledgerByOrganization,
-  contentLog,
-  auditFilters,
-  usageNames,
-]
+/** The SQL of every migration, in order; its length is the newest schema. */
+export const migrations = migrationsIn('drizzle/postgres')
 
 /** Any number, the same in every version of the program: the advisory lock under which one process migrates. */
 export const migrationLock = 7_239_117_203

@@ -1,60 +1,12 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import start from '../../../../drizzle/0000_start.sql' with { type: 'text' }
-import money from '../../../../drizzle/0001_money.sql' with { type: 'text' }
-import stored from '../../../../drizzle/0002_stored.sql' with { type: 'text' }
-import oneTree from '../../../../drizzle/0003_one_tree_a_table.sql' with { type: 'text' }
-import negativeBalances from '../../../../drizzle/0004_negative_balances.sql' with { type: 'text' }
-import deletionInSteps from '../../../../drizzle/0005_deletion_in_steps.sql' with { type: 'text' }
-import usageTotals from '../../../../drizzle/0006_usage_totals.sql' with { type: 'text' }
-import processes from '../../../../drizzle/0007_processes.sql' with { type: 'text' }
-import osProcesses from '../../../../drizzle/0008_os_processes.sql' with { type: 'text' }
-import oneProcess from '../../../../drizzle/0009_one_process.sql' with { type: 'text' }
-import budgets from '../../../../drizzle/0010_budgets.sql' with { type: 'text' }
-import adminKeys from '../../../../drizzle/0011_admin_keys.sql' with { type: 'text' }
-import attribution from '../../../../drizzle/0012_attribution.sql' with { type: 'text' }
-import projectTotals from '../../../../drizzle/0013_project_totals.sql' with { type: 'text' }
-import webhooks from '../../../../drizzle/0014_webhooks.sql' with { type: 'text' }
-import expiringKeys from '../../../../drizzle/0015_expiring_keys.sql' with { type: 'text' }
-import usageBlocks from '../../../../drizzle/0016_usage_blocks.sql' with { type: 'text' }
-import adminPermissions from '../../../../drizzle/0017_admin_key_permissions.sql' with { type: 'text' }
-import usageSums from '../../../../drizzle/0018_usage_sums.sql' with { type: 'text' }
-import audit from '../../../../drizzle/0019_audit.sql' with { type: 'text' }
-import ledgerByOrganization from '../../../../drizzle/0020_ledger_by_organization.sql' with { type: 'text' }
-import contentLog from '../../../../drizzle/0021_content_log.sql' with { type: 'text' }
-import auditFilters from '../../../../drizzle/0022_audit_filters.sql' with { type: 'text' }
-import usageNames from '../../../../drizzle/0023_usage_names.sql' with { type: 'text' }
 import { causeOf, type Log } from '../../../lib/log.ts'
 import { createPrivateFile, moveIntoPlace } from '../../../lib/files.ts'
+import { migrationsIn } from '../../migrations.ts' with { type: 'macro' }
 
-/** The SQL of every migration, in the order of drizzle/meta/_journal.json; its length is the newest schema. */
-export const migrations: readonly string[] = [
-  start,
-  money,
-  stored,
-  oneTree,
-  negativeBalances,
-  deletionInSteps,
-  usageTotals,
-  processes,
-  osProcesses,
-  oneProcess,
-  budgets,
-  adminKeys,
-  attribution,
-  projectTotals,
-  webhooks,
-  expiringKeys,
-  usageBlocks,
-  adminPermissions,
-  usageSums,
-  audit,
-  ledgerByOrganization,
-  contentLog,
-  auditFilters,
-  usageNames,
-]
+/** The SQL of every migration, in order; its length is the newest schema. */
+export const migrations = migrationsIn('drizzle')
 
 /**
  * Migrates the database to the newest schema; its `user_version` is the number of applied migrations. Backs up an older
