@@ -8,6 +8,11 @@ export function formatShort(count: number): string {
   return shortFormat.format(count)
 }
 
+/** Formats a count and, unless there is nothing of it, a part that it includes: 1,200 (300 cached). */
+export function countWithPart(count: number, part: number, name: string): string {
+  return part === 0 ? formatCount(count) : `${formatCount(count)} (${formatCount(part)} ${name})`
+}
+
 const countFormat = new Intl.NumberFormat()
 const shortFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 

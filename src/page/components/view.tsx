@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 import type { ApiFailure } from '../api/failure.ts'
 import type { Resource } from '../api/resource.ts'
 import { Button } from './button.tsx'
@@ -22,6 +23,39 @@ export function ViewHeader(props: {
         <div>{children}</div>
       </header>
     </>
+  )
+}
+
+/** A part of a view with its heading, and with its controls at the end of the line. */
+export function Section(props: {
+  readonly title: ComponentChildren
+  /** What the part shows, in a few words behind its title. */
+  readonly note?: ComponentChildren
+  /** The name of the part, where its title alone would not say enough. */
+  readonly label?: string
+  readonly controls?: ComponentChildren
+  readonly busy?: boolean
+  readonly children: ComponentChildren
+}) {
+  const { title, note, label, controls } = props
+  const id = useId()
+  const heading = (
+    <h2 id={id}>
+      {title} {note && <small class="quiet">{note}</small>}
+    </h2>
+  )
+  return (
+    <section class="stack" aria-label={label} aria-labelledby={label ? undefined : id} aria-busy={props.busy}>
+      {controls ? (
+        <div class="section-header">
+          {heading}
+          {controls}
+        </div>
+      ) : (
+        heading
+      )}
+      {props.children}
+    </section>
   )
 }
 

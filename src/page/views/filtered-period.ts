@@ -1,5 +1,5 @@
 import type { Query } from '../api/client.ts'
-import { type Period, type RangeName, ranges, readDays, spanOf } from './usage/period.ts'
+import { addressOf, type Period, type RangeName, readPeriod, spanOf } from './usage/period.ts'
 
 /** The filters of a list by their names in the API and in the address, with those for people. */
 export type FilterNames<Name extends string> = Readonly<Record<Name, string>>
@@ -16,25 +16,19 @@ export function readFilters<Name extends string>(
   names: FilterNames<Name>,
   defaultRange: RangeName,
 ): FilteredPeriod<Name> {
-  const range = query.get('range')
-  const named = range !== null && Object.hasOwn(ranges, range) ? (range as RangeName) : undefined
   const filters = (Object.keys(names) as Name[]).flatMap((name) => {
     const value = query.get(name)
     return value ? [[name, value] as const] : []
   })
   return {
-    period: readDays(query.get('from'), query.get('to')) ?? named ?? defaultRange,
+    period: readPeriod(query) ?? defaultRange,
     filters: Object.fromEntries(filters) as FilteredPeriod<Name>['filters'],
   }
 }
 
 /** The query of the address that shows this. */
-export function queryOf({
-  period,
-  filters,
-}: FilteredPeriod<string>): Readonly<Record<string, string | undefined>> {
-  const days = typeof period === 'string' ? { range: period } : { from: period.first, to: period.last }
-  return { ...days, ...filters }
+export function queryOf({ period, filters }: FilteredPeriod<string>) {
+  return { ...addressOf(period), ...filters }
 }
 
 /** The parameters of the list at `now`, in Unix seconds; a range that ends now has what happens later, too. */

@@ -1,9 +1,9 @@
 import { useGet } from '../api/resource.ts'
 import { CopyButton } from '../components/button.tsx'
-import { Badge, Facts, Foreign } from '../components/facts.tsx'
+import { Badges, Facts, Foreign, type LabelledFact } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
 import { Icon } from '../components/icon.tsx'
-import { Loaded, ViewHeader } from '../components/view.tsx'
+import { Loaded, Section, ViewHeader } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
 import { capabilitiesOf, formatPrice, type Model, type Prices } from './model.tsx'
@@ -41,10 +41,7 @@ function ModelFacts({ model }: { readonly model: Model }) {
   return (
     <div class="stack wide">
       <Facts facts={factsOf(model)} />
-      <section class="stack">
-        <h2>
-          Prices <small class="quiet">in USD per million tokens</small>
-        </h2>
+      <Section title="Prices" note="in USD per million tokens">
         <PriceTable prices={model.pricing} />
         {performance?.kind === 'base' && performance.fast && (
           <>
@@ -58,7 +55,7 @@ function ModelFacts({ model }: { readonly model: Model }) {
             <a href={routeHash('models', [performance.variant_of])}>{performance.variant_of}</a>.
           </p>
         )}
-      </section>
+      </Section>
       <ModelUsage slug={model.slug} />
       <ModelRoutes model={model} />
       <ModelCode model={model} />
@@ -78,14 +75,13 @@ function ModelCode({ model }: { readonly model: Model }) {
   const snippets = modelSnippets(model, location.origin)
   if (snippets.length === 0) return null
   return (
-    <section class="stack" aria-labelledby="model-code">
-      <h2 id="model-code">Code</h2>
+    <Section title="Code">
       <SnippetTabs snippets={snippets} />
-    </section>
+    </Section>
   )
 }
 
-function factsOf(model: Model) {
+function factsOf(model: Model): readonly LabelledFact[] {
   const { reasoning } = model
   return [
     ['Name', <code>{visibleText(model.slug)}</code>],
@@ -95,10 +91,10 @@ function factsOf(model: Model) {
     ['Output limit', tokens(model.max_output_tokens)],
     ['Input', model.input_modalities.join(', ')],
     ['Output', model.output_modalities.join(', ')],
-    ...(reasoning === null ? [] : [['Reasoning effort', effortsOf(reasoning)] as const]),
-    ...(model.released === null ? [] : [['Released', <Day date={model.released} />] as const]),
-    ...(model.shutdown_date === null ? [] : [['Served until', <Day date={model.shutdown_date} />] as const]),
-  ] as const
+    reasoning !== null && ['Reasoning effort', effortsOf(reasoning)],
+    model.released !== null && ['Released', <Day date={model.released} />],
+    model.shutdown_date !== null && ['Served until', <Day date={model.shutdown_date} />],
+  ]
 }
 
 /** A date has no time zone: it is the same day everywhere. */
@@ -144,17 +140,8 @@ function BadgeSection(props: {
 }) {
   const { title, values, none } = props
   return (
-    <section class="stack">
-      <h2>{title}</h2>
-      {values.length === 0 ? (
-        <p class="quiet">{none}</p>
-      ) : (
-        <p class="badges wrap">
-          {values.map((value) => (
-            <Badge key={value}>{value}</Badge>
-          ))}
-        </p>
-      )}
-    </section>
+    <Section title={title}>
+      {values.length === 0 ? <p class="quiet">{none}</p> : <Badges texts={values} />}
+    </Section>
   )
 }

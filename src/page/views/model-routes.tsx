@@ -1,7 +1,7 @@
 import { ForeignLink } from '../components/facts.tsx'
 import { Table } from '../components/table.tsx'
 import { type Column, column, nameColumn } from '../components/table-columns.tsx'
-import { Loaded } from '../components/view.tsx'
+import { Loaded, Section } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useSession } from '../session.tsx'
 import type { Model } from './model.tsx'
@@ -12,8 +12,7 @@ export function ModelRoutes({ model }: { readonly model: Model }) {
   const { admin } = useSession()
   const { routes } = model
   return (
-    <section class="stack" aria-label="Routes of the model">
-      <h2>Routes</h2>
+    <Section title="Routes" label="Routes of the model">
       <p class="quiet">{orderText(routes)}</p>
       {routes.length > 0 &&
         (admin === undefined ? (
@@ -21,7 +20,7 @@ export function ModelRoutes({ model }: { readonly model: Model }) {
         ) : (
           <RoutesWithHealth model={model} />
         ))}
-    </section>
+    </Section>
   )
 }
 

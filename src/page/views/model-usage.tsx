@@ -3,7 +3,7 @@ import { useResource } from '../api/resource.ts'
 import { type DayUsage, loadWeek, resultsOf, sumCosts, sumUsage, type Week } from '../api/week.ts'
 import { Figure, Money } from '../components/facts.tsx'
 import { formatCount, formatShort } from '../components/format.ts'
-import { Loaded } from '../components/view.tsx'
+import { Loaded, Section } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
 
@@ -12,14 +12,11 @@ export function ModelUsage({ slug }: { readonly slug: string }) {
   const api = useApi()
   const week = useResource((signal) => loadWeek(api, Date.now(), { models: [slug] }, signal), [api, slug])
   return (
-    <section class="stack" aria-labelledby="model-usage">
-      <h2 id="model-usage">
-        Usage <small class="quiet">of the organization of the key, in the last seven days of UTC</small>
-      </h2>
+    <Section title="Usage" note="of the organization of the key, in the last seven days of UTC">
       <Loaded resource={week} lines={3}>
         {(value) => <WeekFigures week={value} slug={slug} />}
       </Loaded>
-    </section>
+    </Section>
   )
 }
 

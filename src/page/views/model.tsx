@@ -79,31 +79,24 @@ export const modelColumns: readonly Column<Model>[] = [
   priceColumn('input', 'Input'),
   priceColumn('cache_read', 'Cached'),
   priceColumn('output', 'Output'),
-  {
-    id: 'capabilities',
-    header: 'Capabilities',
-    render: (model) => (
-      <span class="badges">
-        {capabilitiesOf(model).map((capability) => (
-          <Badge key={capability}>{capability}</Badge>
-        ))}
-      </span>
-    ),
-  },
-  { id: 'apis', header: 'APIs', render: ({ supported_apis }) => supported_apis.map(shortApi).join(', ') },
+  column('capabilities', 'Capabilities', (model) => (
+    <span class="badges">
+      {capabilitiesOf(model).map((capability) => (
+        <Badge key={capability}>{capability}</Badge>
+      ))}
+    </span>
+  )),
+  column('apis', 'APIs', ({ supported_apis }) => supported_apis.map(shortApi).join(', ')),
 ]
 
 function priceColumn(id: keyof Prices, header: string): Column<Model> {
-  return {
-    id,
-    header,
+  return column(id, header, ({ pricing }) => formatPrice(pricing?.[id]) ?? '–', {
     align: 'right',
-    render: ({ pricing }) => formatPrice(pricing?.[id]) ?? '–',
     sortValue: ({ pricing }) => {
       const price = pricing?.[id]
       return price === null || price === undefined ? null : Number(price)
     },
-  }
+  })
 }
 
 /** Chat completions are what most clients use. */

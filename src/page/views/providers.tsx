@@ -1,7 +1,7 @@
-import { Badge, Facts, Figure, Foreign } from '../components/facts.tsx'
+import { Badges, Facts, Figure } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
 import { Table } from '../components/table.tsx'
-import { Empty, Failure, Loading, ViewHeader } from '../components/view.tsx'
+import { Empty, Failure, Loading, Section, ViewHeader } from '../components/view.tsx'
 import { type PageRoute, routeHash } from '../route.ts'
 import {
   ErrorText,
@@ -90,8 +90,7 @@ function ProviderDetail(props: { readonly provider: Provider; readonly onTested:
   return (
     <div class="stack wide">
       <ProviderState provider={provider} onTested={onTested} />
-      <section class="stack" aria-label="Routes of the provider">
-        <h2>Routes</h2>
+      <Section title="Routes" label="Routes of the provider">
         <Table
           label="Routes"
           columns={routeColumns}
@@ -100,7 +99,7 @@ function ProviderDetail(props: { readonly provider: Provider; readonly onTested:
           initialSort={{ column: 'requests', direction: 'descending' }}
           empty={<p class="quiet">No model has a route to this provider.</p>}
         />
-      </section>
+      </Section>
       <DiscoveredModels names={provider.discovered_models} />
     </div>
   )
@@ -147,20 +146,11 @@ const maxShown = 100
 function DiscoveredModels({ names }: { readonly names: readonly string[] }) {
   if (names.length === 0) return null
   return (
-    <section class="stack" aria-labelledby="provider-discovered">
-      <h2 id="provider-discovered">
-        Discovered models <small class="quiet">{formatCount(names.length)}</small>
-      </h2>
-      <div class="badges wrap">
-        {names.slice(0, maxShown).map((name) => (
-          <Badge key={name}>
-            <Foreign text={name} />
-          </Badge>
-        ))}
-      </div>
+    <Section title="Discovered models" note={formatCount(names.length)}>
+      <Badges texts={names.slice(0, maxShown)} />
       {names.length > maxShown && (
         <p class="quiet">{formatCount(names.length - maxShown)} more are among the routes.</p>
       )}
-    </section>
+    </Section>
   )
 }

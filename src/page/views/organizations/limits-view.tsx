@@ -7,6 +7,7 @@ import { Badge, Badges, Facts, None, Time } from '../../components/facts.tsx'
 import { exactUsd, formatCount, visibleText } from '../../components/format.ts'
 import { type Column, column } from '../../components/table-columns.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { Section } from '../../components/view.tsx'
 import { type Limits, type RateLimit, rateLimitLabels, rateLimits } from './limits.ts'
 
 type SectionProps = {
@@ -29,11 +30,10 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
     return limit === null ? <None text={empty} /> : formatCount(limit)
   }
   return (
-    <section class="stack" aria-label="Limits">
-      <div class="section-header">
-        <h2>Limits</h2>
-        {held && <ChangeButton label="Release what is held" onClick={() => setReleasing(true)} />}
-      </div>
+    <Section
+      title="Limits"
+      controls={held && <ChangeButton label="Release what is held" onClick={() => setReleasing(true)} />}
+    >
       {budget === null ? (
         <p class="quiet">No budget.</p>
       ) : (
@@ -54,7 +54,7 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
           onReleased={onChanged}
         />
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Facts, Figure, Time } from '../../components/facts.tsx'
 import { exactUsd, visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
-import { EmptyLine, Loaded, ViewHeader } from '../../components/view.tsx'
+import { EmptyLine, Loaded, Section, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { RangeButtons } from '../usage/period-fields.tsx'
@@ -100,11 +100,11 @@ function OrganizationUsage({ id }: { readonly id: string }) {
   const client = useMemo(() => usageOf(admin, id), [admin, id])
   const report = useResource((signal) => loadReport(client, shown, Date.now(), signal), [client, range])
   return (
-    <section class="stack" aria-labelledby="organization-usage" aria-busy={report.loading}>
-      <div class="section-header">
-        <h2 id="organization-usage">Usage</h2>
-        <RangeButtons selected={range} onSelect={setRange} />
-      </div>
+    <Section
+      title="Usage"
+      controls={<RangeButtons selected={range} onSelect={setRange} />}
+      busy={report.loading}
+    >
       <Loaded resource={report} lines={8}>
         {(value) =>
           grandTotal(value.total).requests === 0 ? (
@@ -120,7 +120,7 @@ function OrganizationUsage({ id }: { readonly id: string }) {
           )
         }
       </Loaded>
-    </section>
+    </Section>
   )
 }
 

@@ -1,5 +1,5 @@
 import { ChangeButton } from '../../change-button.tsx'
-import { EmptyLine } from '../../components/view.tsx'
+import { EmptyLine, Section } from '../../components/view.tsx'
 import { type KeyOwner, useKeys } from './key.ts'
 import { useKeyDialogs } from './key-dialogs.tsx'
 import { KeyTable } from './key-table.tsx'
@@ -10,11 +10,11 @@ export function OwnedKeys({ organization, project }: KeyOwner & { readonly organ
   const dialogs = useKeyDialogs({ owner: { organization, project }, fixed: true, onChanged: keys.reload })
   const owner = project === undefined ? 'organization' : 'project'
   return (
-    <section class="stack" aria-label={`Keys of the ${owner}`}>
-      <div class="section-header">
-        <h2>API keys</h2>
-        <ChangeButton label="Create a key" icon="plus" onClick={dialogs.create} />
-      </div>
+    <Section
+      title="API keys"
+      label={`Keys of the ${owner}`}
+      controls={<ChangeButton label="Create a key" icon="plus" onClick={dialogs.create} />}
+    >
       <KeyTable
         keys={keys}
         scope={owner}
@@ -26,6 +26,6 @@ export function OwnedKeys({ organization, project }: KeyOwner & { readonly organ
         }
       />
       {dialogs.element}
-    </section>
+    </Section>
   )
 }

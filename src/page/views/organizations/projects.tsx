@@ -3,7 +3,7 @@ import { newestFirst, useList } from '../../api/pages.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
-import { EmptyLine } from '../../components/view.tsx'
+import { EmptyLine, Section } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { budgetColumns, modelsColumn } from './limits-view.tsx'
@@ -15,11 +15,11 @@ export function OrganizationProjects({ organization }: { readonly organization: 
   const projects = useList<Project>(useAdminApi(), '/admin/projects', { ...newestFirst, organization })
   const hrefOf = (id: string) => routeHash('organizations', [organization, 'projects', id])
   return (
-    <section class="stack" aria-label="Projects of the organization">
-      <div class="section-header">
-        <h2>Projects</h2>
-        <ChangeButton label="Create a project" icon="plus" onClick={() => setCreating(true)} />
-      </div>
+    <Section
+      title="Projects"
+      label="Projects of the organization"
+      controls={<ChangeButton label="Create a project" icon="plus" onClick={() => setCreating(true)} />}
+    >
       <PagedTable
         label="Projects"
         columns={columns}
@@ -41,7 +41,7 @@ export function OrganizationProjects({ organization }: { readonly organization: 
           }}
         />
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -5,6 +5,7 @@ import { type ListPage, newestFirst } from '../../api/pages.ts'
 import { type Budget, nanosOf, usedOf } from '../../components/budget.ts'
 import { routeHash } from '../../route.ts'
 import type { ApiKey } from '../organizations/key.ts'
+import type { Organization } from '../organizations/organization.tsx'
 import type { Project } from '../organizations/project.tsx'
 
 /** A key, a budget or a balance that ends soon, or has ended. */
@@ -19,17 +20,11 @@ export type NearEnd = {
 }
 
 /** The fields of an organization by which its end is judged. */
-type Organization = {
-  readonly name: string
-  readonly billing: string
-  readonly balance_usd: string
-  readonly reserved_usd: string
-  readonly budget: Budget | null
-}
+type JudgedOrganization = Pick<Organization, 'name' | 'billing' | 'balance_usd' | 'reserved_usd' | 'budget'>
 
 /** What an operator owns that is near its end. */
 export type Accounts = {
-  readonly organizations: readonly Organization[]
+  readonly organizations: readonly JudgedOrganization[]
   readonly projects: readonly Project[]
   readonly keys: readonly ApiKey[]
 }
@@ -89,7 +84,7 @@ function budgetEnd(subject: Subject, budget: Budget | null): readonly NearEnd[] 
   ]
 }
 
-function balanceEnd(subject: Subject, organization: Organization): readonly NearEnd[] {
+function balanceEnd(subject: Subject, organization: JudgedOrganization): readonly NearEnd[] {
   if (organization.billing !== 'prepaid') return []
   const available = (parseUsd(organization.balance_usd) ?? 0n) - (parseUsd(organization.reserved_usd) ?? 0n)
   if (available > lowBalance) return []

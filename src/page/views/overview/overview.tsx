@@ -4,7 +4,7 @@ import { Badge, Figure, Money } from '../../components/facts.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Table } from '../../components/table.tsx'
 import { type Column, column, nameColumn } from '../../components/table-columns.tsx'
-import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { Loaded, Section, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useProviders } from '../provider-columns.tsx'
@@ -41,10 +41,7 @@ function TodayFigures({ today }: { readonly today: Today }) {
   const rateBefore = errorRate(before.requests)
   const perDay = before.cost === null ? 'unknown' : `$${formatUsd(before.cost / 6n)}`
   return (
-    <section class="stack" aria-labelledby="today">
-      <h2 id="today">
-        Today <small class="quiet">since midnight UTC, beside the six days before</small>
-      </h2>
+    <Section title="Today" note="since midnight UTC, beside the six days before">
       <dl class="figures">
         <Figure
           label="Spend"
@@ -65,7 +62,7 @@ function TodayFigures({ today }: { readonly today: Today }) {
           <Badge tone={rate.tone}>{rate.word}</Badge>
         </Figure>
       </dl>
-    </section>
+    </Section>
   )
 }
 
@@ -77,10 +74,7 @@ function clientErrorsText({ clientErrors }: Today['requests']): string {
 function FailingProviders() {
   const resource = useProviders(providersMs)
   return (
-    <section class="stack" aria-labelledby="overview-providers">
-      <h2 id="overview-providers">
-        <a href={routeHash('providers')}>Providers</a>
-      </h2>
+    <Section title={<a href={routeHash('providers')}>Providers</a>}>
       <Loaded resource={resource} lines={2}>
         {(providers) => {
           const failing = providers.filter(({ health }) => health === 'failing')
@@ -97,7 +91,7 @@ function FailingProviders() {
           )
         }}
       </Loaded>
-    </section>
+    </Section>
   )
 }
 
@@ -105,11 +99,7 @@ function NearEnds() {
   const admin = useAdminApi()
   const accounts = useResource((signal) => loadAccounts(admin, signal), [admin])
   return (
-    <section class="stack" aria-labelledby="overview-ends">
-      <h2 id="overview-ends">
-        Near their end{' '}
-        <small class="quiet">budgets from 80 %, low balances, keys that expire within a week</small>
-      </h2>
+    <Section title="Near their end" note="budgets from 80 %, low balances, keys that expire within a week">
       <Loaded resource={accounts} lines={4}>
         {(value) => (
           <>
@@ -125,7 +115,7 @@ function NearEnds() {
           </>
         )}
       </Loaded>
-    </section>
+    </Section>
   )
 }
 

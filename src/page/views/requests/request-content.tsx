@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useGet } from '../../api/resource.ts'
 import { Button, CodeBlock } from '../../components/button.tsx'
 import { visibleText } from '../../components/format.ts'
-import { Loaded } from '../../components/view.tsx'
+import { Loaded, Section } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
 
 /** The content of a request as `GET /admin/requests/{request}/content` returns it. */
@@ -17,8 +17,7 @@ type Content = {
 export function RequestContent({ id }: { readonly id: string }) {
   const [wanted, setWanted] = useState(false)
   return (
-    <section class="stack" aria-labelledby="content">
-      <h2 id="content">Content</h2>
+    <Section title="Content">
       {wanted ? (
         <LoadedContent id={id} />
       ) : (
@@ -26,7 +25,7 @@ export function RequestContent({ id }: { readonly id: string }) {
           <Button label="Show the content" onClick={() => setWanted(true)} />
         </div>
       )}
-    </section>
+    </Section>
   )
 }
 

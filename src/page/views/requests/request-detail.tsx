@@ -1,11 +1,19 @@
-import type { ComponentChildren } from 'preact'
-import { useResource } from '../../api/resource.ts'
-import { CopyButton } from '../../components/button.tsx'
-import { Badge, Badges, Facts, Foreign, type LabelledFact, Money, Time } from '../../components/facts.tsx'
-import { formatCount, formatDuration, visibleText } from '../../components/format.ts'
+import { useGet } from '../../api/resource.ts'
+import { IdLine } from '../../components/button.tsx'
+import {
+  Badge,
+  Badges,
+  Facts,
+  Foreign,
+  ForeignLink,
+  type LabelledFact,
+  Money,
+  Time,
+} from '../../components/facts.tsx'
+import { countWithPart, formatDuration, visibleText } from '../../components/format.ts'
 import { Table } from '../../components/table.tsx'
-import type { Column } from '../../components/table-columns.tsx'
-import { Loaded, ViewHeader } from '../../components/view.tsx'
+import { type Column, column } from '../../components/table-columns.tsx'
+import { Loaded, Section, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { type Attempt, type FinishedRequest, hasFailed } from './request.ts'
@@ -13,18 +21,11 @@ import { RequestContent } from './request-content.tsx'
 
 /** What happened to one request: its error, its attempts, its times, its tokens and its cost. */
 export function RequestDetail({ id }: { readonly id: string }) {
-  const admin = useAdminApi()
-  const request = useResource(
-    (signal) => admin.get<FinishedRequest>(`/admin/requests/${encodeURIComponent(id)}`, { signal }),
-    [admin, id],
-  )
+  const request = useGet<FinishedRequest>(useAdminApi(), `/admin/requests/${encodeURIComponent(id)}`)
   return (
     <>
       <ViewHeader title="Request" back={{ href: routeHash('requests'), label: 'Requests' }} />
-      <p class="stored-id">
-        <code>{visibleText(id)}</code>
-        <CopyButton text={id} label="Copy the ID" iconOnly />
-      </p>
+      <IdLine id={id} />
       <Loaded resource={request} lines={12}>
         {(loaded) => <RequestView request={loaded} />}
       </Loaded>
@@ -50,8 +51,7 @@ function RequestView({ request }: { readonly request: FinishedRequest }) {
       <ErrorSentence request={request} />
       <Facts facts={[...callerFacts(request), ...callFacts(request)]} />
       <Facts facts={figureFacts(request)} />
-      <section class="stack" aria-labelledby="attempts">
-        <h2 id="attempts">Attempts</h2>
+      <Section title="Attempts">
         <Table
           label="Calls to providers"
           columns={attemptColumns}
@@ -59,7 +59,7 @@ function RequestView({ request }: { readonly request: FinishedRequest }) {
           rowKey={(attempt) => String(attempts.indexOf(attempt))}
           empty={<p class="quiet">The request was not sent to a provider.</p>}
         />
-      </section>
+      </Section>
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       <RequestContent id={request.id} />
     </div>
@@ -90,8 +90,7 @@ function ErrorSentence({ request }: { readonly request: FinishedRequest }) {
 
 function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
   return (
-    <section class="stack" aria-labelledby="warnings">
-      <h2 id="warnings">Warnings</h2>
+    <Section title="Warnings">
       <ul>
         {warnings.map((warning) => (
           <li key={warning}>
@@ -99,21 +98,14 @@ function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   )
 }
 
 /** Leads to the other requests with the same value. */
-function Same(props: {
-  readonly name: string
-  readonly value: string
-  readonly children?: ComponentChildren
-}) {
-  return (
-    <a href={routeHash('requests', [], { [props.name]: props.value })}>
-      {props.children ?? <Foreign text={props.value} />}
-    </a>
-  )
+function Same(props: { readonly name: string; readonly value: string; readonly text?: string | null }) {
+  const { name, value, text } = props
+  return <ForeignLink text={text ?? value} href={routeHash('requests', [], { [name]: value })} />
 }
 
 function callerFacts(request: FinishedRequest): readonly LabelledFact[] {
@@ -124,29 +116,13 @@ function callerFacts(request: FinishedRequest): readonly LabelledFact[] {
     ['Time', <Time at={created_at} format="second" />],
     [
       'Organization',
-      <a href={routeHash('organizations', [organization_id])}>
-        <Foreign text={organization} />
-      </a>,
+      <ForeignLink text={organization} href={routeHash('organizations', [organization_id])} />,
     ],
-    ...(project === null
-      ? []
-      : [
-          [
-            'Project',
-            <Same name="project" value={project}>
-              <Foreign text={project_name ?? project} />
-            </Same>,
-          ] as const,
-        ]),
-    [
-      'API key',
-      <a href={routeHash('keys', [key])}>
-        <Foreign text={key_name ?? key} />
-      </a>,
-    ],
-    ...(user === null ? [] : [['User', <Same name="user" value={user} />] as const]),
-    ...(session === null ? [] : [['Session', <Same name="session" value={session} />] as const]),
-    ...(tags === null || tags.length === 0 ? [] : [['Tags', <Badges texts={tags} />] as const]),
+    project !== null && ['Project', <Same name="project" value={project} text={project_name} />],
+    ['API key', <ForeignLink text={key_name ?? key} href={routeHash('keys', [key])} />],
+    user !== null && ['User', <Same name="user" value={user} />],
+    session !== null && ['Session', <Same name="session" value={session} />],
+    tags !== null && tags.length > 0 && ['Tags', <Badges texts={tags} />],
   ]
 }
 
@@ -168,17 +144,13 @@ function figureFacts(request: FinishedRequest): readonly LabelledFact[] {
   const { input_tokens, cached_tokens, output_tokens, reasoning_tokens, estimated } = request
   const { cost_usd, latency_ms, first_token_ms } = request
   return [
-    ['Input tokens', withPart(input_tokens, cached_tokens, 'cached')],
-    ['Output tokens', withPart(output_tokens, reasoning_tokens, 'of reasoning')],
-    ...(estimated ? [['Tokens are', 'an estimate'] as const] : []),
+    ['Input tokens', countWithPart(input_tokens, cached_tokens, 'cached')],
+    ['Output tokens', countWithPart(output_tokens, reasoning_tokens, 'of reasoning')],
+    estimated && ['Tokens are', 'an estimate'],
     ['Cost', cost_usd === null ? 'unknown' : <Money usd={cost_usd} decimals={6} />],
     ['Took', durationText(latency_ms)],
-    ...(first_token_ms === null ? [] : [['First token', durationText(first_token_ms)] as const]),
+    first_token_ms !== null && ['First token', durationText(first_token_ms)],
   ]
-}
-
-function withPart(count: number, part: number, name: string): string {
-  return part > 0 ? `${formatCount(count)} (${formatCount(part)} ${name})` : formatCount(count)
 }
 
 function durationText(milliseconds: number | null): string {
@@ -186,23 +158,15 @@ function durationText(milliseconds: number | null): string {
 }
 
 const attemptColumns: readonly Column<Attempt>[] = [
-  {
-    id: 'route',
-    header: 'Route',
-    render: ({ provider, model }) => <Foreign text={`${provider}/${model ?? '?'}`} />,
-  },
-  {
-    id: 'outcome',
-    header: 'Outcome',
-    render: ({ outcome }) => <Badge tone={outcome === 'ok' ? 'good' : 'bad'}>{visibleText(outcome)}</Badge>,
-  },
-  { id: 'took', header: 'Took', align: 'right', render: ({ ms }) => durationText(ms) },
-  { id: 'message', header: 'Message', render: ({ message }) => <Sentence text={message} /> },
-  {
-    id: 'provider_message',
-    header: 'Message of the provider',
-    render: ({ provider_message }) => <Sentence text={provider_message} />,
-  },
+  column('route', 'Route', ({ provider, model }) => <Foreign text={`${provider}/${model ?? '?'}`} />),
+  column('outcome', 'Outcome', ({ outcome }) => (
+    <Badge tone={outcome === 'ok' ? 'good' : 'bad'}>{visibleText(outcome)}</Badge>
+  )),
+  column('took', 'Took', ({ ms }) => durationText(ms), { align: 'right' }),
+  column('message', 'Message', ({ message }) => <Sentence text={message} />),
+  column('provider_message', 'Message of the provider', ({ provider_message: text }) => (
+    <Sentence text={text} />
+  )),
 ]
 
 function Sentence({ text = '' }: { readonly text?: string | undefined }) {

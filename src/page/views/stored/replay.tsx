@@ -6,7 +6,7 @@ import { SelectField } from '../../components/field.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
 import { GrowingMarkdown } from '../../components/growing-markdown.tsx'
 import { Table } from '../../components/table.tsx'
-import type { Column } from '../../components/table-columns.tsx'
+import { type Column, column } from '../../components/table-columns.tsx'
 import { Failure, Loaded } from '../../components/view.tsx'
 import { useApi } from '../../session.tsx'
 import { type LoadedEvents, loadEvents, type ReplayEvent, ReplayPlayer } from './replay-player.ts'
@@ -115,13 +115,11 @@ type Row = { readonly index: number; readonly event: ReplayEvent }
 const maxShown = 200
 
 const columns: readonly Column<Row>[] = [
-  { id: 'index', header: 'No.', align: 'right', render: ({ index }) => formatCount(index) },
-  { id: 'name', header: 'Event', render: ({ event }) => <code>{visibleText(event.name)}</code> },
-  {
-    id: 'data',
-    header: 'Data',
-    render: ({ event }) => <code class="quiet">{visibleText(event.data.slice(0, maxShown))}</code>,
-  },
+  column('index', 'No.', ({ index }) => formatCount(index), { align: 'right' }),
+  column('name', 'Event', ({ event }) => <code>{visibleText(event.name)}</code>),
+  column('data', 'Data', ({ event }) => (
+    <code class="quiet">{visibleText(event.data.slice(0, maxShown))}</code>
+  )),
 ]
 
 /** The recorded events as they are. */

@@ -6,7 +6,7 @@ import { useChange } from '../../api/resource.ts'
 import { Button, CodeBlock, CopyButton, IdLine } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Badge, Foreign, type LabelledFact, type Tone } from '../../components/facts.tsx'
-import { formatCount, visibleText } from '../../components/format.ts'
+import { countWithPart, formatCount, visibleText } from '../../components/format.ts'
 import { Tabs } from '../../components/tabs.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { Failure, Loading, ViewHeader } from '../../components/view.tsx'
@@ -94,13 +94,9 @@ function DeleteDialog(props: {
 export function tokenFacts(usage: AnswerUsage | null | undefined): readonly LabelledFact[] {
   if (!usage) return []
   return [
-    ['Input tokens', withPart(usage.input, usage.cached, 'cached')],
-    ['Output tokens', withPart(usage.output, usage.reasoning, 'reasoning')],
+    ['Input tokens', countWithPart(usage.input, usage.cached, 'cached')],
+    ['Output tokens', countWithPart(usage.output, usage.reasoning, 'reasoning')],
   ]
-}
-
-function withPart(count: number, part: number, name: string): string {
-  return part === 0 ? formatCount(count) : `${formatCount(count)} (${formatCount(part)} ${name})`
 }
 
 const tones: Readonly<Record<string, Tone>> = {

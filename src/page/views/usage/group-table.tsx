@@ -2,7 +2,8 @@ import { useMemo } from 'preact/hooks'
 import { formatUsd } from '../../../lib/usd.ts'
 import { Money } from '../../components/facts.tsx'
 import { Table } from '../../components/table.tsx'
-import { type Column, countColumn } from '../../components/table-columns.tsx'
+import { type Column, column, countColumn } from '../../components/table-columns.tsx'
+import { Section } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useSession } from '../../session.tsx'
 import { queryOf as queryOfRequests } from '../filtered-period.ts'
@@ -24,8 +25,7 @@ export function GroupTable({ report, shown }: { readonly report: Report; readonl
   )
   const hasPlace = filtered.some((name) => by.includes(name))
   return (
-    <section class="stack" aria-labelledby="groups">
-      <h2 id="groups">By {namesOf(by)}</h2>
+    <Section title={`By ${namesOf(by)}`}>
       {by.includes('tag') && <p class="quiet">A request with several tags counts in each of them.</p>}
       <Table
         key={by.join()}
@@ -36,7 +36,7 @@ export function GroupTable({ report, shown }: { readonly report: Report; readonl
         initialSort={{ column: by.includes('error') ? 'failed' : 'cost', direction: 'descending' }}
         {...(hasPlace && { rowHref: ({ values }: Totals) => placeOf(values, shown) })}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -63,25 +63,20 @@ const drillOrder: readonly Grouping[] = ['api_key_id', 'model', 'user_id', 'sess
 
 function valueColumn(name: Grouping, index: number): Column<Totals> {
   const valueOf = ({ names }: Totals) => names[index] ?? null
-  return {
-    id: name,
-    header: groupings[name],
-    render: (row) => (
-      <bdi class={valueOf(row) === null ? 'quiet' : undefined} title={row.values[index] ?? undefined}>
-        {valueText(name, valueOf(row))}
-      </bdi>
-    ),
-    sortValue: valueOf,
-  }
+  const render = (row: Totals) => (
+    <bdi class={valueOf(row) === null ? 'quiet' : undefined} title={row.values[index] ?? undefined}>
+      {valueText(name, valueOf(row))}
+    </bdi>
+  )
+  return column(name, groupings[name], render, { sortValue: valueOf })
 }
 
-const costColumn: Column<Totals> = {
-  id: 'cost',
-  header: 'Cost',
-  align: 'right',
-  render: ({ cost }) => (cost === null ? '–' : <Money usd={formatUsd(cost)} />),
-  sortValue: ({ cost }) => cost,
-}
+const costColumn = column<Totals>(
+  'cost',
+  'Cost',
+  ({ cost }) => (cost === null ? '–' : <Money usd={formatUsd(cost)} />),
+  { align: 'right', sortValue: ({ cost }) => cost },
+)
 
 /** The numbers of requests lead to the requests, if `shown` is the usage of an operator. */
 function countColumns(shown: UsageQuery | undefined): readonly Column<Totals>[] {
@@ -98,13 +93,13 @@ function requestColumn(
   shown: UsageQuery | undefined,
   status: string | undefined,
 ): Column<Totals> {
-  const column = countColumn<Totals>(id, header, (row) => row[id])
-  if (shown === undefined) return column
+  const counts = countColumn<Totals>(id, header, (row) => row[id])
+  if (shown === undefined) return counts
   return {
-    ...column,
+    ...counts,
     render(row) {
       const query = row[id] > 0 ? requestsOf(row.values, shown) : undefined
-      const text = column.render(row)
+      const text = counts.render(row)
       return query === undefined ? text : <a href={routeHash('requests', [], { ...query, status })}>{text}</a>
     },
   }

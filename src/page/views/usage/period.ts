@@ -48,6 +48,18 @@ export function spanOf(period: Period, now: number): Span {
   return { start, end, width: end - start > maxHourlyDays * daySeconds ? '1d' : '1h' }
 }
 
+/** Reads the period of an address; undefined if it names none. */
+export function readPeriod(query: URLSearchParams): Period | undefined {
+  const range = query.get('range')
+  const named = range !== null && Object.hasOwn(ranges, range) ? (range as RangeName) : undefined
+  return readDays(query.get('from'), query.get('to')) ?? named
+}
+
+/** The part of the query of an address that names a period. */
+export function addressOf(period: Period): Readonly<Record<string, string>> {
+  return typeof period === 'string' ? { range: period } : { from: period.first, to: period.last }
+}
+
 /** Returns the period of days of an address or of two fields; undefined if they are none, not in order or too many. */
 export function readDays(first: string | null, last: string | null): Days | undefined {
   if (first === null || last === null || !isDay(first) || !isDay(last)) return undefined

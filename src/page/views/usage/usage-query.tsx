@@ -3,7 +3,7 @@ import { SelectField } from '../../components/field.tsx'
 import { replaceQuery } from '../../route.ts'
 import { PeriodFields } from './period-fields.tsx'
 import { filterNames, type Filters, filtered, type Grouping, groupings } from './groupings.ts'
-import { type Period, ranges, readDays } from './period.ts'
+import { addressOf, type Period, readPeriod } from './period.ts'
 
 /** The query of the view, as in the address. */
 export type UsageQuery = {
@@ -21,11 +21,8 @@ const maxGroupings = 3
 export function readQuery(query: URLSearchParams, everyone: boolean): UsageQuery {
   const names = (query.get('by') ?? 'model').split(',')
   return {
-    period: readDays(query.get('from'), query.get('to')) ?? nameIn(ranges, query.get('range')) ?? '24h',
-    by: possible(
-      names.flatMap((name) => nameIn(groupings, name) ?? []),
-      everyone,
-    ),
+    period: readPeriod(query) ?? '24h',
+    by: possible(names.filter(isGrouping), everyone),
     filters: Object.fromEntries(
       filtered.flatMap((name) => {
         const value = query.get(filterNames[name])
@@ -36,8 +33,8 @@ export function readQuery(query: URLSearchParams, everyone: boolean): UsageQuery
   }
 }
 
-function nameIn<Table extends object>(table: Table, name: string | null): keyof Table | undefined {
-  return name !== null && Object.hasOwn(table, name) ? (name as keyof Table) : undefined
+function isGrouping(name: string): name is Grouping {
+  return Object.hasOwn(groupings, name)
 }
 
 /** The groupings that are possible together, in their order. */
@@ -53,9 +50,8 @@ function canAdd(name: Grouping, by: readonly Grouping[], everyone: boolean): boo
 
 /** The query of the address that shows this usage. */
 export function queryOf({ period, by, filters, everyone }: UsageQuery) {
-  const days = typeof period === 'string' ? { range: period } : { from: period.first, to: period.last }
   const values = Object.fromEntries(filtered.map((name) => [filterNames[name], filters[name]]))
-  return { ...days, by: by.join() || 'none', ...values, scope: everyone ? 'all' : undefined }
+  return { ...addressOf(period), by: by.join() || 'none', ...values, scope: everyone ? 'all' : undefined }
 }
 
 /** The period, the groupings and the filters, which are kept in the address. */

@@ -9,7 +9,7 @@ import { SelectField } from '../../components/field.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, column, countColumn, nameColumn } from '../../components/table-columns.tsx'
-import { EmptyLine, Failure } from '../../components/view.tsx'
+import { EmptyLine, Failure, Section } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
 
 type Status = 'pending' | 'delivered' | 'dead'
@@ -50,11 +50,7 @@ export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
     onChanged()
   }
   return (
-    <section class="stack" aria-labelledby="webhook-deliveries">
-      <div class="section-header">
-        <h2 id="webhook-deliveries">Deliveries</h2>
-        <Button label="Reload" icon="retry" onClick={pages.reload} />
-      </div>
+    <Section title="Deliveries" controls={<Button label="Reload" icon="retry" onClick={pages.reload} />}>
       <div class="key-filters">
         <SelectField label="Status" value={status} options={filters} onChange={setStatus} />
       </div>
@@ -66,7 +62,7 @@ export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
         empty={<NoDeliveries status={status} onShowAll={() => setStatus('')} />}
       />
       {shown && <DeliveryDialog delivery={shown} onClose={() => setShown(undefined)} onRetried={retried} />}
-    </section>
+    </Section>
   )
 }
 

@@ -3,7 +3,7 @@ import { loadList } from '../../api/pages.ts'
 import { useChange, useRefreshed } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { formatCount, visibleText } from '../../components/format.ts'
-import { type Column, countColumn, nameColumn } from '../../components/table-columns.tsx'
+import { type Column, column, countColumn, nameColumn } from '../../components/table-columns.tsx'
 import { Table } from '../../components/table.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { Empty, Failure, Loading, ViewHeader } from '../../components/view.tsx'
@@ -106,13 +106,13 @@ function useEndpointActions(onChanged: () => void) {
 
 const endpointColumns: readonly Column<Endpoint>[] = [
   nameColumn('name', 'Endpoint', ({ id }) => id),
-  { id: 'origin', header: 'URL', render: ({ origin }) => <code>{visibleText(origin)}/…</code> },
-  {
-    id: 'events',
-    header: 'Events',
-    render: ({ events }) => <span title={events.join(', ')}>{formatCount(events.length)}</span>,
-    align: 'right',
-  },
+  column('origin', 'URL', ({ origin }) => <code>{visibleText(origin)}/…</code>),
+  column(
+    'events',
+    'Events',
+    ({ events }) => <span title={events.join(', ')}>{formatCount(events.length)}</span>,
+    { align: 'right' },
+  ),
   nameColumn('organization', 'Organization', ({ organization }) => organization ?? 'all'),
   countColumn('pending', 'Pending', ({ pending }) => pending),
   countColumn('dead', 'Dead', ({ dead }) => dead),
