@@ -12,6 +12,22 @@ import {
   requestMetadata,
 } from '../http/request-context.ts'
 
+/** What a route behind the guard knows of a request. */
+type Routed = Pick<RequestContext, 'admission'> & {
+  readonly caller: Omit<
+    RequestContext,
+    'requestId' | 'body' | 'admission' | 'headers' | 'signal' | 'onWaiting'
+  >
+  readonly request: Request
+  readonly set: { readonly headers: Readonly<Record<string, unknown>> }
+}
+
+/** The context of a request; `body` is what its content log keeps. */
+export function contextOf({ caller, admission, request, set }: Routed, body?: object): RequestContext {
+  const { headers, signal } = request
+  return { requestId: String(set.headers['x-request-id']), ...caller, body, admission, headers, signal }
+}
+
 /** Dependencies of every endpoint that generates. */
 export type GenerationDependencies = {
   readonly gateway: Gateway

@@ -1,20 +1,14 @@
 import { Elysia } from 'elysia'
 import { type AdminDependencies, adminRoutes } from '../api/admin/routes.ts'
-import { ChatCompletionChunk, FragmentedChunk } from '../api/chat-completions/reply-schema.ts'
 import { chatPath, chatRoutes } from '../api/chat-completions/routes.ts'
-import { createChatService } from '../api/chat-completions/service.ts'
 import { completionRoutes } from '../api/chat-completions/stored-routes.ts'
 import { managementRoutes } from '../api/organization/management/routes.ts'
 import { ownOrganizationRoutes } from '../api/organization/own-organization.ts'
 import { createUsageGuard, organizationRoutes } from '../api/organization/routes.ts'
 import { createCompletionService } from '../api/chat-completions/stored-completions.ts'
-import { createTokenCounter } from '../api/messages/prepare-message.ts'
-import { messageRoutes, type MessagesApi, messagesPath } from '../api/messages/routes.ts'
-import { createMessageService } from '../api/messages/service.ts'
+import { messageRoutes, messagesPath } from '../api/messages/routes.ts'
 import { completionsPath, textCompletionRoutes } from '../api/completions/routes.ts'
-import { createTextCompletionService } from '../api/completions/service.ts'
 import { embeddingRoutes, embeddingsPath } from '../api/embeddings/routes.ts'
-import { createEmbeddingService } from '../api/embeddings/service.ts'
 import { modelRoutes } from '../api/models/routes.ts'
 import { page } from '../api/page/routes.ts'
 import type { Runs } from '../api/responses/background/runs.ts'
@@ -22,7 +16,6 @@ import type { FollowedResponses } from '../api/responses/live/followed-responses
 import type { LiveResponses } from '../api/responses/live/live-response.ts'
 import { responseListRoutes, storedResponseRoutes } from '../api/responses/response-routes.ts'
 import { responseRoutes, responsesPath } from '../api/responses/routes.ts'
-import { createResponseService, type ResponseService } from '../api/responses/service.ts'
 import type { MetricsPage } from '../api/system/metrics-page.ts'
 import { type Readiness, systemRoutes } from '../api/system/routes.ts'
 import type { Settings } from '../config/settings.ts'
@@ -92,10 +85,9 @@ const generationPaths: GenerationPaths = new Map([
 export function createApp(dependencies: AppDependencies) {
   const { settings, models, gateway, completions, log } = dependencies
   const { compatibility, unsupportedParameters: unsupported } = settings
-  const { toolCallFragments, logprobs } = compatibility
   const guard = createGuard({ ...dependencies, maxBody: settings.maxBody })
-  const chat = createChatService({ gateway, models, unsupported, toolCallFragments, logprobs })
-  const responses = createResponsesApi(dependencies)
+  const generation = { gateway, models, unsupported }
+  const responses = { ...dependencies, ...compatibility, unsupported, options: compatibility }
   let routes: readonly Route[] = []
   // `aot` would otherwise depend on the variable ELYSIA_AOT, and bodies are read only by compiled handlers.
   // `standardHostname: false` would find no route of an https URL; `listen` replaces host names that are too short.
@@ -115,14 +107,14 @@ export function createApp(dependencies: AppDependencies) {
     .use(rejectUpgrades())
     .use(systemRoutes(dependencies.ready, dependencies.metrics))
     .use(modelRoutes(guard, models))
-    .use(chatRoutes(guard, chat, log, toolCallFragments ? FragmentedChunk : ChatCompletionChunk))
+    .use(chatRoutes(guard, { ...generation, ...compatibility }, log))
     .use(completionRoutes(guard, createCompletionService({ completions, models })))
     .use(responseRoutes(guard, responses, log))
     .use(responseListRoutes(guard, responses))
     .use(storedResponseRoutes(guard, responses, log))
-    .use(messageRoutes(guard, createMessagesApi(dependencies), log))
-    .use(textCompletionRoutes(guard, createTextCompletionService({ gateway, models, unsupported }), log))
-    .use(embeddingRoutes(guard, createEmbeddingService({ gateway, models, unsupported })))
+    .use(messageRoutes(guard, generation, log))
+    .use(textCompletionRoutes(guard, generation, log))
+    .use(embeddingRoutes(guard, generation))
     .use(adminRoutes({ ...dependencies.admin, ...dependencies, cors: settings.cors }))
     .use(createOrganizationApi(guard, dependencies))
     .use(managementRoutes(guard, settings.limits, { ...dependencies.admin, ...dependencies }))
@@ -139,37 +131,6 @@ function createReportApi(dependencies: AppDependencies) {
   return organizationRoutes(createUsageGuard(dependencies), { ...admin.managed, buckets, userHash })
 }
 
-function createResponsesApi({
-  settings,
-  gateway,
-  models,
-  responses,
-  live,
-  followed,
-  runs,
-  largeBodies,
-}: AppDependencies): ResponseService {
-  const { compatibility: options, unsupportedParameters: unsupported } = settings
-  const { functionTools } = options
-  return createResponseService({
-    gateway,
-    models,
-    unsupported,
-    functionTools,
-    responses,
-    live,
-    followed,
-    runs,
-    largeBodies,
-    options,
-  })
-}
-
 function createOrganizationApi(guard: Guard, { admin, settings, models, now }: AppDependencies) {
   return ownOrganizationRoutes(guard, { ...admin.managed, limits: settings.limits, models, now })
-}
-
-function createMessagesApi({ gateway, models, settings }: AppDependencies): MessagesApi {
-  const prepare = { models, unsupported: settings.unsupportedParameters }
-  return { messages: createMessageService({ ...prepare, gateway }), countTokens: createTokenCounter(prepare) }
 }

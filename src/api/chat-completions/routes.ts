@@ -1,38 +1,36 @@
 import { Elysia } from 'elysia'
-import type { TSchema } from 'typebox'
 import { toDollars } from '../../gateway/billing/price.ts'
 import { errorFrame, eventStream, openSource } from '../../http/event-stream.ts'
 import { streamError } from '../../http/errors.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe } from '../../http/describe.ts'
 import type { Log } from '../../lib/log.ts'
+import { contextOf } from '../generate.ts'
 import { chatExamples } from './examples.ts'
-import { ChatCompletion } from './reply-schema.ts'
+import { ChatCompletion, ChatCompletionChunk, FragmentedChunk } from './reply-schema.ts'
 import { chatRequest } from './schema.ts'
-import type { ChatService } from './service.ts'
+import { type ChatDependencies, completeChat, streamChat } from './service.ts'
 
 /** The path of chat completions. */
 export const chatPath = '/v1/chat/completions'
 
-/** `POST /v1/chat/completions`; `chunk` is the schema of a frame of the stream. */
-export function chatRoutes(guard: Guard, service: ChatService, log: Log, chunk: TSchema) {
+/** `POST /v1/chat/completions`. */
+export function chatRoutes(guard: Guard, dependencies: ChatDependencies, log: Log) {
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
     async ({ readBody, watchKey, caller, admission, request, set }) => {
       const body = await readBody(request, chatRequest, { admission, caller })
-      const requestId = String(set.headers['x-request-id'])
-      const { headers, signal } = request
-      const context = { requestId, ...caller, body, admission, headers, signal }
+      const context = contextOf({ caller, admission, request, set }, body)
       if (body.stream) {
-        const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
-        const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })
+        const failed = (error: unknown) => errorFrame(streamError(error, log, context.requestId))
+        const start = (onWaiting: () => void) => streamChat(body, { ...context, onWaiting }, dependencies)
         return eventStream(await openSource(start, { failed }), { watch: watchKey(caller.keyId) })
       }
-      const { completion, cost } = await service.complete(body, context)
+      const { completion, cost } = await completeChat(body, context, dependencies)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
       return completion
     },
-    { detail: detailOf(chunk) },
+    { detail: detailOf(dependencies) },
   )
 }
 
@@ -42,7 +40,7 @@ const createDescription =
   'supports them. `warnings` in the response names those that were ignored. If the cost is known, the header ' +
   '`x-weir-cost` has it in USD.'
 
-function detailOf(chunk: TSchema) {
+function detailOf({ toolCallFragments }: ChatDependencies) {
   return describe({
     tag: 'Chat',
     id: 'createChatCompletion',
@@ -51,7 +49,10 @@ function detailOf(chunk: TSchema) {
     body: chatRequest,
     examples: chatExamples,
     reply: ChatCompletion,
-    frames: { schema: chunk, end: '`data: [DONE]`' },
+    frames: {
+      schema: toolCallFragments ? FragmentedChunk : ChatCompletionChunk,
+      end: '`data: [DONE]`',
+    },
     errors: [...bodyErrors, 402, 404, 502],
   })
 }

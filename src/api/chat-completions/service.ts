@@ -18,47 +18,48 @@ import { ChunkRenderer, renderCompletion, replyMetadata, type ReplyMetadata } fr
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
-export type ChatServiceDependencies = GenerationDependencies & {
+/** What chat completions depend on. */
+export type ChatDependencies = GenerationDependencies & {
   /** Streams send the arguments of tool calls in fragments instead of complete calls. */
   readonly toolCallFragments: boolean
   /** Log probabilities are requested from providers and returned. */
   readonly logprobs: boolean
 }
 
-export type ChatService = {
-  /** Resolves with the complete completion, and with its cost where the model has a price. */
-  complete(request: ChatRequest, context: RequestContext): Promise<Completed>
-  /** Resolves when the answer begins, with a source of frames that is still to be read. */
-  stream(request: ChatRequest, context: RequestContext): Promise<StreamedCompletion>
+/**
+ * Resolves with the complete completion, and with its cost where the model has a price. A completion with `store: true` is
+ * stored before the client receives its end.
+ */
+export async function completeChat(
+  request: ChatRequest,
+  context: RequestContext,
+  parts: ChatDependencies,
+): Promise<{ readonly completion: ChatCompletion; readonly cost: Nanos | undefined }> {
+  const fold = new AnswerAccumulator()
+  const recorder = recorderOf(request, context, fold)
+  const started = await start(request, context, recorder, parts)
+  const metadata = metadataOf(started, recorder)
+  await started.stream.forEach((batch) => fold.add(batch))
+  const completion = renderCompletion(fold.answer(), started.stream.usage(), metadata)
+  return { completion, cost: started.stream.cost() }
 }
 
-export type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
+type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
 
-export type Completed = { readonly completion: ChatCompletion; readonly cost: Nanos | undefined }
-
-/** Serves chat completions. A completion with `store: true` is stored before the client receives its end. */
-export function createChatService(parts: ChatServiceDependencies): ChatService {
-  return {
-    async complete(request, context) {
-      const fold = new AnswerAccumulator()
-      const recorder = recorderOf(request, context, fold)
-      const started = await start(request, context, recorder, parts)
-      const metadata = metadataOf(started, recorder)
-      await started.stream.forEach((batch) => fold.add(batch))
-      const completion = renderCompletion(fold.answer(), started.stream.usage(), metadata)
-      return { completion, cost: started.stream.cost() }
-    },
-    async stream(request, context) {
-      // Only a completion that is stored has to be folded.
-      const fold = request.store ? new AnswerAccumulator() : undefined
-      const recorder = fold && recorderOf(request, context, fold)
-      const started = await start(request, context, recorder, parts)
-      const metadata = metadataOf(started, recorder)
-      const includeUsage = request.stream_options?.include_usage === true
-      const renderer = new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments)
-      return toFrameSource(started.stream, renderer, fold)
-    },
-  }
+/** Resolves when the answer begins, with a source of frames that is still to be read. Stores a completion in the same way. */
+export async function streamChat(
+  request: ChatRequest,
+  context: RequestContext,
+  parts: ChatDependencies,
+): Promise<StreamedCompletion> {
+  // Only a completion that is stored has to be folded.
+  const fold = request.store ? new AnswerAccumulator() : undefined
+  const recorder = fold && recorderOf(request, context, fold)
+  const started = await start(request, context, recorder, parts)
+  const metadata = metadataOf(started, recorder)
+  const includeUsage = request.stream_options?.include_usage === true
+  const renderer = new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments)
+  return toFrameSource(started.stream, renderer, fold)
 }
 
 /** Stores the answer from the fold when it ends, where the request says `store: true`. */
@@ -74,7 +75,7 @@ function start(
   request: ChatRequest,
   context: RequestContext,
   recorder: CompletionRecorder | undefined,
-  parts: ChatServiceDependencies,
+  parts: ChatDependencies,
 ): Promise<StartedGeneration> {
   const prepare = (models: Models) => prepareChat(request, models, parts)
   return startGeneration('chat', request, context, prepare, parts, recorder?.onSettled)
@@ -99,7 +100,7 @@ function metadataOf(
 export function prepareChat(
   request: ChatRequest,
   models: Models,
-  { unsupported, logprobs }: Pick<ChatServiceDependencies, 'unsupported' | 'logprobs'>,
+  { unsupported, logprobs }: Pick<ChatDependencies, 'unsupported' | 'logprobs'>,
 ): PreparedGeneration {
   const api = 'chat_completions'
   const requested = requestedModel(models, request.model, api)

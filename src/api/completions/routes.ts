@@ -5,8 +5,9 @@ import { streamError } from '../../http/errors.ts'
 import type { Guard } from '../../http/guard.ts'
 import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
 import type { Log } from '../../lib/log.ts'
+import { contextOf, type GenerationDependencies } from '../generate.ts'
 import { Completion, CompletionChunk, completionRequest } from './schema.ts'
-import type { TextCompletionService } from './service.ts'
+import { completePrompts, streamPrompts } from './service.ts'
 
 const prompt = 'def median(numbers):'
 
@@ -23,20 +24,18 @@ const completionExamples: Examples = {
 export const completionsPath = '/v1/completions'
 
 /** `POST /v1/completions`. */
-export function textCompletionRoutes(guard: Guard, service: TextCompletionService, log: Log) {
+export function textCompletionRoutes(guard: Guard, dependencies: GenerationDependencies, log: Log) {
   return new Elysia({ name: 'text-completions' }).use(guard).post(
     completionsPath,
     async ({ readBody, watchKey, caller, admission, request, set }) => {
       const body = await readBody(request, completionRequest, { admission, caller })
-      const requestId = String(set.headers['x-request-id'])
-      const { headers, signal } = request
-      const context = { requestId, ...caller, body, admission, headers, signal }
+      const context = contextOf({ caller, admission, request, set }, body)
       if (body.stream) {
-        const failed = (error: unknown) => errorFrame(streamError(error, log, requestId))
-        const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })
+        const failed = (error: unknown) => errorFrame(streamError(error, log, context.requestId))
+        const start = (onWaiting: () => void) => streamPrompts(body, { ...context, onWaiting }, dependencies)
         return eventStream(await openSource(start, { failed }), { watch: watchKey(caller.keyId) })
       }
-      const { completion, cost } = await service.complete(body, context)
+      const { completion, cost } = await completePrompts(body, context, dependencies)
       if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
       return completion
     },

@@ -19,52 +19,41 @@ import { type GenerationDependencies, startGeneration } from '../generate.ts'
 import { ChunkRenderer, renderCompletion, type ReplyMetadata, replyMetadata } from './render.ts'
 import { type Completion, type CompletionRequest, knownProperties } from './schema.ts'
 
-export type TextCompletionService = {
-  /** Resolves with the complete completion, and with its cost where the model has a price. */
-  complete(
-    request: CompletionRequest,
-    context: RequestContext,
-  ): Promise<{ readonly completion: Completion; readonly cost: Nanos | undefined }>
-  /** Resolves when the answer begins, with a source of frames that is still to be read. */
-  stream(request: CompletionRequest, context: RequestContext): Promise<StreamedCompletion>
+/** Completes the prompts of a request; resolves with the cost, too, where the model has a price. */
+export async function completePrompts(
+  request: CompletionRequest,
+  context: RequestContext,
+  dependencies: GenerationDependencies,
+): Promise<{ readonly completion: Completion; readonly cost: Nanos | undefined }> {
+  const { stream, metadata } = await start(request, context, dependencies)
+  const answer = new AnswerAccumulator()
+  await stream.forEach((batch) => answer.add(batch))
+  return { completion: renderCompletion(answer.answer(), stream.usage(), metadata), cost: stream.cost() }
 }
 
-type StreamedCompletion = Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>
-
-/** Serves completions of prompts. */
-export function createTextCompletionService(service: GenerationDependencies): TextCompletionService {
+/** Resolves when the answer begins, with a source of frames that is still to be read. */
+export async function streamPrompts(
+  request: CompletionRequest,
+  context: RequestContext,
+  dependencies: GenerationDependencies,
+): Promise<Pick<FrameSource<readonly GenerationEvent[]>, 'items' | 'frames' | 'end'>> {
+  const { stream, metadata } = await start(request, context, dependencies)
+  const renderer = new ChunkRenderer(metadata, request.stream_options?.include_usage === true)
   return {
-    async complete(request, context) {
-      const { stream, metadata } = await start(request, context, service)
-      const answer = new AnswerAccumulator()
-      await stream.forEach((batch) => answer.add(batch))
-      return { completion: renderCompletion(answer.answer(), stream.usage(), metadata), cost: stream.cost() }
-    },
-    async stream(request, context) {
-      const { stream, metadata } = await start(request, context, service)
-      const renderer = new ChunkRenderer(metadata, request.stream_options?.include_usage === true)
-      return {
-        items: stream,
-        frames: (batch) => renderer.chunks(batch),
-        end: () => (renderer.includeUsage ? renderer.usage(stream.usage()) : '') + doneFrame,
-      }
-    },
+    items: stream,
+    frames: (batch) => renderer.chunks(batch),
+    end: () => (renderer.includeUsage ? renderer.usage(stream.usage()) : '') + doneFrame,
   }
 }
 
 async function start(
   request: CompletionRequest,
   context: RequestContext,
-  service: GenerationDependencies,
+  dependencies: GenerationDependencies,
 ): Promise<{ readonly stream: GenerationStream; readonly metadata: ReplyMetadata }> {
-  const prepare = (models: Models) => prepareCompletion(request, models, service)
-  const { stream, warnings, prepared } = await startGeneration(
-    'completions',
-    request,
-    context,
-    prepare,
-    service,
-  )
+  const prepare = (models: Models) => prepareCompletion(request, models, dependencies)
+  const started = await startGeneration('completions', request, context, prepare, dependencies)
+  const { stream, warnings, prepared } = started
   return { stream, metadata: replyMetadata({ model: prepared.slug, provider: stream.provider, warnings }) }
 }
 

@@ -3,8 +3,9 @@ import { toDollars } from '../../gateway/billing/price.ts'
 import type { Guard } from '../../http/guard.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { bodyErrors, describe, type Examples } from '../../http/describe.ts'
+import { contextOf, type GenerationDependencies } from '../generate.ts'
 import { EmbeddingList, embeddingRequest } from './schema.ts'
-import type { EmbeddingService } from './service.ts'
+import { embed } from './service.ts'
 
 const model = 'openai/text-embedding-3-small'
 
@@ -21,18 +22,16 @@ const embeddingExamples: Examples = {
 export const embeddingsPath = '/v1/embeddings'
 
 /** `POST /v1/embeddings`. */
-export function embeddingRoutes(guard: Guard, service: EmbeddingService) {
+export function embeddingRoutes(guard: Guard, dependencies: GenerationDependencies) {
   return new Elysia({ name: 'embeddings' }).use(guard).post(
     embeddingsPath,
     async ({ readBody, caller, admission, request, set }) => {
       const body = await readBody(request, embeddingRequest, { admission, caller })
-      const requestId = String(set.headers['x-request-id'])
-      const { headers, signal } = request
-      const context = { requestId, ...caller, body, admission, headers, signal }
+      const context = contextOf({ caller, admission, request, set }, body)
       // The call releases the memory at its end, and the reply still needs it.
       admission.memory.retain()
       try {
-        const { parts, cost } = await service.embed(body, context)
+        const { parts, cost } = await embed(body, context, dependencies)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
         return jsonReply(parts, { request, admission })
       } finally {

@@ -18,35 +18,31 @@ import { type EmbeddingRequest, knownProperties } from './schema.ts'
 /** The reply as JSON in parts, and its cost where the model has a price. */
 type EmbeddingResult = { readonly parts: readonly string[]; readonly cost: Nanos | undefined }
 
-export type EmbeddingService = {
-  embed(request: EmbeddingRequest, context: RequestContext): Promise<EmbeddingResult>
-}
-
-/** Serves embedding requests. */
-export function createEmbeddingService(service: GenerationDependencies): EmbeddingService {
-  return {
-    async embed(request, context) {
-      const prepare = (models: Models) => prepareEmbedding(request, models, service)
-      // An unknown property of this name selects no stream.
-      const labels = { ...request, stream: false }
-      const started = await startGeneration('embeddings', labels, context, prepare, service)
-      const { stream, warnings, prepared } = started
-      const embeddings: Embedding[] = []
-      await stream.forEach((batch) => collect(batch, embeddings))
-      const usage = stream.usage()
-      const parts = renderEmbeddings({
-        embeddings,
-        model: prepared.slug,
-        provider: stream.provider,
-        promptTokens: usage.promptTokens,
-        warnings: [
-          ...joinWarnings(warnings, dimensionWarnings(request, embeddings[0])),
-          ...(usage.estimated ? [estimatedUsageWarning] : []),
-        ],
-      })
-      return { parts, cost: stream.cost() }
-    },
-  }
+/** Embeds the inputs of a request. */
+export async function embed(
+  request: EmbeddingRequest,
+  context: RequestContext,
+  dependencies: GenerationDependencies,
+): Promise<EmbeddingResult> {
+  const prepare = (models: Models) => prepareEmbedding(request, models, dependencies)
+  // An unknown property of this name selects no stream.
+  const labels = { ...request, stream: false }
+  const started = await startGeneration('embeddings', labels, context, prepare, dependencies)
+  const { stream, warnings, prepared } = started
+  const embeddings: Embedding[] = []
+  await stream.forEach((batch) => collect(batch, embeddings))
+  const usage = stream.usage()
+  const parts = renderEmbeddings({
+    embeddings,
+    model: prepared.slug,
+    provider: stream.provider,
+    promptTokens: usage.promptTokens,
+    warnings: [
+      ...joinWarnings(warnings, dimensionWarnings(request, embeddings[0])),
+      ...(usage.estimated ? [estimatedUsageWarning] : []),
+    ],
+  })
+  return { parts, cost: stream.cost() }
 }
 
 function prepareEmbedding(

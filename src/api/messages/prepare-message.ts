@@ -15,7 +15,6 @@ import type { GenerationDependencies } from '../generate.ts'
 import { lower, lowerPrompt, type MessageHeaders } from './lower.ts'
 import type { CountTokensRequest, MessageRequest } from './schema.ts'
 
-/** The dependencies of the preparation of requests. */
 type PrepareDependencies = Pick<GenerationDependencies, 'models' | 'unsupported'>
 
 /**
@@ -48,22 +47,21 @@ function withLimit(prepared: PreparedGeneration): PreparedGeneration {
   return { ...prepared, generation: { ...generation, maxTokens: limit }, warnings: [...warnings, warning] }
 }
 
-/** Counts the tokens of a prompt; throws the 400, 403 or 404 of a request that cannot be served. */
-export type TokenCounter = (
+/**
+ * Counts the tokens of a prompt with the provider of the model where it offers that, and estimates otherwise; throws the
+ * 400, 403 or 404 of a request that cannot be served.
+ */
+export async function countTokens(
   request: CountTokensRequest,
   headers: MessageHeaders,
-  caller: { readonly limits: Pick<CallerLimits, 'models'>; readonly signal: AbortSignal },
-) => Promise<number>
-
-/** Counts with the provider of the model where it offers that, and estimates otherwise. */
-export function createTokenCounter({ models: current, unsupported }: PrepareDependencies): TokenCounter {
-  return async (request, headers, { limits, signal }) => {
-    const [api, models] = ['messages', allowedModels(current(), limits.models)] as const
-    const requested = requestedModel(models, request.model, api)
-    const lowered = lowerPrompt(request, headers)
-    const { model, generation } = prepareGeneration(requested, lowered, { api, models, unsupported })
-    return (await countUpstream(model, generation, signal)) ?? estimatePromptTokens(generation)
-  }
+  { limits, signal }: { readonly limits: Pick<CallerLimits, 'models'>; readonly signal: AbortSignal },
+  { models: current, unsupported }: PrepareDependencies,
+): Promise<number> {
+  const [api, models] = ['messages', allowedModels(current(), limits.models)] as const
+  const requested = requestedModel(models, request.model, api)
+  const lowered = lowerPrompt(request, headers)
+  const { model, generation } = prepareGeneration(requested, lowered, { api, models, unsupported })
+  return (await countUpstream(model, generation, signal)) ?? estimatePromptTokens(generation)
 }
 
 /** The header that selects betas of Anthropic, separated by commas. */

@@ -6,18 +6,16 @@ import { streamError } from '../../http/errors.ts'
 import { eventStream, openSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import type { Log } from '../../lib/log.ts'
+import { contextOf, type GenerationDependencies } from '../generate.ts'
 import type { MessageHeaders } from './lower.ts'
 import { pingFrame } from './message-stream.ts'
-import type { TokenCounter } from './prepare-message.ts'
+import { countTokens } from './prepare-message.ts'
 import { MessageObject, MessageStreamEvent, TokenCount } from './reply-schema.ts'
 import { countTokensRequest, messageRequest } from './schema.ts'
-import type { MessageService } from './service.ts'
+import { completeMessage, streamMessage } from './service.ts'
 
 /** The path of the Messages API. */
 export const messagesPath = '/v1/messages'
-
-/** The services behind the routes. */
-export type MessagesApi = { readonly messages: MessageService; readonly countTokens: TokenCounter }
 
 const messages = [{ role: 'user', content: 'What is a weir?' }]
 
@@ -69,30 +67,23 @@ const countDetail = describe({
 })
 
 /** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
-export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesApi, log: Log) {
+export function messageRoutes(guard: Guard, dependencies: GenerationDependencies, log: Log) {
   return new Elysia({ name: 'messages' })
     .use(guard)
     .post(
       messagesPath,
       async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, messageRequest, { admission, caller })
-        const requestId = String(set.headers['x-request-id'])
-        const context = {
-          requestId,
-          ...caller,
-          body,
-          admission,
-          headers: request.headers,
-          signal: request.signal,
-        }
+        const context = contextOf({ caller, admission, request, set }, body)
         const headers = headersOf(request)
         if (body.stream) {
-          const failed = (error: unknown) => errorFrame(error, log, requestId)
-          const start = (onWaiting: () => void) => messages.stream(body, headers, { ...context, onWaiting })
+          const failed = (error: unknown) => errorFrame(error, log, context.requestId)
+          const start = (onWaiting: () => void) =>
+            streamMessage(body, headers, { ...context, onWaiting }, dependencies)
           const source = await openSource(start, { failed, keepAlive: pingFrame })
           return eventStream(source, { watch: watchKey(caller.keyId) })
         }
-        const { message, cost } = await messages.complete(body, headers, context)
+        const { message, cost } = await completeMessage(body, headers, context, dependencies)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
         return message
       },
@@ -103,7 +94,7 @@ export function messageRoutes(guard: Guard, { messages, countTokens }: MessagesA
       async ({ readBody, caller, admission, request }) => {
         const body = await readBody(request, countTokensRequest, { admission, caller }, { isFree: true })
         const sender = { limits: caller.limits, signal: request.signal }
-        return { input_tokens: await countTokens(body, headersOf(request), sender) }
+        return { input_tokens: await countTokens(body, headersOf(request), sender, dependencies) }
       },
       { detail: countDetail },
     )

@@ -15,43 +15,32 @@ import { renderMessage, type ReplyMetadata, replyMetadata } from './render.ts'
 import type { MessageObject } from './reply-schema.ts'
 import type { MessageRequest } from './schema.ts'
 
-export type MessageService = {
-  /** Resolves with the complete message, and with its cost where the model has a price. */
-  complete(
-    request: MessageRequest,
-    headers: MessageHeaders,
-    context: RequestContext,
-  ): Promise<CompletedMessage>
-  /** Resolves when the answer begins, with a source of frames that is still to be read. */
-  stream(request: MessageRequest, headers: MessageHeaders, context: RequestContext): Promise<StreamedMessage>
+/** Resolves with the complete message, and with its cost where the model has a price. */
+export async function completeMessage(
+  request: MessageRequest,
+  headers: MessageHeaders,
+  context: RequestContext,
+  parts: GenerationDependencies,
+): Promise<{ readonly message: MessageObject; readonly cost: Nanos | undefined }> {
+  const { stream, metadata, options } = await start(request, headers, context, parts)
+  const reducer = new BlockReducer(options)
+  const fold = new BlockFold()
+  await stream.forEach((batch) => fold.add(reducer.add(batch)))
+  fold.add(reducer.end())
+  const message = renderMessage(metadata, fold.blocks(), stream.usage(), reducer.blocks)
+  return { message, cost: stream.cost() }
 }
 
-export type CompletedMessage = { readonly message: MessageObject; readonly cost: Nanos | undefined }
-
-export type StreamedMessage = Omit<FrameSource<readonly GenerationEvent[]>, 'failed'>
-
-/** Serves messages of models. */
-export function createMessageService(parts: GenerationDependencies): MessageService {
-  return {
-    async complete(request, headers, context) {
-      const { stream, metadata, options } = await start(request, headers, context, parts)
-      const reducer = new BlockReducer(options)
-      const fold = new BlockFold()
-      await stream.forEach((batch) => fold.add(reducer.add(batch)))
-      fold.add(reducer.end())
-      const message = renderMessage(metadata, fold.blocks(), stream.usage(), reducer.blocks)
-      return { message, cost: stream.cost() }
-    },
-    async stream(request, headers, context) {
-      const { stream, metadata, options } = await start(request, headers, context, parts)
-      const message = new MessageStream(metadata, options, () => stream.usage())
-      return {
-        items: stream,
-        frames: (batch) => message.frames(batch),
-        end: () => message.end(),
-      }
-    },
-  }
+/** Resolves when the answer begins, with a source of frames that is still to be read. */
+export async function streamMessage(
+  request: MessageRequest,
+  headers: MessageHeaders,
+  context: RequestContext,
+  parts: GenerationDependencies,
+): Promise<Omit<FrameSource<readonly GenerationEvent[]>, 'failed'>> {
+  const { stream, metadata, options } = await start(request, headers, context, parts)
+  const message = new MessageStream(metadata, options, () => stream.usage())
+  return { items: stream, frames: (batch) => message.frames(batch), end: () => message.end() }
 }
 
 type StartedMessage = {

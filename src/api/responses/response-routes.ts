@@ -6,14 +6,19 @@ import { jsonReply } from '../../http/reply.ts'
 import { describe, guardErrors } from '../../http/describe.ts'
 import { pageParameters, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
+import type { Admission } from '../../gateway/rate-limits/admission.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MemoryLease } from '../../lib/memory-budget.ts'
+import { cancelResponse } from './background/cancel-run.ts'
+import type { ResponseState } from './events/state.ts'
+import { findState, openEventStream } from './find-response.ts'
 import type { ResponseEventStream } from './live/replay.ts'
 import { responseFrames } from './render/event-schema.ts'
+import { renderResponse } from './render/render-response.ts'
 import { DeletedResponse, InputItemList, ResponseList, ResponseObject } from './render/reply-schema.ts'
 import { logFailure, responsesPath } from './routes.ts'
-import { listParameters, readListRequest } from './lists.ts'
-import type { ResponseService } from './service.ts'
+import { listInputItems, listParameters, listResponses, readListRequest } from './lists.ts'
+import { removeResponse, type ResponseDependencies } from './service.ts'
 
 const pathParameters = { id: 'The ID of a stored response, such as `resp_…`.' }
 
@@ -89,21 +94,38 @@ const inputItemsDetail = describe({
   errors: [400, 404, ...guardErrors],
 })
 
-/** The list of responses. */
-export function responseListRoutes(guard: Guard, service: ResponseService) {
-  return new Elysia({ name: 'response-list' }).use(guard).get(
-    responsesPath,
-    async ({ caller: { organization }, request, admission }) => {
-      const responses = service.list(organization.id, readListRequest(request), admission.memory.acquire)
-      return jsonReply(await responses, { request, admission })
-    },
-    { detail: listDetail },
-  )
+const responsePath = `${responsesPath}/:id` as const
+
+/** The list of responses, and that of the input items of one. */
+export function responseListRoutes(guard: Guard, dependencies: ResponseDependencies) {
+  return new Elysia({ name: 'response-lists' })
+    .use(guard)
+    .get(
+      responsesPath,
+      async ({ caller: { organization }, request, admission }) => {
+        const { acquire } = admission.memory
+        const list = await listResponses(organization.id, readListRequest(request), dependencies, acquire)
+        return jsonReply(list, { request, admission })
+      },
+      { detail: listDetail },
+    )
+    .get(
+      `${responsePath}/input_items`,
+      async ({ caller, params, request, admission }) => {
+        const page = toPage(inputItemsQuery.read(request), 'desc')
+        const { acquire } = admission.memory
+        const items = await listInputItems(caller.organization.id, params.id, page, dependencies, acquire)
+        return jsonReply(items, { request, admission })
+      },
+      { detail: inputItemsDetail },
+    )
 }
 
-/** The routes of a response by its id: retrieve, stream, cancel, delete, and list its input items. */
-export function storedResponseRoutes(guard: Guard, service: ResponseService, log: Log) {
-  const responsePath = `${responsesPath}/:id` as const
+/** The routes of a response by its id: retrieve, stream, cancel and delete. */
+export function storedResponseRoutes(guard: Guard, dependencies: ResponseDependencies, log: Log) {
+  const { options, runs } = dependencies
+  const sendState = (state: ResponseState, request: Request, admission: Admission) =>
+    jsonReply([JSON.stringify(renderResponse(state, options))], { request, admission })
   return new Elysia({ name: 'stored-responses' })
     .use(guard)
     .get(
@@ -112,8 +134,9 @@ export function storedResponseRoutes(guard: Guard, service: ResponseService, log
         const { stream, starting_after } = retrieveQuery.read(request)
         const { acquire } = admission.memory
         if (!isStreamRequested(stream))
-          return jsonReply([await service.find(organization.id, id, acquire)], { request, admission })
-        const source = await service.streamStored(organization.id, id, starting_after, acquire)
+          return sendState(await findState(organization.id, id, dependencies, acquire), request, admission)
+        const replay = { after: starting_after, render: options }
+        const source = await openEventStream(organization.id, id, replay, dependencies, acquire)
         const released = releasingOnClose(source, admission.detachMemory())
         const frames = logFailure(released, log, String(set.headers['x-request-id']))
         return eventStream(frames, { method: request.method, watch: watchKey(keyId) })
@@ -123,23 +146,16 @@ export function storedResponseRoutes(guard: Guard, service: ResponseService, log
     .post(
       `${responsePath}/cancel`,
       async ({ caller, params, request, admission }) => {
-        const cancelled = service.cancel(caller.organization.id, params.id, admission.memory.acquire)
-        return jsonReply([await cancelled], { request, admission })
+        const { acquire } = admission.memory
+        const state = await cancelResponse(caller.organization.id, params.id, runs, dependencies, acquire)
+        return sendState(state, request, admission)
       },
       { detail: cancelDetail },
     )
-    .delete(responsePath, ({ caller, params }) => service.remove(caller.organization.id, params.id), {
-      detail: removeDetail,
-    })
-    .get(
-      `${responsePath}/input_items`,
-      async ({ caller, params, request, admission }) => {
-        const page = toPage(inputItemsQuery.read(request), 'desc')
-        const { acquire } = admission.memory
-        const items = await service.listInputItems(caller.organization.id, params.id, page, acquire)
-        return jsonReply(items, { request, admission })
-      },
-      { detail: inputItemsDetail },
+    .delete(
+      responsePath,
+      ({ caller, params }) => removeResponse(caller.organization.id, params.id, dependencies),
+      { detail: removeDetail },
     )
 }
 

@@ -5,11 +5,13 @@ import { logError, toApiError } from '../../http/errors.ts'
 import { eventStream, type FrameSource, openSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import type { Log } from '../../lib/log.ts'
+import { contextOf } from '../generate.ts'
+import { completeResponse, streamResponse } from './foreground.ts'
 import { responseFrames } from './render/event-schema.ts'
 import { renderErrorEvent } from './render/render-response.ts'
 import { InputTokens, ResponseObject } from './render/reply-schema.ts'
 import { responseRequest } from './request/schema.ts'
-import type { ResponseService } from './service.ts'
+import { countInputTokens, queueAndStream, queueRun, type ResponseDependencies } from './service.ts'
 
 /** The path of responses. */
 export const responsesPath = '/v1/responses'
@@ -90,25 +92,24 @@ const countDetail = describe({
 const createOptions = { maxWithoutSlot: 64 * 1024 }
 
 /** `POST /v1/responses`, and the token count of such a request. */
-export function responseRoutes(guard: Guard, service: ResponseService, log: Log) {
+export function responseRoutes(guard: Guard, dependencies: ResponseDependencies, log: Log) {
   return new Elysia({ name: 'responses' })
     .use(guard)
     .post(
       responsesPath,
       async ({ readBody, watchKey, caller, admission, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
-        const requestId = String(set.headers['x-request-id'])
-        const { headers, signal } = request
-        const context = { requestId, ...caller, body, admission, headers, signal }
-        if (body.background && !body.stream) return service.queue(body, context)
+        const context = contextOf({ caller, admission, request, set }, body)
+        if (body.background && !body.stream) return queueRun(body, context, dependencies)
         if (body.stream) {
-          const start = (onWaiting: () => void) => service.stream(body, { ...context, onWaiting })
+          const start = (onWaiting: () => void) =>
+            streamResponse(body, { ...context, onWaiting }, dependencies)
           const stream: FrameSource<unknown> = body.background
-            ? await service.queueAndStream(body, context)
+            ? await queueAndStream(body, context, dependencies)
             : await openSource(start, { failed: renderFailed })
-          return eventStream(logFailure(stream, log, requestId), { watch: watchKey(caller.keyId) })
+          return eventStream(logFailure(stream, log, context.requestId), { watch: watchKey(caller.keyId) })
         }
-        const { response, cost } = await service.complete(body, context)
+        const { response, cost } = await completeResponse(body, context, dependencies)
         if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
         return response
       },
@@ -118,14 +119,7 @@ export function responseRoutes(guard: Guard, service: ResponseService, log: Log)
       `${responsesPath}/input_tokens`,
       async ({ readBody, caller, admission, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, { isFree: true })
-        const requestId = String(set.headers['x-request-id'])
-        return service.countInputTokens(body, {
-          requestId,
-          ...caller,
-          admission,
-          headers: request.headers,
-          signal: request.signal,
-        })
+        return countInputTokens(body, contextOf({ caller, admission, request, set }), dependencies)
       },
       { detail: countDetail },
     )
