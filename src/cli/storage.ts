@@ -33,21 +33,6 @@ type StorageCall<Own extends Flags, Operands extends readonly string[]> = Call<O
   open<T>(access: DatabaseAccess, work: Work<T>): Promise<T>
 }
 
-/** Runs `work` with the database opened for reading; throws `CommandError` if there is none. */
-export function withReadableStorage<T>(flags: DatabaseFlags, context: CliContext, work: Work<T>): Promise<T> {
-  return withDatabase('read', flags, context, work)
-}
-
-/** Runs `work` with the database opened for writing; throws `CommandError` if there is none. */
-export function withExistingStorage<T>(flags: DatabaseFlags, context: CliContext, work: Work<T>): Promise<T> {
-  return withDatabase('write', flags, context, work)
-}
-
-/** Runs `work` with the database opened for writing, and creates it if it is missing. */
-export function withStorage<T>(flags: DatabaseFlags, context: CliContext, work: Work<T>): Promise<T> {
-  return withDatabase('create', flags, context, work)
-}
-
 /**
  * Finds the database of these settings. Does not fail for another mistake in the settings file: it must not keep an operator
  * from revoking a key.
@@ -70,7 +55,8 @@ export async function recordFileChange(
   }
 }
 
-async function withDatabase<T>(
+/** Runs `work` with the database, opened to be read, written or created; throws `CommandError` if there is none. */
+export async function withDatabase<T>(
   access: DatabaseAccess,
   flags: DatabaseFlags,
   context: CliContext,

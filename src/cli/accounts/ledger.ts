@@ -7,13 +7,13 @@ import {
   type LedgerQuery,
   type LedgerSum,
 } from '../../storage/ports/ledger-entries.ts'
-import { type FlagValues, parseFlags } from '../command.ts'
+import type { FlagValues } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit } from '../list-flags.ts'
 import { fittingTable, jsonText, rightColumn, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
-import { withReadableStorage } from '../storage.ts'
+import { storageCommand } from '../storage.ts'
 import { findOrganization } from './find-account.ts'
 import { invalidFlag } from './limit-flags.ts'
 
@@ -41,22 +41,20 @@ const flagTypes = {
 type LedgerFlags = FlagValues<typeof flagTypes & { readonly json: 'switch' }>
 
 /** `weir orgs ledger`. */
-export async function ledger(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, {
-    command: 'orgs ledger',
-    flags: flagTypes,
-    operands: ['NAME'],
-  })
-  const [name = ''] = operands
-  const selected = readQuery(flags)
-  return withReadableStorage(flags, context, async (storage) => {
-    const { id } = await findOrganization(storage, name)
-    const query = { ...selected, organization: id }
-    if (flags.csv) await printCsv(storage, query, context)
-    else await printList(storage, query, flags, context)
-    return 0
-  })
-}
+export const ledger = storageCommand(
+  'orgs ledger',
+  { flags: flagTypes, operands: ['NAME'] },
+  async (call) => {
+    const { flags, operands, context } = call
+    const selected = readQuery(flags)
+    await call.open('read', async (storage) => {
+      const { id } = await findOrganization(storage, operands[0])
+      const query = { ...selected, organization: id }
+      if (flags.csv) await printCsv(storage, query, context)
+      else await printList(storage, query, flags, context)
+    })
+  },
+)
 
 function readQuery(flags: LedgerFlags): Omit<LedgerQuery, 'organization'> {
   const { kind: kindText, limit, after, csv, json, sum } = flags

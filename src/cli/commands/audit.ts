@@ -1,13 +1,13 @@
 import { auditIdPattern, renderAuditEntry } from '../../http/render-audit.ts'
 import { type AuditEntry, type AuditEvent, auditEvents, type AuditFields } from '../../storage/ports/audit.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit, readOrganization } from '../list-flags.ts'
-import { type DetailRow, detailText, fittingTable, jsonText, table, timeText } from '../output.ts'
+import { type DetailRow, detailText, fittingTable, table, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
-import { withReadableStorage } from '../storage.ts'
+import { storageCommand } from '../storage.ts'
 
 const help = `Usage
   weir audit [--org acme] [--since yesterday] [FILTERS]    list changes, the newest first
@@ -56,8 +56,8 @@ const flagTypes = {
   after: 'text',
 } as const
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'audit', flags: flagTypes })
+const list = storageCommand('audit', { flags: flagTypes }, async (call) => {
+  const { flags } = call
   const { org, actor, event, resource, after } = flags
   if (after !== undefined && !auditIdPattern.test(after))
     throw invalidFlag('audit', 'after', 'the ID of an entry', after)
@@ -71,17 +71,18 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
     order: 'desc',
     after,
   } as const
-  return withReadableStorage(flags, context, async (storage) => {
+  await call.open('read', async (storage) => {
     const isId = org !== undefined && /^org_[0-9a-f]{32}$/.test(org)
     const organizationId = isId ? org : await readOrganization(storage, org)
     const page = await storage.audit.page({ ...query, organizationId })
     if (page === undefined) throw invalidFlag('audit', 'after', 'the ID of an entry', after ?? '')
     const { items, hasMore } = page
-    if (flags.json) context.out(jsonText({ data: items.map(renderAuditEntry), has_more: hasMore }))
-    else printList(items, hasMore, context)
-    return 0
+    const json = { data: items.map(renderAuditEntry), has_more: hasMore }
+    call.print(json, listText(items, call.context))
+    if (hasMore && !flags.json)
+      call.context.err(`There are more. To list them, add: --after ${items.at(-1)?.id}`)
   })
-}
+})
 
 /** Throws `UsageError` for another one: a list without entries would look as if nothing had been changed. */
 function readEvent(text: string): AuditEvent {
@@ -90,13 +91,8 @@ function readEvent(text: string): AuditEvent {
   return event
 }
 
-function printList(items: readonly AuditEntry[], hasMore: boolean, { out, err, terminal }: CliContext): void {
-  if (items.length === 0) return out('There are no such changes.')
-  out(auditTable(items, terminal?.size().columns))
-  if (hasMore) err(`There are more. To list them, add: --after ${items.at(-1)?.id}`)
-}
-
-function auditTable(items: readonly AuditEntry[], width?: number): string {
+function listText(items: readonly AuditEntry[], { terminal }: CliContext): string {
+  if (items.length === 0) return 'There are no such changes.'
   return fittingTable(
     items,
     [
@@ -109,7 +105,7 @@ function auditTable(items: readonly AuditEntry[], width?: number): string {
       { title: 'CHANGED', value: changedText, dropOrder: 1 },
       { title: 'ID', value: ({ id }) => id },
     ],
-    width,
+    terminal?.size().columns,
   )
 }
 
@@ -118,17 +114,14 @@ function changedText({ before, after }: AuditEntry): string {
   return before === null || after === null ? '-' : Object.keys(after).join(', ')
 }
 
-async function show(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags, operands } = parseFlags(args, { command: 'audit show', flags: {}, operands: ['ID'] })
-  const [id = ''] = operands
-  return withReadableStorage(flags, context, async ({ audit }) => {
+const show = storageCommand('audit show', { operands: ['ID'] }, ({ operands: [id], open, print }) =>
+  open('read', async ({ audit }) => {
     const entry = auditIdPattern.test(id) ? await audit.find(id) : undefined
     if (entry === undefined)
       throw new UsageError('There is no entry with this ID. To list entries, run: weir audit')
-    context.out(flags.json ? jsonText(renderAuditEntry(entry)) : entryText(entry))
-    return 0
-  })
-}
+    print(renderAuditEntry(entry), entryText(entry))
+  }),
+)
 
 function entryText(entry: AuditEntry): string {
   const { actor, resource } = entry

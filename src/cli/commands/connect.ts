@@ -30,7 +30,7 @@ import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { UsageError } from '../errors.ts'
 import { table } from '../output.ts'
-import { type DatabaseFlags, withExistingStorage } from '../storage.ts'
+import { type DatabaseFlags, withDatabase } from '../storage.ts'
 
 const usage = `Usage
   weir connect                   lists the tools
@@ -166,7 +166,7 @@ async function enabledModels(
 
 async function createKey(tool: ConnectTool, flags: ConnectFlags, context: CliContext): Promise<NewKey> {
   const input = { organization: flags.org ?? defaultOrganization, name: tool.name, expiresAt: null }
-  const created = await withExistingStorage(flags, context, ({ keys }) => keys.create(input))
+  const created = await withDatabase('write', flags, context, ({ keys }) => keys.create(input))
   if (!flags.json)
     context.err(
       `This is the only time the key is shown. It belongs to ${created.record.organization} and works until it is revoked.`,

@@ -4,7 +4,7 @@ import { directGet, isServing, originOf } from '../running-gateway.ts'
 import { keyVariable } from '../connect/tool.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
-import { type DatabaseFlags, withExistingStorage } from '../storage.ts'
+import { type DatabaseFlags, withDatabase } from '../storage.ts'
 
 const usage = `Usage
   weir open [--admin] [--url URL]
@@ -72,7 +72,7 @@ async function adminKeyFor(
 ): Promise<BrowserAdminKey> {
   const configured = context.environment.WEIR_ADMIN_KEY
   if (configured) return { key: configured, id: null }
-  return withExistingStorage(flags, context, async ({ adminKeys, name }) => {
+  return withDatabase('write', flags, context, async ({ adminKeys, name }) => {
     const expiresAt = Date.now() + browserKeyLifetimeMs
     const { record, key } = await adminKeys.create({ name: 'weir open', expiresAt })
     if (await rejectsAdminKey(origin, key.reveal())) {

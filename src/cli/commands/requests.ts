@@ -12,14 +12,14 @@ import type {
   RequestQuery,
 } from '../../storage/ports/requests.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
-import { type Command, commonFlagsHelp, parseFlags } from '../command.ts'
+import { type Command, commonFlagsHelp } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit, readOrganization } from '../list-flags.ts'
-import { fittingTable, jsonText, rightColumn, timeText } from '../output.ts'
+import { fittingTable, rightColumn, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
 import { contentText, durationText, requestText } from '../request-output.ts'
-import { withExistingStorage, withReadableStorage } from '../storage.ts'
+import { storageCommand } from '../storage.ts'
 
 const help = `Usage
   weir requests [--status 502] [--since yesterday] [FILTERS]    list finished requests, the newest first
@@ -84,8 +84,7 @@ const flagTypes = {
   after: 'text',
 } as const
 
-async function list(args: readonly string[], context: CliContext): Promise<number> {
-  const { flags } = parseFlags(args, { command: 'requests', flags: flagTypes })
+const list = storageCommand('requests', { flags: flagTypes }, async ({ flags, context, open, print }) => {
   const { org, project, key, model, provider, status, error, user, session, since, until, limit, after } =
     flags
   if (status !== undefined && !statusFilterPattern.test(status))
@@ -98,15 +97,15 @@ async function list(args: readonly string[], context: CliContext): Promise<numbe
     after,
     limit: readLimit('requests', limit),
   }
-  return withReadableStorage(flags, context, async (storage) => {
+  await open('read', async (storage) => {
     const organization = await readOrganization(storage, org)
     const filters = { organization, project, key, model, provider, status, error, user, session }
-    const page = await readFully(storage.requests, { ...query, filters })
-    if (flags.json) context.out(jsonText({ data: page.items.map(renderRequest), next: page.next ?? null }))
-    else printList(page, context)
-    return 0
+    const { items, next } = await readFully(storage.requests, { ...query, filters })
+    print({ data: items.map(renderRequest), next: next ?? null }, listText(items, context))
+    if (next !== undefined && !flags.json)
+      context.err(`There may be more. To list them, add: --after ${next}`)
   })
-}
+})
 
 /** Several pages, because one that is not full may have ended for its work. */
 async function readFully(requests: RequestHistory, query: RequestQuery): Promise<RequestPage> {
@@ -120,13 +119,8 @@ async function readFully(requests: RequestHistory, query: RequestQuery): Promise
   }
 }
 
-function printList({ items, next }: RequestPage, { out, err, terminal }: CliContext): void {
-  if (items.length === 0) return out('There are no such requests.')
-  out(requestTable(items, terminal?.size().columns))
-  if (next !== undefined) err(`There may be more. To list them, add: --after ${next}`)
-}
-
-function requestTable(items: readonly FinishedRequest[], width?: number): string {
+function listText(items: readonly FinishedRequest[], { terminal }: CliContext): string {
+  if (items.length === 0) return 'There are no such requests.'
   return fittingTable(
     items,
     [
@@ -143,23 +137,20 @@ function requestTable(items: readonly FinishedRequest[], width?: number): string
       rightColumn('TOOK', ({ latencyMs }) => durationText(latencyMs), 6),
       { title: 'ID', value: ({ id }) => id },
     ],
-    width,
+    terminal?.size().columns,
   )
 }
 
-async function show(args: readonly string[], context: CliContext): Promise<number> {
-  const signature = { command: 'requests show', flags: { content: 'switch' }, operands: ['ID'] } as const
-  const { flags, operands } = parseFlags(args, signature)
-  const [id = ''] = operands
+const showSignature = { flags: { content: 'switch' }, operands: ['ID'] } as const
+
+const show = storageCommand('requests show', showSignature, ({ flags, operands: [id], open, print }) =>
   // Reading content writes an entry of the audit log.
-  const withStorage = flags.content ? withExistingStorage : withReadableStorage
-  return withStorage(flags, context, async ({ requests, readContent }) => {
+  open(flags.content ? 'write' : 'read', async ({ requests, readContent }) => {
     const request = requestIdPattern.test(id) ? await requests.find(id) : undefined
     if (request === undefined)
       throw new UsageError('There is no request with this ID. To list requests, run: weir requests')
     const content = flags.content ? renderContent(await readContent(id)) : undefined
-    if (flags.json) context.out(jsonText({ ...renderRequest(request), ...(content && { content }) }))
-    else context.out(requestText(request) + (content ? `\n\n${contentText(content)}` : ''))
-    return 0
-  })
-}
+    const text = requestText(request) + (content ? `\n\n${contentText(content)}` : '')
+    print({ ...renderRequest(request), ...(content && { content }) }, text)
+  }),
+)

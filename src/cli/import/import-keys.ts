@@ -10,7 +10,7 @@ import { limitCell, modelsCell, newBudgetCell, timeCell } from '../accounts/limi
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { type Column, fittingTable, jsonText, rightColumn } from '../output.ts'
-import { type DatabaseFlags, withExistingStorage, withReadableStorage } from '../storage.ts'
+import { type DatabaseFlags, withDatabase } from '../storage.ts'
 import { entriesOf, type ImportedAccounts, readAccounts } from './key-list.ts'
 import { countText, readJsonFile, reportNotes } from './source.ts'
 
@@ -29,13 +29,13 @@ export async function importKeys(flags: KeyImportFlags, context: CliContext): Pr
   const accounts = readAccounts(keyList, teamList, Date.now())
   const organization = flags.org ?? defaultOrganization
   if (!flags.apply) {
-    const plan = await withReadableStorage(flags, context, (storage) =>
+    const plan = await withDatabase('read', flags, context, (storage) =>
       planOf(storage, organization, accounts),
     )
     printPlan(plan, flags.json, context)
     return 0
   }
-  const { plan, created } = await withExistingStorage(flags, context, async (storage) => {
+  const { plan, created } = await withDatabase('write', flags, context, async (storage) => {
     const plan = await planOf(storage, organization, accounts)
     return { plan, created: await storage.importAccounts(plan) }
   })
