@@ -5,8 +5,7 @@ import { type KeyRecord, OperatorError, type OrganizationAccount } from '../port
 /** Throws an error for the operator if an organization cannot have this name. */
 export function assertOrganizationName(name: string): void {
   if (!/^[\p{L}\p{N}]([\p{L}\p{N} ._-]{0,62}[\p{L}\p{N}])?$/u.test(name))
-    throw new OperatorError(
-      'invalid',
+    throw invalid(
       'The name of an organization must have 1 to 64 letters, digits, spaces, dots, dashes or underscores, and must ' +
         'begin and end with a letter or digit.',
     )
@@ -14,32 +13,27 @@ export function assertOrganizationName(name: string): void {
 
 /** The error for a name that another organization has. */
 export function organizationTaken(name: string): Error {
-  return new OperatorError('invalid', `The organization ${name} already exists.`)
+  return invalid(`The organization ${name} already exists.`)
 }
 
 /** The error for a name whose organization is being deleted. */
 export function organizationInDeletion(name: string): Error {
-  return new OperatorError(
-    'invalid',
+  return invalid(
     `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
   )
 }
 
 /** The error for a name that no organization has. */
 export function noOrganizationNamed(name: string): Error {
-  return new OperatorError(
-    'missing',
-    `There is no organization ${loggable(name)}. To list all organizations, run: weir orgs list`,
-  )
+  return missing(`organization ${loggable(name)}`, 'organizations', 'orgs')
 }
 
 /** Returns the balance after a credit; throws an error for the operator if it is not possible. */
 export function creditedBalance(account: OrganizationAccount, amount: Nanos): Nanos {
   const balance = account.balance + amount
-  if (amount === 0n) throw new OperatorError('invalid', 'The amount of a credit must not be zero.')
-  if (amount < 0n && balance < account.reserved) throw new OperatorError('invalid', balanceTooLow(account))
-  if (balance > maxNanos)
-    throw new OperatorError('invalid', `The balance must be at most ${formatUsd(maxNanos)} USD.`)
+  if (amount === 0n) throw invalid('The amount of a credit must not be zero.')
+  if (amount < 0n && balance < account.reserved) throw invalid(balanceTooLow(account))
+  if (balance > maxNanos) throw invalid(`The balance must be at most ${formatUsd(maxNanos)} USD.`)
   return balance
 }
 
@@ -50,62 +44,44 @@ function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string
 
 /** The error for an id that no key has. */
 export function noKeyWithId(id: string): Error {
-  return new OperatorError(
-    'missing',
-    `There is no API key with the ID ${id}. To list all API keys, run: weir keys list`,
-  )
+  return missing(`API key with the ID ${id}`, 'API keys', 'keys')
 }
 
 /** The error for an id that no admin key has. */
 export function noAdminKeyWithId(id: string): Error {
-  return new OperatorError(
-    'missing',
-    `There is no admin key with the ID ${id}. To list all admin keys, run: weir admin-keys list`,
-  )
+  return missing(`admin key with the ID ${id}`, 'admin keys', 'admin-keys')
 }
 
 /** Throws an error for the operator if a project cannot have this name. */
 export function assertProjectName(name: string): void {
   if (name.trim() !== name || name === '' || name.length > 128)
-    throw new OperatorError(
-      'invalid',
-      'The name of a project must have 1 to 128 characters, and no space at either end.',
-    )
+    throw invalid('The name of a project must have 1 to 128 characters, and no space at either end.')
 }
 
 /** The error for a name that another project of the organization has. */
 export function projectTaken(name: string): Error {
-  return new OperatorError('invalid', `The project ${name} already exists.`)
+  return invalid(`The project ${name} already exists.`)
 }
 
 /** The error for an id that no project has, or a deleted one, or one of another organization. */
 export function noProjectWithId(id: string): Error {
-  return new OperatorError(
-    'missing',
-    `There is no project with the ID ${id}. To list all projects, run: weir projects list`,
-  )
+  return missing(`project with the ID ${id}`, 'projects', 'projects')
 }
 
 /** The error for a name that no project of the organization has. */
 export function noProjectNamed(name: string): Error {
-  return new OperatorError(
-    'missing',
-    `There is no project ${name}. To list all projects, run: weir projects list`,
-  )
+  return missing(`project ${name}`, 'projects', 'projects')
 }
 
 /** The error for a key whose organization is deleted. */
 export function noOrganizationOfKey(id: string): Error {
-  return new OperatorError('invalid', `The organization of the API key ${id} was deleted.`)
+  return invalid(`The organization of the API key ${id} was deleted.`)
 }
 
 /** Throws an error for the operator if a key was created by another one, whose limits would not reach a third. */
 export function assertMayMint({ id, parent }: KeyRecord): void {
   if (parent !== null)
-    throw new OperatorError(
-      'invalid',
-      `The API key ${id} was created by an API key, so it cannot create others.`,
-    )
+    throw invalid(`The API key ${id} was created by an API key, so it cannot create others.`)
 }
 
 /** The error for a budget that another key cannot spare. */
@@ -119,8 +95,7 @@ export function mintTooExpensive(amount: Nanos, left: Nanos): Error {
 
 /** The error for a key that has created as many keys as may be open. */
 export function tooManyMinted(id: string, max: number): Error {
-  return new OperatorError(
-    'invalid',
+  return invalid(
     `The API key ${id} has ${max} API keys that are still open. Revoke some of them, or wait until they expire.`,
   )
 }
@@ -128,8 +103,7 @@ export function tooManyMinted(id: string, max: number): Error {
 /** Throws an error for the operator if the budget of a key is part of another one's. */
 export function assertOwnBudget({ id, parent }: KeyRecord): void {
   if (parent !== null)
-    throw new OperatorError(
-      'invalid',
+    throw invalid(
       `The budget of the API key ${id} is part of that of ${parent}, which created it. Revoke it and create a new one.`,
     )
 }
@@ -139,18 +113,23 @@ export function ownerOfActive(key: KeyRecord, now: number): string {
   if (key.organization === null) throw noOrganizationOfKey(key.id)
   assertOwnBudget(key)
   if (key.replacedBy !== null)
-    throw new OperatorError(
-      'invalid',
-      `The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`,
-    )
-  if (key.revokedAt !== null)
-    throw new OperatorError('invalid', `The API key ${key.id} is revoked. Create a new one.`)
+    throw invalid(`The API key ${key.id} was already rotated. The new API key is ${key.replacedBy}.`)
+  if (key.revokedAt !== null) throw invalid(`The API key ${key.id} is revoked. Create a new one.`)
   if (key.expiresAt !== null && key.expiresAt <= now)
-    throw new OperatorError('invalid', `The API key ${key.id} has expired. Create a new one.`)
+    throw invalid(`The API key ${key.id} has expired. Create a new one.`)
   return key.organization
 }
 
 /** Returns the time until which the replacement of a key works, in milliseconds: as long as the key did. */
 export function renewedExpiry(key: KeyRecord, now: number): number | null {
   return key.expiresAt === null ? null : now + (key.expiresAt - key.createdAt)
+}
+
+/** The error for a change that is not valid. */
+export function invalid(message: string): OperatorError {
+  return new OperatorError('invalid', message)
+}
+
+function missing(what: string, all: string, command: string): OperatorError {
+  return new OperatorError('missing', `There is no ${what}. To list all ${all}, run: weir ${command} list`)
 }

@@ -3,7 +3,7 @@ import type { Allowance, AllowanceChange } from '../../domain/accounting/allowan
 import { isTimeZone } from '../../domain/accounting/budget-period.ts'
 import { parseJson } from '../../lib/json/json.ts'
 import { maxNanos } from '../../lib/usd.ts'
-import { OperatorError } from '../ports/accounts.ts'
+import { invalid } from '../common/account-rules.ts'
 import type { projects } from '../schema/organizations.ts'
 import { type Inserted, pick, type RowOf } from '../sql.ts'
 
@@ -65,19 +65,13 @@ const maxModelLength = 256
 
 function assertAllowance({ budget, budgetTimeZone, models }: Allowance): void {
   if (budget !== null && (budget < 0n || budget > maxNanos))
-    throw new OperatorError('invalid', 'A budget must be zero or more, and at most 9007199.25 USD.')
+    throw invalid('A budget must be zero or more, and at most 9007199.25 USD.')
   if (!isTimeZone(budgetTimeZone))
-    throw new OperatorError(
-      'invalid',
-      `There is no time zone ${budgetTimeZone}. Names look like Europe/Berlin or UTC.`,
-    )
+    throw invalid(`There is no time zone ${budgetTimeZone}. Names look like Europe/Berlin or UTC.`)
   if (models !== null && models.length > maxModels)
-    throw new OperatorError('invalid', `A list of models must have at most ${maxModels} entries.`)
+    throw invalid(`A list of models must have at most ${maxModels} entries.`)
   if (models?.some((model) => model === '' || model.length > maxModelLength))
-    throw new OperatorError(
-      'invalid',
-      `Each entry of a list of models must have 1 to ${maxModelLength} characters.`,
-    )
+    throw invalid(`Each entry of a list of models must have 1 to ${maxModelLength} characters.`)
 }
 
 /** The texts of a stored array; those of a damaged one are none. */
