@@ -2,25 +2,7 @@ import { interrupted } from '../lib/errors/errors.ts'
 import { type TransientMember, TransientSet } from '../lib/transient.ts'
 
 /** The calls in flight, for a graceful shutdown. */
-export type OpenCalls = {
-  add(call: OpenCall): void
-  delete(call: OpenCall): void
-  /** From now on new calls are rejected; only reserved ones run. */
-  rejectNew(): void
-  /** Whether new calls are rejected. */
-  isRejecting(): boolean
-  /** Resolves when new calls are rejected and none is in flight. */
-  idle(): Promise<void>
-  /**
-   * Aborts the calls in flight, and all that still come, with `interrupted`; returns the number of calls that
-   * were in flight.
-   */
-  abort(): number
-  /** Aborts the calls in flight with `interrupted`, but none that still come; returns their number. */
-  abortOpen(): number
-  /** The calls in flight. */
-  values(): readonly OpenCall[]
-}
+export type OpenCalls = ReturnType<typeof createOpenCalls>
 
 /** A call in flight. */
 export type OpenCall = TransientMember & {
@@ -31,7 +13,8 @@ export type OpenCall = TransientMember & {
   abort(reason: unknown): void
 }
 
-export function createOpenCalls(): OpenCalls {
+/** No calls yet. */
+export function createOpenCalls() {
   const open = new TransientSet<OpenCall>()
   const allEnded = Promise.withResolvers<void>()
   let rejecting = false
@@ -39,6 +22,7 @@ export function createOpenCalls(): OpenCalls {
 
   const resolveIfIdle = () => void (rejecting && open.size === 0 && allEnded.resolve())
 
+  /** Aborts the calls in flight with `interrupted`, but none that still come; returns their number. */
   function abortOpen(): number {
     const cut = open.values()
     for (const call of cut) call.abort(interrupted())
@@ -46,25 +30,30 @@ export function createOpenCalls(): OpenCalls {
   }
 
   return {
-    add(call) {
+    add(call: OpenCall): void {
       open.add(call)
       if (aborting) call.abort(interrupted())
     },
-    delete(call) {
+    delete(call: OpenCall): void {
       open.delete(call)
       resolveIfIdle()
     },
-    rejectNew() {
+    /** From now on new calls are rejected; only reserved ones run. */
+    rejectNew(): void {
       rejecting = true
       resolveIfIdle()
     },
+    /** Whether new calls are rejected. */
     isRejecting: () => rejecting,
+    /** Resolves when new calls are rejected and none is in flight. */
     idle: () => allEnded.promise,
-    abort() {
+    /** The same as `abortOpen` for the calls in flight and all that still come. */
+    abort(): number {
       aborting = true
       return abortOpen()
     },
     abortOpen,
+    /** The calls in flight. */
     values: () => open.values(),
   }
 }

@@ -27,51 +27,31 @@ type CompletionServiceDependencies = {
  * The stored completions of an organization. The completion of another organization is a 404, like one that does not
  * exist. Results are JSON in parts; `acquireMemory` is called with their bytes before they are read.
  */
-export type CompletionService = {
-  /** One page of completions. */
-  list(organization: string, query: ListRequest, acquireMemory: AcquireMemory): Promise<readonly string[]>
-  find(organization: string, id: string, acquireMemory: AcquireMemory): Promise<readonly string[]>
-  /** Replaces the metadata. */
-  update(
-    organization: string,
-    id: string,
-    metadata: Fields,
-    acquireMemory: AcquireMemory,
-  ): Promise<readonly string[]>
-  remove(organization: string, id: string): Promise<DeletedCompletion>
-  /** One page of the messages of the request that the completion answers. */
-  messages(
-    organization: string,
-    id: string,
-    page: Page,
-    acquireMemory: AcquireMemory,
-  ): Promise<readonly string[]>
-}
+export type CompletionService = ReturnType<typeof createCompletionService>
 
-export function createCompletionService({
-  completions,
-  models,
-}: CompletionServiceDependencies): CompletionService {
+export function createCompletionService({ completions, models }: CompletionServiceDependencies) {
   return {
-    async list(organization, query, acquireMemory) {
+    /** One page of completions. */
+    async list(organization: string, query: ListRequest, acquireMemory: AcquireMemory) {
       if (query.after !== undefined && sequenceOf(query.after) === undefined)
         throw invalidCursor('a chat completion')
       const model = query.model === undefined ? undefined : slugOf(query.model, models())
       return renderCompletionList(await completions.list({ ...query, organization, model }, acquireMemory))
     },
-    async find(organization, id, acquireMemory) {
+    async find(organization: string, id: string, acquireMemory: AcquireMemory) {
       return renderStored(required(await completions.find(organization, id, acquireMemory), id))
     },
-    async update(organization, id, metadata, acquireMemory) {
-      return renderStored(
-        required(await completions.updateMetadata(organization, id, metadata, acquireMemory), id),
-      )
+    /** Replaces the metadata. */
+    async update(organization: string, id: string, metadata: Fields, acquireMemory: AcquireMemory) {
+      const updated = await completions.updateMetadata(organization, id, metadata, acquireMemory)
+      return renderStored(required(updated, id))
     },
-    async remove(organization, id) {
+    async remove(organization: string, id: string): Promise<DeletedCompletion> {
       if (!(await completions.remove(organization, id))) throw completionNotFound(id)
       return { id, object: 'chat.completion.deleted', deleted: true }
     },
-    async messages(organization, id, page, acquireMemory) {
+    /** One page of the messages of the request that the completion answers. */
+    async messages(organization: string, id: string, page: Page, acquireMemory: AcquireMemory) {
       const json = required(await completions.findMessages(organization, id, acquireMemory), id)
       // The request schema validated them before they were stored.
       return renderMessageList(id, await parseStoredList<ChatMessage>(`completion ${id}`, json), page)

@@ -4,23 +4,6 @@ import type { ListedModel, Provider, RemoteKind } from '../../providers/provider
 import { listModels } from './model-listing.ts'
 import { ProviderChecks } from './provider-check.ts'
 
-/** Lists the models of providers in the background. */
-type Discovery = {
-  /** The result of the last request to each provider. */
-  readonly checks: Pick<ProviderChecks, 'of'>
-  /** The models by provider name; a provider that never responded has no entry. */
-  discovered(): ReadonlyMap<string, readonly ListedModel[]>
-  /**
-   * Starts the listing, now and then every minute; a provider that fails is retried after 1, 2, 4 … 60
-   * seconds. Resolves when every provider has responded or failed once.
-   */
-  start(): Promise<void>
-  /** Lists the models of a provider at once, also of one without discovery; the result is in `checks`. */
-  test(provider: Provider): Promise<void>
-  /** Stops the listing; resolves when no request is in flight. */
-  stop(): Promise<void>
-}
-
 type DiscoveryInput = {
   readonly providers: Iterable<Provider>
   /** Engines on this machine that are not configured. */
@@ -32,8 +15,8 @@ type DiscoveryInput = {
   readonly intervalMs?: number
 }
 
-/** Creates the discovery, which stores the last good list of each provider. */
-export function createDiscovery(input: DiscoveryInput, checks = new ProviderChecks()): Discovery {
+/** Lists the models of providers in the background, and keeps the last good list of each. */
+export function createDiscovery(input: DiscoveryInput, checks = new ProviderChecks()) {
   const { log, onChange, intervalMs = 60_000 } = input
   const lists = allLists(input, checks)
   const controller = new AbortController()
@@ -51,6 +34,10 @@ export function createDiscovery(input: DiscoveryInput, checks = new ProviderChec
     }
   }
 
+  /**
+   * Starts the listing, now and then every minute; a provider that fails is retried after 1, 2, 4 … 60
+   * seconds. Resolves when every provider has responded or failed once.
+   */
   async function start(): Promise<void> {
     const running = lists.map((list) => {
       const { promise: first, resolve } = Promise.withResolvers<void>()
@@ -65,12 +52,16 @@ export function createDiscovery(input: DiscoveryInput, checks = new ProviderChec
   }
 
   return {
-    checks,
+    /** The result of the last request to each provider. */
+    checks: checks as Pick<ProviderChecks, 'of'>,
+    /** The models by provider name; a provider that never responded has no entry. */
     discovered: () => new Map(lists.flatMap(discoveredEntry)),
     start,
-    async test(provider) {
+    /** Lists the models of a provider at once, also of one without discovery; the result is in `checks`. */
+    async test(provider: Provider) {
       if (await testProvider(provider, lists, { log, checks }, signal)) onChange()
     },
+    /** Stops the listing; resolves when no request is in flight. */
     async stop() {
       controller.abort()
       await loops

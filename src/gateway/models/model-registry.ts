@@ -7,21 +7,9 @@ import { createPriceWatch } from './dated-prices.ts'
 import { createDiscovery } from './discovery.ts'
 import type { ConfiguredProviders } from './model-sources.ts'
 import { createModels, type RegisteredModels } from './models.ts'
-import type { ProviderChecks } from './provider-check.ts'
 
 /** The current models: those of the catalog, of the settings and of the providers' lists. */
-export type ModelRegistry = {
-  current(): RegisteredModels
-  /** The names of the local engines that were found without being configured. */
-  engines(): readonly string[]
-  /** The last check of each provider: those of the discovery, and tests. */
-  readonly checks: Pick<ProviderChecks, 'of'>
-  /** Lists the models of a provider now; the result is in `checks`. */
-  test(provider: Provider): Promise<void>
-  /** Starts the discovery; resolves when each provider has responded or failed once. */
-  start(): Promise<void>
-  stop(): Promise<void>
-}
+export type ModelRegistry = ReturnType<typeof createModelRegistry>
 
 /**
  * Creates the registry. A discovery that finds something new creates a new list; holders of the old one keep
@@ -33,7 +21,7 @@ export function createModelRegistry(
   log: Log,
   engines: readonly Provider[] = [],
   now: () => number = Date.now,
-): ModelRegistry {
+) {
   const known = sourcesOf(settings)
   const update = () => (models = createList())
   const discovery = createDiscovery({
@@ -53,10 +41,14 @@ export function createModelRegistry(
     })
   let models = createList()
   return {
-    current: () => models,
+    current: (): RegisteredModels => models,
+    /** The names of the local engines that were found without being configured. */
     engines: () => foundEngines().map(({ name }) => name),
+    /** The last check of each provider: those of the discovery, and tests. */
     checks: discovery.checks,
+    /** Lists the models of a provider now; the result is in `checks`. */
     test: discovery.test,
+    /** Starts the discovery; resolves when each provider has responded or failed once. */
     start() {
       watch.start(models.pricedUntil)
       return discovery.start()

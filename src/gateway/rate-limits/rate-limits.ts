@@ -7,29 +7,7 @@ import { Admission, type AdmissionResources, type Limited, limitExceeded, Queued
 import { organizationPart, ownerPart, type RequestLimiter, SharedLimiter } from './shared-limiter.ts'
 
 /** The rate limits of all organizations, projects and keys. */
-export type RateLimits = {
-  /**
-   * Counts a request, or calls `onRejected` with the status of its limits and throws the 429. What a request that
-   * `opensCall` is about to take is asked for at the same time.
-   */
-  admit(
-    caller: Limited,
-    onRejected: (status: RateLimitStatus) => void,
-    opensCall?: boolean,
-  ): Admission | Promise<Admission>
-  /** A reserved call of an earlier process that has yet to run. */
-  resume(caller: Limited): QueuedSlot
-  /** The slots of queued background runs. */
-  readonly queuedRuns: QueuedRunSlots
-  /** The number of organizations, projects and keys with a limiter. */
-  size(): number
-}
-
-/** Counts the queued runs of an organization in all processes. */
-export type QueuedRunSlots = {
-  /** Resolves with a function that releases the slot, or with undefined if the organization has as many as `limit`. */
-  claim(organization: Organization, limit: number): Promise<(() => void) | undefined>
-}
+export type RateLimits = ReturnType<typeof createRateLimits>
 
 export type RateLimitsOptions = {
   /** Where requests hold their bytes. */
@@ -43,7 +21,7 @@ export function createRateLimits(
   limits: Limits,
   defaults: () => LimitValues,
   { memory = new MemoryBudget(), maxOrganizations }: RateLimitsOptions = {},
-): RateLimits {
+) {
   const limiters = new Limiters(limits, defaults, maxOrganizations)
   const resources: AdmissionResources = { limiterOf: (caller) => limiters.of(caller), memory }
 
@@ -59,7 +37,11 @@ export function createRateLimits(
   }
 
   return {
-    admit(caller, onRejected, opensCall = false) {
+    /**
+     * Counts a request, or calls `onRejected` with the status of its limits and throws the 429. What a request that
+     * `opensCall` is about to take is asked for at the same time.
+     */
+    admit(caller: Limited, onRejected: (status: RateLimitStatus) => void, opensCall = false) {
       limiters.update(caller)
       const limiter = limiters.of(caller)
       const waitMs = limiter.takeRequest(opensCall)
@@ -67,10 +49,15 @@ export function createRateLimits(
         ? waitMs.then((waitMs) => toAdmission(caller, limiter, waitMs, onRejected))
         : toAdmission(caller, limiter, waitMs, onRejected)
     },
-    resume: (caller) => new QueuedSlot(caller, resources, 0),
+    /** A reserved call of an earlier process that has yet to run. */
+    resume: (caller: Limited) => new QueuedSlot(caller, resources, 0),
+    /** The number of organizations, projects and keys with a limiter. */
     size: () => limiters.size,
+    /** The slots of queued background runs, which count those of an organization in all processes. */
     queuedRuns: {
-      claim: (organization, limit) => claimQueued(limiters.ofOrganization(organization), limit),
+      /** Resolves with a function that releases the slot, or with undefined if the organization has as many as `limit`. */
+      claim: (organization: Organization, limit: number) =>
+        claimQueued(limiters.ofOrganization(organization), limit),
     },
   }
 }

@@ -1,22 +1,16 @@
 /** Holds the causes of failed requests until their lines are written, so that no failure is logged twice. */
-export type FailureNotes = {
-  /** Stores the text for the line of the request; returns false if requests are not logged: the caller logs it then. */
-  add(request: string, text: string): boolean
-  /** Calls `done` with the text as soon as it is added, or without one after a short timeout. */
-  take(request: string, done: (text?: string) => void): void
-  /** Ends all waits: their callbacks are called without a text. */
-  flush(): void
-}
+export type FailureNotes = ReturnType<typeof createFailureNotes>
 
 /** A stream that broke is logged just after its request has finished. */
 const takeTimeoutMs = 50
 
 /** Creates notes that hold the texts of at most `maxRequests` requests: beyond that the oldest is dropped. */
-export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000): FailureNotes {
+export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000) {
   const notes = new Map<string, string>()
   const waiting = new Map<string, (text?: string) => void>()
   return {
-    add(request, text) {
+    /** Stores the text for the line of the request; returns false if requests are not logged: the caller logs it then. */
+    add(request: string, text: string): boolean {
       if (!areLogged()) return false
       const finish = waiting.get(request)
       if (finish !== undefined) finish(text)
@@ -24,7 +18,8 @@ export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000)
       for (const oldest of notes.size > maxRequests ? notes.keys().take(1) : []) notes.delete(oldest)
       return true
     },
-    take(request, done) {
+    /** Calls `done` with the text as soon as it is added, or without one after a short timeout. */
+    take(request: string, done: (text?: string) => void): void {
       const text = notes.get(request)
       if (notes.delete(request)) return done(text)
       const finish = (text?: string) => {
@@ -35,7 +30,8 @@ export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000)
       const timer = setTimeout(finish, takeTimeoutMs)
       waiting.set(request, finish)
     },
-    flush() {
+    /** Ends all waits: their callbacks are called without a text. */
+    flush(): void {
       for (const finish of waiting.values()) finish()
     },
   }

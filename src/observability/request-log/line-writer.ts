@@ -1,13 +1,7 @@
 import { settleWithin } from '../../lib/time.ts'
 
 /** Writes lines in batches. `write` never blocks: lines are dropped if the output is not read fast enough. */
-export type LineWriter = {
-  write(line: string): void
-  /** Resolves once all lines are written, or after the timeout. */
-  flush(timeoutMs: number): Promise<void>
-  /** The number of lines that were dropped. */
-  dropped(): number
-}
+export type LineWriter = ReturnType<typeof createLineWriter>
 
 /** Standard output, or its replacement in a test. */
 export type Sink = { write(text: string, written: () => void): unknown }
@@ -23,7 +17,7 @@ export function createLineWriter(
   sink: Sink,
   droppedLine: (lines: number) => string,
   maxPending = maxPendingCharacters,
-): LineWriter {
+) {
   const batch = createBatch(droppedLine, maxPending)
   let scheduled = false
   let writing = false
@@ -52,12 +46,14 @@ export function createLineWriter(
   }
 
   return {
-    write: (line) => batch.add(line) && schedule(),
-    async flush(timeoutMs) {
+    write: (line: string) => void (batch.add(line) && schedule()),
+    /** Resolves once all lines are written, or after the timeout. */
+    async flush(timeoutMs: number): Promise<void> {
       const { promise } = idle
       writeBatch()
       await settleWithin(promise, timeoutMs)
     },
+    /** The number of lines that were dropped. */
     dropped: batch.dropped,
   }
 }

@@ -10,32 +10,10 @@ import type { Run, RunDependencies } from './run.ts'
 import { Scheduler } from './scheduler.ts'
 
 /** The background runs of this process. Their concurrency is limited; organizations take turns in the queue. */
-export type Runs = {
-  readonly claimSlot: ClaimSlot
-  /** The owner to store with a run that is about to be queued. */
-  ownerOf(metadata: RequestMetadata): RunOwner
-  add(run: Run): void
-  /** Adopts the runs that processes which have ended left, and begins to divide runs with other processes. */
-  begin(): Promise<void>
-  /** Adopts the runs that evicted processes left. */
-  recover(): Promise<void>
-  /** Ends the runs of this process, because the others have evicted it. */
-  onEvicted(): void
-  /** Starts the runs that the current settings allow. */
-  schedule(): void
-  /** Cancels an unfinished run, whichever process has it; its end may be stored later. */
-  cancel(run: RunKey): Promise<void>
-  counts(): { readonly queued: number; readonly running: number }
-  /** Starts no runs from now on. */
-  pause(): void
-  /** Resolves when all runs that were started or cancelled have ended. */
-  idle(): Promise<void>
-  /** Ends the runs that were started; resolves when that is stored. The next process starts the queued ones. */
-  stop(): Promise<void>
-}
+export type Runs = ReturnType<typeof createRuns>
 
 /** The background runs with these dependencies, none yet. */
-export function createRuns(dependencies: RunDependencies): Runs {
+export function createRuns(dependencies: RunDependencies) {
   const parts = { ...dependencies, owned: new OwnedRuns(dependencies) }
   const active = new ActiveRuns(parts)
   const scheduler = new Scheduler(active, parts)
@@ -43,6 +21,7 @@ export function createRuns(dependencies: RunDependencies): Runs {
   const claimSlot = createSlotClaims(scheduler.queue, parts)
   let stopping = false
 
+  /** Starts no runs from now on. */
   function pause(): void {
     stopping = true
     scheduler.pause()
@@ -50,21 +29,29 @@ export function createRuns(dependencies: RunDependencies): Runs {
   }
 
   return {
-    async claimSlot(organization) {
+    async claimSlot(organization: Parameters<ClaimSlot>[0]) {
       // Such a run would be stored, and lost from memory.
       if (stopping) throw serviceUnavailable('The gateway is shutting down.')
       return await claimSlot(organization)
     },
-    ownerOf: ({ id: request }) => ({ process: parts.peers.id(), request }),
-    add: (run) => coordinator.add(run),
+    /** The owner to store with a run that is about to be queued. */
+    ownerOf: ({ id: request }: RequestMetadata): RunOwner => ({ process: parts.peers.id(), request }),
+    add: (run: Run) => coordinator.add(run),
+    /** Adopts the runs that processes which have ended left, and begins to divide runs with other processes. */
     begin: () => coordinator.begin(),
+    /** Adopts the runs that evicted processes left. */
     recover: () => coordinator.recover(),
+    /** Ends the runs of this process, because the others have evicted it. */
     onEvicted: () => coordinator.onEvicted(),
+    /** Starts the runs that the current settings allow. */
     schedule: () => scheduler.schedule(),
-    cancel: (run) => coordinator.cancel(run),
+    /** Cancels an unfinished run, whichever process has it; its end may be stored later. */
+    cancel: (run: RunKey) => coordinator.cancel(run),
     counts: () => ({ queued: scheduler.queue.size, running: active.size }),
     pause,
+    /** Resolves when all runs that were started or cancelled have ended. */
     idle: () => active.idle(),
+    /** Ends the runs that were started; resolves when that is stored. The next process starts the queued ones. */
     async stop() {
       pause()
       coordinator.stop()

@@ -16,21 +16,16 @@ import {
 } from './limits.ts'
 
 /** The state of the fields of limits, in the dialogs of organizations, projects and keys. */
-export type LimitForm = {
-  readonly draft: LimitDraft
-  set(changed: Partial<LimitDraft>): void
-  problem(field: CheckedField): string | undefined
-  /** The fields of a request; undefined if one is invalid. */
-  readonly fields: Omit<Limits, 'budget'> | undefined
-}
+type LimitForm = ReturnType<typeof useLimitForm>
 
 /** Keeps the limits of something new, or of what is edited. */
-export function useLimitForm(edited?: Limits): LimitForm {
+export function useLimitForm(edited?: Limits) {
   const [draft, setDraft] = useState(() => toDraft(edited))
   return {
     draft,
-    set: (changed) => setDraft((current) => ({ ...current, ...changed })),
-    problem: (field) => problemOf(draft, field),
+    set: (changed: Partial<LimitDraft>) => setDraft((current) => ({ ...current, ...changed })),
+    problem: (field: CheckedField) => problemOf(draft, field),
+    /** The fields of a request; undefined if one is invalid. */
     fields: toLimitFields(draft),
   }
 }

@@ -7,17 +7,7 @@ import { migrations } from '../connection/migrate.ts'
  * The eviction decides: from then on, the others settle what the process has left open, and a process that finds itself
  * evicted ends its calls and registers again.
  */
-export type Processes = {
-  /** Adds this process; with its `ownOsProcess`, the others on its machine see when it has ended. */
-  register(id: string, osProcess?: string): Promise<void>
-  /** Counts a heartbeat; resolves with false if the process was evicted. */
-  heartbeat(id: string): Promise<boolean>
-  list(): Promise<readonly ListedProcess[]>
-  /** Removes a process whose count is still this one, with the slots that it has; resolves with false for any other. */
-  evict(process: ProcessBeat): Promise<boolean>
-  /** Removes this process and its slots at its regular end. */
-  deregister(id: string): Promise<void>
-}
+export type Processes = ReturnType<typeof createProcesses>
 
 export type ProcessBeat = { readonly id: string; readonly beat: number }
 
@@ -27,16 +17,20 @@ export type ListedProcess = ProcessBeat & {
 }
 
 /** Every statement may run twice, because `query` repeats one whose connection was lost. */
-export function createProcesses(query: Query): Processes {
+export function createProcesses(query: Query) {
   const run = <Row>(text: string, ...values: readonly unknown[]) => query<Row>(text, values, timeoutMs)
   return {
-    async register(id, osProcess) {
+    /** Adds this process; with its `ownOsProcess`, the others on its machine see when it has ended. */
+    async register(id: string, osProcess?: string) {
       await query(register, [id, osProcess ?? null])
     },
-    heartbeat: async (id) => (await run(heartbeat, id)).length > 0,
+    /** Counts a heartbeat; resolves with false if the process was evicted. */
+    heartbeat: async (id: string) => (await run(heartbeat, id)).length > 0,
     list: () => run<ListedProcess>(list),
-    evict: async (process) => (await run(remove, process.id, process.beat)).length > 0,
-    async deregister(id) {
+    /** Removes a process whose count is still this one, with the slots that it has; resolves with false for any other. */
+    evict: async (process: ProcessBeat) => (await run(remove, process.id, process.beat)).length > 0,
+    /** Removes this process and its slots at its regular end. */
+    async deregister(id: string) {
       await run(remove, id, null)
     },
   }

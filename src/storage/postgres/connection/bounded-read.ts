@@ -6,17 +6,7 @@ import type { Connection, Connections } from './connections.ts'
  * Reads with one statement. The server itself ends it after the timeout, so that nothing goes on working for a
  * caller that has its error; rejects with `timeoutError()` then, and with 503 if the database is unavailable.
  */
-export type BoundedReads = {
-  /** Resolves with all rows. */
-  readWithin<Row>(statement: Statement, timeoutMs: number, timeoutError: () => Error): Promise<readonly Row[]>
-  /** Passes the rows on in pages, however many there are: the next page is on its way while one is handled. */
-  readPages<Row>(
-    statement: Statement,
-    timeoutMs: number,
-    timeoutError: () => Error,
-    onPage: (rows: readonly Row[]) => Promise<void>,
-  ): Promise<void>
-}
+export type BoundedReads = ReturnType<typeof createBoundedReads>
 
 /** The server ends a statement first; this is for a server that does not answer. */
 const graceMs = 1000
@@ -27,19 +17,21 @@ const pageRows = 2000
 const settings = "SET LOCAL jit = off; SET LOCAL work_mem = '64MB'; SET LOCAL cursor_tuple_fraction = 1"
 
 /** See `BoundedReads`. */
-export function createBoundedReads(connections: Connections): BoundedReads {
+export function createBoundedReads(connections: Connections) {
   return {
+    /** Resolves with all rows. */
     readWithin: <Row>({ text, values }: Statement, timeoutMs: number, timeoutError: () => Error) =>
       readOnly(connections, timeoutMs, timeoutError, async (send) => {
         const { rows } = await send<Row>(text, values, timeoutMs + graceMs)
         return rows
       }),
+    /** Passes the rows on in pages, however many there are: the next page is on its way while one is handled. */
     async readPages<Row>(
       statement: Statement,
       timeoutMs: number,
       timeoutError: () => Error,
       onPage: (rows: readonly Row[]) => Promise<void>,
-    ) {
+    ): Promise<void> {
       const deadline = performance.now() + timeoutMs
       await readOnly(connections, timeoutMs, timeoutError, async (send) => {
         for await (const rows of pagesOf<Row>(statement, send, timeoutMs + graceMs)) {
