@@ -31,7 +31,6 @@ const shapes = {
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',
   signOut: 'M14 4H5v16h9M10 12h11M17 8l4 4-4 4',
   help: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM9.5 9.5a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.6M12 16.8h.01',
-  chevron: 'M9 6l6 6-6 6',
   columns: 'M4 5h7v14H4zM13 5h7v14h-7z',
 } as const
 

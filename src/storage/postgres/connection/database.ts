@@ -10,7 +10,7 @@ import { outageReason } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
 import { Writer, type WriterOptions } from '../writer/writer.ts'
-import { type BoundedReads, createBoundedReads } from './bounded-read.ts'
+import { createPagedReads, type ReadPages } from './bounded-read.ts'
 import {
   type Connections,
   type ConnectionsOptions,
@@ -21,13 +21,14 @@ import {
 import { migrate, migrations, schemaVersion } from './migrate.ts'
 
 /** An open database with the newest schema. */
-export type Database = BoundedReads & {
+export type Database = {
   /** The host and the name of the database, without user and password. */
   readonly label: string
   /** This process, which owns what it reserves and queues. */
   readonly process: ProcessIdentity
   /** Runs one statement in a transaction of its own. */
   readonly query: Query
+  readonly readPages: ReadPages
   readonly transact: Transact
   /** Commits reservations, settlements and their writes in groups. */
   readonly writer: Writer
@@ -89,7 +90,7 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
     label,
     process: createProcessIdentity(),
     query,
-    ...createBoundedReads(connections),
+    readPages: createPagedReads(connections),
     transact,
     writer,
     usageWriter,
