@@ -9,7 +9,6 @@ export type Parameters<Values> = { readonly [Name in keyof Values]: SQL<Values[N
 
 /** The fragments of SQL that the two databases write differently. */
 export type Dialect = {
-  readonly name: 'sqlite' | 'postgres'
   /** At the end of a select: keeps other transactions from changing its rows until the end of this one. */
   readonly forUpdate: SQL
   /** The same, but only keeps them from being changed. */

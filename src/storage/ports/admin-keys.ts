@@ -19,14 +19,10 @@ export type NewAdminKey = { readonly record: AdminKeyRecord; readonly key: Secre
 export type AdminKeyInput = Pick<AdminKeyRecord, 'name' | 'expiresAt'> &
   Partial<Pick<AdminKeyRecord, 'permissions'>>
 
-/** The admin keys of a gateway. */
-export type AdminKeyQueries = {
+/** The admin keys, and their changes by one actor. Each function rejects with a message for the operator. */
+export type AdminKeys = {
   /** The oldest first. */
   list(): Promise<readonly AdminKeyRecord[]>
-}
-
-/** The admin keys, and their changes by one actor. Each function rejects with a message for the operator. */
-export type AdminKeys = AdminKeyQueries & {
   /** Also deletes those that expired more than 30 days ago. */
   create(input: AdminKeyInput): Promise<NewAdminKey>
   /** One that is revoked stays so since then. */

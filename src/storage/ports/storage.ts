@@ -11,7 +11,7 @@ import type {
   ProjectQueries,
   Projects,
 } from './accounts.ts'
-import type { AdminKeyQueries, AdminKeys, KnownAdminKey, NewAdminKey } from './admin-keys.ts'
+import type { AdminKeys, KnownAdminKey, NewAdminKey } from './admin-keys.ts'
 import type { Actor, AuditLog, FileChange } from './audit.ts'
 import type { BudgetQueries, Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'
@@ -99,7 +99,6 @@ export type Managed = Records & {
   readonly organizations: OrganizationQueries
   readonly projects: ProjectQueries
   readonly keys: KeyQueries
-  readonly adminKeys: AdminKeyQueries
   readonly budgets: BudgetQueries
   readonly webhooks: WebhookQueue
   /** The same, with the changes that this actor makes. */

@@ -9,7 +9,6 @@ import { subtractSums } from './usage-subtraction.ts'
 import type { Transact } from './writer/transaction.ts'
 
 const dialect: Dialect = {
-  name: 'postgres',
   forUpdate: sql`for no key update`,
   forShare: sql`for share`,
   lockTotals: sql.raw(lockTotalsText) as SQL<object>,

@@ -10,7 +10,6 @@ import { Secret } from '../../lib/secret.ts'
 import { noAdminKeyWithId } from '../common/account-rules.ts'
 import type {
   AdminKeyInput,
-  AdminKeyQueries,
   AdminKeyRecord,
   AdminKeys,
   KnownAdminKey,
@@ -24,16 +23,11 @@ import { textsOf } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
 import { dateOrNull } from './audit-fields.ts'
 
-/** The admin keys of a database. */
-export function createAdminKeyQueries({ read }: ScriptRunner): AdminKeyQueries {
-  return { list: () => read(listAdminKeys) }
-}
-
-/** The same with the changes of an actor. `now` returns milliseconds since 1970. */
+/** The admin keys of a database, with the changes of an actor. `now` returns milliseconds since 1970. */
 export function createAdminKeys(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): AdminKeys {
   const by = () => ({ actor, now: now() })
   return {
-    ...createAdminKeyQueries(runner),
+    list: () => runner.read(listAdminKeys),
     create: (input) => runner.transact(() => createAdminKey(input, by())),
     revoke: (id) => runner.transact(() => revokeAdminKey(id, by())),
   }

@@ -3,7 +3,7 @@ import type { AccountImport, Keys, NewKey } from '../ports/accounts.ts'
 import type { Actor, FileChange } from '../ports/audit.ts'
 import type { Managed, ManagedStores, Records } from '../ports/storage.ts'
 import type { Script, ScriptRunner } from '../statement.ts'
-import { createAdminKeyQueries, createAdminKeys } from './admin-keys.ts'
+import { createAdminKeys } from './admin-keys.ts'
 import { type Change, createAuditLog, recordChange } from './audit.ts'
 import { createBudgetQueries, createBudgets } from './budgets.ts'
 import { readContent } from './content-log.ts'
@@ -25,7 +25,6 @@ export function createManaged(runner: ScriptRunner, now: () => number = Date.now
     organizations: createOrganizationQueries(runner),
     projects: createProjectQueries(runner),
     keys: { ...createKeyQueries(runner, now), ...createAllocationReturns(runner, now) },
-    adminKeys: createAdminKeyQueries(runner),
     budgets: createBudgetQueries(runner),
     webhooks: createWebhookQueue(runner, now),
     by: (actor) => createManagedStores(runner, actor, now),

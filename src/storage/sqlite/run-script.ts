@@ -14,7 +14,6 @@ import {
 export type RunScript = <T>(script: Script<T>) => T
 
 const dialect: Dialect = {
-  name: 'sqlite',
   // Transactions are executed one after the other.
   forUpdate: sql``,
   forShare: sql``,

@@ -17,7 +17,6 @@ import { testStorage } from './support/folder.ts'
 import { testActor } from '../../support/actor.ts'
 
 const dialect: Dialect = {
-  name: 'sqlite',
   forUpdate: sql``,
   forShare: sql``,
   lockTotals: sql`select 1`,
