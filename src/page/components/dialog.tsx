@@ -56,19 +56,25 @@ export type AdminChange = {
   readonly body?: object | undefined
 }
 
-/** A dialog with a change and its fields. It closes once the change is made; if that fails, it stays open, and says why. */
-export function FormDialog<Reply>(props: {
-  readonly title: string
-  /** The label of the button that sends the change. */
-  readonly action: string
-  readonly kind?: 'primary' | 'danger'
-  /** Undefined while the fields are not complete. */
-  readonly change: AdminChange | undefined
+/** What a dialog with a change calls. */
+export type DialogHandlers<Reply = unknown> = {
   readonly onClose: () => void
   /** Called after the change with the reply of the gateway. */
   readonly onDone: (reply: Reply) => void
-  readonly children?: ComponentChildren
-}) {
+}
+
+/** A dialog with a change and its fields. It closes once the change is made; if that fails, it stays open, and says why. */
+export function FormDialog<Reply>(
+  props: DialogHandlers<Reply> & {
+    readonly title: string
+    /** The label of the button that sends the change. */
+    readonly action: string
+    readonly kind?: 'primary' | 'danger'
+    /** Undefined while the fields are not complete. */
+    readonly change: AdminChange | undefined
+    readonly children?: ComponentChildren
+  },
+) {
   const { action, kind = 'primary', change, onClose, onDone } = props
   const admin = useAdminApi()
   const { busy, failure, run } = useChange()

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button, CopyButton } from '../../components/button.tsx'
-import { Dialog, FormDialog } from '../../components/dialog.tsx'
+import { Dialog, type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { Foreign, Time } from '../../components/facts.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { visibleText } from '../../components/format.ts'
@@ -40,14 +40,14 @@ export function useKeyDialogs(options: {
     onRevoke: (of: ApiKey) => setDialog({ type: 'revoke', of }),
     element: (
       <>
-        {dialog?.type === 'create' && <CreateKey {...options} onClose={close} onCreated={show} />}
+        {dialog?.type === 'create' && <CreateKey {...options} onClose={close} onDone={show} />}
         {created && <ShowKey created={created} onClose={() => setCreated(undefined)} />}
         {dialog?.type === 'edit' && (
-          <EditKey of={dialog.of} onClose={close} onChanged={changed('The key is changed.')} />
+          <EditKey of={dialog.of} onClose={close} onDone={changed('The key is changed.')} />
         )}
-        {dialog?.type === 'rotate' && <RotateKey of={dialog.of} onClose={close} onCreated={show} />}
+        {dialog?.type === 'rotate' && <RotateKey of={dialog.of} onClose={close} onDone={show} />}
         {dialog?.type === 'revoke' && (
-          <RevokeKey of={dialog.of} onClose={close} onRevoked={changed('The key is revoked.')} />
+          <RevokeKey of={dialog.of} onClose={close} onDone={changed('The key is revoked.')} />
         )}
       </>
     ),
@@ -90,20 +90,15 @@ function ShowKey({ created, onClose }: { readonly created: NewApiKey; readonly o
 }
 
 /** Replaces a key; the old one works for a while. */
-function RotateKey(props: {
-  readonly of: ApiKey
-  readonly onClose: () => void
-  readonly onCreated: (created: NewApiKey) => void
-}) {
-  const { id, name, last4 } = props.of
+function RotateKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHandlers<NewApiKey>) {
+  const { id, name, last4 } = key
   const [grace, setGrace] = useState<(typeof graces)[number]['value']>('24h')
   return (
     <FormDialog<NewApiKey>
       title={`Rotate ${visibleText(name)}`}
       action="Rotate"
       change={{ method: 'POST', path: `${keyPath(id)}/rotate`, body: { grace } }}
-      onClose={props.onClose}
-      onDone={props.onCreated}
+      {...handlers}
     >
       <p>
         A new key with the same name, limits and lifetime replaces the key that ends with <code>{last4}</code>
@@ -115,20 +110,15 @@ function RotateKey(props: {
 }
 
 /** Revokes a key. */
-function RevokeKey(props: {
-  readonly of: ApiKey
-  readonly onClose: () => void
-  readonly onRevoked: () => void
-}) {
-  const { id, name, last4 } = props.of
+function RevokeKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHandlers) {
+  const { id, name, last4 } = key
   return (
     <FormDialog
       title={`Revoke ${visibleText(name)}`}
       action="Revoke"
       kind="danger"
       change={{ method: 'POST', path: `${keyPath(id)}/revoke` }}
-      onClose={props.onClose}
-      onDone={props.onRevoked}
+      {...handlers}
     >
       <p>
         Requests with the key that ends with <code>{last4}</code> are rejected at once. This cannot be undone.

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ListPage } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
-import { FormDialog } from '../../components/dialog.tsx'
+import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { Checkbox, SelectField, TextArea, TextField } from '../../components/field.tsx'
 import { formatTime, visibleText } from '../../components/format.ts'
 import { useAdminApi } from '../../session.tsx'
@@ -14,13 +14,10 @@ import { OrganizationField } from './organization-field.tsx'
 import { loadProjects } from './project.tsx'
 
 /** Creates a key of this owner if it is `fixed`, else of any organization: of the oldest one by default. */
-export function CreateKey(props: {
-  readonly owner?: KeyOwner
-  readonly fixed?: boolean
-  readonly onClose: () => void
-  readonly onCreated: (created: NewApiKey) => void
-}) {
-  const { owner = {}, fixed = false } = props
+export function CreateKey(
+  props: DialogHandlers<NewApiKey> & { readonly owner?: KeyOwner; readonly fixed?: boolean },
+) {
+  const { owner = {}, fixed = false, onClose, onDone } = props
   const [chosen, setOrganization] = useState(owner.organization)
   const oldest = useOldestOrganization()
   const organization = chosen ?? oldest ?? ''
@@ -31,8 +28,8 @@ export function CreateKey(props: {
       title={fixed ? `Create an API key of ${visibleText(organization)}` : 'Create an API key'}
       action="Create"
       change={organization === '' ? undefined : creationOf('/admin/keys', fields)}
-      onClose={props.onClose}
-      onDone={props.onCreated}
+      onClose={onClose}
+      onDone={onDone}
     >
       {!fixed && (
         <OrganizationField
@@ -60,12 +57,7 @@ function useOldestOrganization(): string | undefined {
 }
 
 /** Changes the limits and the other properties of a key. */
-export function EditKey(props: {
-  readonly of: ApiKey
-  readonly onClose: () => void
-  readonly onChanged: () => void
-}) {
-  const { of: key, onClose, onChanged } = props
+export function EditKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHandlers) {
   const form = useKeyForm(key)
   const current = { ...key, project: key.project?.id ?? null }
   return (
@@ -73,8 +65,7 @@ export function EditKey(props: {
       title={`Edit ${visibleText(key.name)}`}
       action="Save"
       change={changeOf(keyPath(key.id), current, form.fields)}
-      onClose={onClose}
-      onDone={onChanged}
+      {...handlers}
     >
       <KeyFields form={form} organization={key.organization ?? ''} />
     </FormDialog>

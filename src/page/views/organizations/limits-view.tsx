@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { ChangeButton } from '../../change-button.tsx'
 import { nanosOf } from '../../components/budget.ts'
 import { BudgetFigures, BudgetLine } from '../../components/budget-bar.tsx'
-import { FormDialog } from '../../components/dialog.tsx'
+import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { Badge, Badges, Facts, None, Time } from '../../components/facts.tsx'
 import { exactUsd, formatCount, visibleText } from '../../components/format.ts'
 import { type Column, column } from '../../components/table-columns.tsx'
@@ -51,7 +51,7 @@ export function LimitsSection({ of, path, empty, onChanged }: SectionProps) {
           path={path}
           usd={budget.held_usd}
           onClose={() => setReleasing(false)}
-          onReleased={onChanged}
+          onDone={onChanged}
         />
       )}
     </Section>
@@ -65,14 +65,10 @@ function ModelList({ models }: Pick<Limits, 'models'>) {
 }
 
 /** Releases the held part of a budget. */
-function ReleaseHeld(props: {
-  readonly name: string
-  readonly path: string
-  readonly usd: string
-  readonly onClose: () => void
-  readonly onReleased: () => void
-}) {
-  const { name, path, usd, onClose, onReleased } = props
+function ReleaseHeld(
+  props: DialogHandlers & { readonly name: string; readonly path: string; readonly usd: string },
+) {
+  const { name, path, usd, onClose, onDone } = props
   const toast = useToast()
   return (
     <FormDialog
@@ -80,9 +76,9 @@ function ReleaseHeld(props: {
       action="Release"
       change={{ method: 'POST', path: `${path}/release_held` }}
       onClose={onClose}
-      onDone={() => {
+      onDone={(released) => {
         toast(`${exactUsd(usd)} of the budget is released.`)
-        onReleased()
+        onDone(released)
       }}
     >
       <p>

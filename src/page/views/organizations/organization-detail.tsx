@@ -30,7 +30,7 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
   const dialogProps = value && {
     organization: value,
     onClose: () => setDialog(undefined),
-    onChanged: organization.reload,
+    onDone: organization.reload,
   }
   const onDeleted = () => {
     toast('The organization is deleted.')
@@ -49,7 +49,7 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
       </Loaded>
       {dialogProps && dialog === 'credit' && <AddCredit {...dialogProps} />}
       {dialogProps && dialog === 'edit' && <EditOrganization {...dialogProps} />}
-      {dialogProps && dialog === 'delete' && <DeleteOrganization {...dialogProps} onChanged={onDeleted} />}
+      {dialogProps && dialog === 'delete' && <DeleteOrganization {...dialogProps} onDone={onDeleted} />}
     </>
   )
 }

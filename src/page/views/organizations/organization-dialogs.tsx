@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { parseUsd } from '../../../lib/usd.ts'
-import { FormDialog } from '../../components/dialog.tsx'
+import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { exactUsd } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
@@ -8,18 +8,10 @@ import { LimitFields, useLimitForm } from './limit-fields.tsx'
 import { changeOf, creationOf } from './limits.ts'
 import { type Billing, type Organization, organizationPath } from './organization.tsx'
 
-type DialogProps = {
-  readonly organization: Organization
-  readonly onClose: () => void
-  /** Called after the change. */
-  readonly onChanged: () => void
-}
+type DialogProps = DialogHandlers<Organization> & { readonly organization: Organization }
 
 /** Creates an organization. */
-export function CreateOrganization(props: {
-  readonly onClose: () => void
-  readonly onCreated: (created: Organization) => void
-}) {
+export function CreateOrganization(handlers: DialogHandlers<Organization>) {
   const [name, setName] = useState('')
   const form = useOrganizationForm()
   const fields = name.trim() === '' ? undefined : form.fields && { name: name.trim(), ...form.fields }
@@ -28,8 +20,7 @@ export function CreateOrganization(props: {
       title="Create an organization"
       action="Create"
       change={creationOf('/admin/organizations', fields)}
-      onClose={props.onClose}
-      onDone={props.onCreated}
+      {...handlers}
     >
       <TextField
         label="Name"
@@ -43,15 +34,14 @@ export function CreateOrganization(props: {
 }
 
 /** Changes the billing and the limits of an organization. */
-export function EditOrganization({ organization, onClose, onChanged }: DialogProps) {
+export function EditOrganization({ organization, ...handlers }: DialogProps) {
   const form = useOrganizationForm(organization)
   return (
     <FormDialog
       title={`Edit ${organization.name}`}
       action="Save"
       change={changeOf(organizationPath(organization.id), organization, form.fields)}
-      onClose={onClose}
-      onDone={onChanged}
+      {...handlers}
     >
       <OrganizationFields form={form} />
     </FormDialog>
@@ -59,7 +49,7 @@ export function EditOrganization({ organization, onClose, onChanged }: DialogPro
 }
 
 /** Adds credit to the balance, or subtracts it. The amount stays a decimal text: a float would round it. */
-export function AddCredit({ organization, onClose, onChanged }: DialogProps) {
+export function AddCredit({ organization, onClose, onDone }: DialogProps) {
   const toast = useToast()
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
@@ -73,9 +63,9 @@ export function AddCredit({ organization, onClose, onChanged }: DialogProps) {
       action={nanos !== undefined && nanos < 0n ? 'Subtract credit' : 'Add credit'}
       change={nanos ? { method: 'POST', path, body } : undefined}
       onClose={onClose}
-      onDone={({ balance_usd }) => {
-        toast(`The balance is now ${exactUsd(balance_usd)}.`)
-        onChanged()
+      onDone={(changed) => {
+        toast(`The balance is now ${exactUsd(changed.balance_usd)}.`)
+        onDone(changed)
       }}
     >
       <p>
@@ -96,7 +86,7 @@ export function AddCredit({ organization, onClose, onChanged }: DialogProps) {
 }
 
 /** Deletes an organization, once its name is typed. */
-export function DeleteOrganization({ organization, onClose, onChanged }: DialogProps) {
+export function DeleteOrganization({ organization, ...handlers }: DialogProps) {
   const [typed, setTyped] = useState('')
   const path = organizationPath(organization.id)
   return (
@@ -105,8 +95,7 @@ export function DeleteOrganization({ organization, onClose, onChanged }: DialogP
       action="Delete"
       kind="danger"
       change={typed === organization.name ? { method: 'DELETE', path } : undefined}
-      onClose={onClose}
-      onDone={onChanged}
+      {...handlers}
     >
       <p>
         Its API keys stop working at once, and its stored completions and responses are deleted. This cannot

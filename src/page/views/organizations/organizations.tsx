@@ -55,7 +55,7 @@ function OrganizationList({ search }: { readonly search: string }) {
       {creating && (
         <CreateOrganization
           onClose={() => setCreating(false)}
-          onCreated={(created) => {
+          onDone={(created) => {
             location.hash = hrefOf(created)
           }}
         />

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/client.ts'
 import { loadAll } from '../../api/pages.ts'
-import { FormDialog } from '../../components/dialog.tsx'
+import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { Badge } from '../../components/facts.tsx'
 import { TextField } from '../../components/field.tsx'
 import { visibleText } from '../../components/format.ts'
@@ -39,13 +39,10 @@ export function ProjectBadge({ of: { enabled, deleted_at } }: { readonly of: Pro
 }
 
 /** Creates a project of an organization, or changes the name and the limits of the one that is edited. */
-export function ProjectForm(props: {
-  readonly organization: string
-  readonly edited?: Project
-  readonly onClose: () => void
-  readonly onDone: (project: Project) => void
-}) {
-  const { organization, edited } = props
+export function ProjectForm(
+  props: DialogHandlers<Project> & { readonly organization: string; readonly edited?: Project },
+) {
+  const { organization, edited, ...handlers } = props
   const [text, setText] = useState(edited?.name ?? '')
   const limits = useLimitForm(edited)
   const name = text.trim()
@@ -59,8 +56,7 @@ export function ProjectForm(props: {
           ? changeOf(projectPath(edited.id), edited, fields)
           : creationOf('/admin/projects', fields && { organization, ...fields })
       }
-      onClose={props.onClose}
-      onDone={props.onDone}
+      {...handlers}
     >
       <TextField label="Name" placeholder="search" value={text} onInput={setText} />
       <LimitFields form={limits} empty="No limit" />
@@ -69,20 +65,14 @@ export function ProjectForm(props: {
 }
 
 /** Deletes a project. */
-export function DeleteProject(props: {
-  readonly project: Project
-  readonly onClose: () => void
-  readonly onDone: () => void
-}) {
-  const { project, onClose, onDone } = props
+export function DeleteProject({ project, ...handlers }: { readonly project: Project } & DialogHandlers) {
   return (
     <FormDialog
       title={`Delete ${visibleText(project.name)}`}
       action="Delete"
       kind="danger"
       change={{ method: 'DELETE', path: projectPath(project.id) }}
-      onClose={onClose}
-      onDone={onDone}
+      {...handlers}
     >
       <p>
         Requests with its API keys are rejected at once. Its usage stays in the reports. This cannot be
