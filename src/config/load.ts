@@ -42,7 +42,7 @@ export function loadSettings(input: SettingsInput): LoadedSettings {
   const catalog = readCatalogUpdate(dataFolder)
   const own = toSettings({ ...fileSettings, ...overrides, ...page, ...(database && { database }) }, file)
   const settings = { ...own, ...(catalog && { catalog }) }
-  const all = [...syntaxProblems(source), ...withoutLines(located, source.problems)]
+  const all = [...source.problems, ...source.duplicates, ...withoutLines(located, source.problems)]
   if (all.length > 0) throw new InvalidSettings(all, file, settings)
   const locatedWarnings = warnings.map((warning) => ({ ...warning, ...source.locate(warning.path) }))
   return { settings, file, dataFolder, warnings: locatedWarnings }
@@ -59,10 +59,6 @@ export class InvalidSettings extends SettingsError {
 }
 
 const noFile: ParsedYaml = { value: {}, problems: [], duplicates: [], locate: () => undefined }
-
-function syntaxProblems({ problems, duplicates }: ParsedYaml): readonly SettingsProblem[] {
-  return [...problems, ...duplicates]
-}
 
 /** A value on a line with a syntax error needs no second problem. */
 function withoutLines(

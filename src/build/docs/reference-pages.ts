@@ -43,7 +43,10 @@ export const errorsPage: Page = {
   path: 'docs/errors.md',
   regions: () => ({
     ...Object.fromEntries(
-      Object.entries(errorCodeGroups).map(([name, group]) => [`${name}-codes`, codeTable(group)]),
+      Object.entries(errorCodeGroups).map(([name, group]) => [
+        `${name}-codes`,
+        markdownTable(Object.entries(group), columns),
+      ]),
     ),
     'response-codes': responseCodeTable(),
   }),
@@ -59,10 +62,6 @@ const columns: readonly Column<CodeRow>[] = [
   { title: 'Remedy', cell: ([, { remedy }]) => remedy },
   { title: 'SDKs retry', cell: ([, { retried }]) => (retried ? 'yes' : 'no') },
 ]
-
-function codeTable(group: Readonly<Record<string, ErrorCodeDetails>>): string {
-  return markdownTable(Object.entries(group), columns)
-}
 
 /** The codes that the `error` of a response has instead of those of the gateway. */
 function responseCodeTable(): string {

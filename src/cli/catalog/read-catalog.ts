@@ -23,7 +23,7 @@ export type SkippedEntry = { readonly entry: string; readonly reason: string }
 
 /** Reads a list of models in any of the forms; throws `CommandError` for any other value. */
 export function readCatalog(file: unknown, current: readonly ModelDetails[], today: string): ReadCatalog {
-  const reader = findReader(file)
+  const reader = readers.find(({ matches }) => matches(file))
   if (reader === undefined) throw new CommandError(unknownFormMessage)
   const models = new Map<string, ModelDetails>()
   const skipped: SkippedEntry[] = []
@@ -93,10 +93,6 @@ type Reader = {
   matches(file: unknown): boolean
   /** Returns the providers of which the file has all models. */
   read(file: unknown, current: readonly ModelDetails[], into: Collector): readonly string[]
-}
-
-function findReader(file: unknown): Reader | undefined {
-  return readers.find(({ matches }) => matches(file))
 }
 
 function valuesOf(file: unknown): readonly Fields[] {

@@ -52,17 +52,13 @@ export class Warnings {
 
 /** The warnings of one response, joined from several lists. */
 export function joinWarnings(...lists: readonly (readonly string[])[]): readonly string[] {
-  if (lists.every(isEmpty)) return none
+  if (lists.every(({ length }) => length === 0)) return none
   const warnings = new Warnings()
   for (const list of lists) for (const sentence of list) warnings.add(sentence)
   return warnings.sentences()
 }
 
 const none: readonly string[] = []
-
-function isEmpty(list: readonly string[]): boolean {
-  return list.length === 0
-}
 
 /** The different names of one kind. */
 class UnsupportedGroup {

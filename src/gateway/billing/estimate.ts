@@ -57,11 +57,7 @@ function jsonLength(value: unknown): number {
 
 /** The number of images in the prompt. */
 export function countImages(generation: Generation): number {
-  return sumOf(generation.messages, ({ parts }) => parts.filter(isImage).length)
-}
-
-function isImage(part: Part): boolean {
-  return part.type === 'image'
+  return sumOf(generation.messages, ({ parts }) => parts.filter(({ type }) => type === 'image').length)
 }
 
 /**

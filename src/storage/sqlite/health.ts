@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import type { ApiError } from '../../lib/errors/errors.ts'
-import type { Log, LogFields } from '../../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import { throttle } from '../../lib/time.ts'
 import { type Database, inMemory } from './connection/database.ts'
 import type { Disk } from './connection/disk.ts'
@@ -47,7 +47,8 @@ export function createHealth(database: Database, log: Log, disk: Pick<Disk, 'fix
 
   function failed(cause: unknown): void {
     // A start that fails reports the error itself.
-    if (!outage && writtenAt !== undefined) log.error(unavailableMessage, reasonFields(cause))
+    if (!outage && writtenAt !== undefined)
+      log.error(unavailableMessage, { cause: reasonOf(cause, 'the database') })
     // The first probe runs at once: a single failure, such as a row that is too large, should affect few other requests.
     timer ??= setTimeout(retry, outage ? probeIntervalMs : 0).unref()
     outage = databaseUnavailable(cause)
@@ -141,7 +142,3 @@ export function prepareWriteProbe({ sqlite }: Database): () => void {
 }
 
 const unavailableMessage = 'The database is unavailable; requests are rejected.'
-
-function reasonFields(cause: unknown): LogFields {
-  return { cause: reasonOf(cause, 'the database') }
-}

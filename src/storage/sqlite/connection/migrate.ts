@@ -16,12 +16,13 @@ export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log)
   if (schemaVersion(sqlite, migrations) === migrations.length) return
   // Foreign keys cannot be disabled inside a transaction, and rebuilding a table would delete the rows that refer to it.
   sqlite.run('PRAGMA foreign_keys = OFF')
-  const version = underLock(sqlite, () => {
+  const migrateNow = sqlite.transaction(() => {
     // Another process may have migrated while this one waited for the lock.
     const version = schemaVersion(sqlite, migrations)
     if (version < migrations.length) migrateFrom(version, sqlite, migrations, log)
     return version
   })
+  const version = migrateNow.immediate()
   if (version === 0 || version === migrations.length) return
   log.info('The database was migrated.', { from: version, to: migrations.length })
   convertToAutoVacuum(sqlite, log)
@@ -40,10 +41,6 @@ export function schemaVersion(sqlite: Sqlite, migrations: readonly string[]): nu
 
 function numberFrom(sqlite: Sqlite, query: string): number {
   return Number(sqlite.prepare<unknown[], []>(query).values()[0]?.[0])
-}
-
-function underLock<T>(sqlite: Sqlite, work: () => T): T {
-  return sqlite.transaction(work).immediate()
 }
 
 function migrateFrom(version: number, sqlite: Sqlite, migrations: readonly string[], log: Log): void {
