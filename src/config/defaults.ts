@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { camelCase } from '../lib/text.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 import type { Settings, SettingsFile } from './settings.ts'
 import { bytesOf, millisecondsOf, parseDuration } from './units.ts'
@@ -77,21 +78,6 @@ function toRetention({ retention }: SettingsFile): Settings['retention'] {
     usage: parseDuration(retention?.usage ?? ''),
     contentLog: millisecondsOf(retention?.content_log ?? defaultSettings.retention.content_log),
     audit: parseDuration(retention?.audit ?? ''),
-  }
-}
-
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name
-
-/** The fields under names in camel case; the cast says what the expression does. */
-function camelCase<Fields extends object>(fields: Fields) {
-  const entries = Object.entries(fields).map(([name, value]) => [
-    name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    value,
-  ])
-  return Object.fromEntries(entries) as {
-    readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name]
   }
 }
 

@@ -51,3 +51,18 @@ const secrets: readonly RegExp[] = [
 export function nameSet(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.flatMap((list) => list.trim().split(/\s+/)))
 }
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name
+
+/** The fields under names in camel case; the cast says what the expression does. */
+export function camelCase<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ])
+  return Object.fromEntries(entries) as {
+    readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name]
+  }
+}

@@ -1,4 +1,5 @@
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { camelCase } from '../../lib/text.ts'
 import { startOfIds, timeOf, timeSortedId } from '../../lib/id.ts'
 import { fieldsOf, parseJson } from '../../lib/json/json.ts'
 import { stepRows } from '../common/store-limits.ts'
@@ -67,25 +68,7 @@ function textOf(fields: AuditFields | null): string | null {
   return fields && JSON.stringify(boundedFields(fields))
 }
 
-const fields = {
-  id: entries.id,
-  createdAt: entries.created_at,
-  event: entries.event,
-  actorType: entries.actor_type,
-  actorId: entries.actor_id,
-  actorName: entries.actor_name,
-  source: entries.source,
-  address: entries.address,
-  forwardedFor: entries.forwarded_for,
-  resourceType: entries.resource_type,
-  resourceId: entries.resource_id,
-  resourceName: entries.resource_name,
-  organizationId: entries.organization_id,
-  organizationName: entries.organization_name,
-  projectId: entries.project_id,
-  before: entries.before,
-  after: entries.after,
-}
+const fields = camelCase(getTableColumns(entries))
 
 const insertEntry = statement((values: Parameters<RowOf<typeof fields>>) =>
   insertInto(

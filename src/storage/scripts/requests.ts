@@ -1,4 +1,5 @@
-import { and, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { camelCase } from '../../lib/text.ts'
 import { startOfIds, timeOf } from '../../lib/id.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { clampedTime } from '../common/store-limits.ts'
@@ -126,38 +127,17 @@ const selectFirst = statement((values: Parameters<Range & { index: number }>) =>
   ),
 )
 
+const { key_id, project_id, ...columns } = getTableColumns(usage)
+
 const fields = {
-  id: usage.id,
-  createdAt: usage.created_at,
+  ...camelCase(columns),
   organization: organizations.name,
-  organizationId: usage.organization_id,
-  project: usage.project_id,
+  project: project_id,
   projectName: nullable(projects.name),
-  key: usage.key_id,
+  key: key_id,
   keyName: nullable(api_keys.name),
-  user: usage.user,
-  session: usage.session,
-  tags: usage.tags,
-  trace: usage.trace,
-  details: usage.details,
-  api: usage.api,
-  model: usage.model,
-  provider: usage.provider,
-  upstreamModel: usage.upstream_model,
-  performanceMode: usage.performance_mode,
-  stream: usage.stream,
-  status: usage.status,
-  error: usage.error,
-  promptTokens: usage.prompt_tokens,
-  cachedTokens: usage.cached_tokens,
-  cacheWriteTokens: usage.cache_write_tokens,
-  completionTokens: usage.completion_tokens,
-  reasoningTokens: usage.reasoning_tokens,
-  estimated: usage.estimated,
   // An exact number.
   cost: sql<string | null>`cast(${usage.cost} as text)`,
-  latencyMs: usage.latency_ms,
-  firstTokenMs: usage.first_token_ms,
 }
 
 /** In this order, because SQLite would begin with the organizations. */
