@@ -23,7 +23,7 @@ import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { firstKey, startApp } from '../support/app.ts'
 import { mediumBody, smallBody } from './bodies.ts'
-import { testActor } from '../support/actor.ts'
+import { testActor, testChange } from '../support/actor.ts'
 
 /** What one part of the work for a request costs, measured in this process. */
 export type Part = { readonly name: string; readonly microseconds: number }
@@ -117,7 +117,7 @@ async function moneyParts(folder: string): Promise<Part[]> {
   const database = openDatabase(join(folder, 'money.db'))
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   const { id } = await organizations.create('bench')
   await organizations.credit('bench', 10n ** 15n)
   let number = 0

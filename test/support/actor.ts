@@ -9,3 +9,6 @@ export const testActor: Actor = {
   address: 'test-machine',
   forwardedFor: null,
 }
+
+/** A change that it makes now. */
+export const testChange = () => ({ actor: testActor, now: Date.now() })

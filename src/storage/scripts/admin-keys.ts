@@ -15,7 +15,7 @@ import type {
   KnownAdminKey,
   NewAdminKey,
 } from '../ports/admin-keys.ts'
-import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
+import type { AuditEvent, AuditFields } from '../ports/audit.ts'
 import { admin_keys } from '../schema/organizations.ts'
 import { insertion, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
@@ -23,9 +23,8 @@ import { textsOf } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
 import { dateOrNull } from './audit-fields.ts'
 
-/** The admin keys of a database, with the changes of an actor. `now` returns milliseconds since 1970. */
-export function createAdminKeys(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): AdminKeys {
-  const by = () => ({ actor, now: now() })
+/** The admin keys of a database, with the changes of an actor. */
+export function createAdminKeys(runner: ScriptRunner, by: () => Change): AdminKeys {
   return {
     list: () => runner.read(listAdminKeys),
     create: (input) => runner.transact(() => createAdminKey(input, by())),

@@ -12,7 +12,7 @@ import type {
   NewKey,
   OrganizationAccount,
 } from '../ports/accounts.ts'
-import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
+import type { AuditEvent, AuditFields } from '../ports/audit.ts'
 import { api_keys } from '../schema/organizations.ts'
 import { type Inserted, insertion, pick, returning, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
@@ -27,10 +27,8 @@ import { existingProject } from './projects.ts'
 /** The changes of an actor, but for keys that keys create. */
 export function createKeyChanges(
   { transact }: ScriptRunner,
-  actor: Actor,
-  now: () => number = Date.now,
+  by: () => Change,
 ): Omit<Keys, keyof KeyQueries | 'mint'> {
-  const by = () => ({ actor, now: now() })
   return {
     create: (input) => transact(() => createKey(input, by())),
     change: (id, change) => transact(() => changeKey(id, change, by())),

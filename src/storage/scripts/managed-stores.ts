@@ -1,5 +1,5 @@
 import { noProjectNamed } from '../common/account-rules.ts'
-import type { AccountImport, Keys, NewKey } from '../ports/accounts.ts'
+import type { AccountImport, NewKey } from '../ports/accounts.ts'
 import type { Actor, FileChange } from '../ports/audit.ts'
 import type { Managed, ManagedStores, Records } from '../ports/storage.ts'
 import type { Script, ScriptRunner } from '../statement.ts'
@@ -40,12 +40,17 @@ export function createManagedStores(
   const by = () => ({ actor, now: now() })
   return {
     ...createRecords(runner),
-    organizations: createOrganizations(runner, actor, now),
-    projects: createProjects(runner, actor, now),
-    keys: createKeys(runner, actor, now),
-    adminKeys: createAdminKeys(runner, actor, now),
+    organizations: createOrganizations(runner, by),
+    projects: createProjects(runner, by),
+    keys: {
+      ...createKeyQueries(runner, now),
+      ...createAllocationReturns(runner, now),
+      ...createKeyChanges(runner, by),
+      mint: (parentId, input) => runner.transact(() => mintKey(parentId, input, by())),
+    },
+    adminKeys: createAdminKeys(runner, by),
     budgets: createBudgets(runner, actor),
-    webhooks: { ...createWebhookQueue(runner, now), ...createDeliveryRetries(runner, actor, now) },
+    webhooks: { ...createWebhookQueue(runner, now), ...createDeliveryRetries(runner, by) },
     readContent: (id) => runner.transact(() => readContent(id, { actor })),
     recordFileChange: (change) => runner.transact(() => recordFileChange(change, actor)),
     importAccounts: (accounts) => runner.transact(() => importAccounts(accounts, by())),
@@ -57,16 +62,6 @@ function createRecords(runner: ScriptRunner): Records {
     requests: createRequestHistory(runner),
     audit: createAuditLog(runner),
     ledgerEntries: createLedgerEntries(runner),
-  }
-}
-
-/** The API keys of a database, with the changes of an actor. `now` returns milliseconds since 1970. */
-export function createKeys(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): Keys {
-  return {
-    ...createKeyQueries(runner, now),
-    ...createAllocationReturns(runner, now),
-    ...createKeyChanges(runner, actor, now),
-    mint: (parentId, input) => runner.transact(() => mintKey(parentId, input, { actor, now: now() })),
   }
 }
 

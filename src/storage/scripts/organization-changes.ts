@@ -10,7 +10,7 @@ import {
   organizationTaken,
 } from '../common/account-rules.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../ports/accounts.ts'
-import type { Actor, AuditEvent } from '../ports/audit.ts'
+import type { AuditEvent } from '../ports/audit.ts'
 import { ledger, organizations } from '../schema/organizations.ts'
 import { insertion, pick, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
@@ -26,15 +26,10 @@ import {
   toAccount,
 } from './organizations.ts'
 
-/** The organizations of a database, with the changes of an actor. `now` returns milliseconds since 1970. */
-export function createOrganizations(
-  runner: ScriptRunner,
-  actor: Actor,
-  now: () => number = Date.now,
-): Organizations {
+/** The organizations of a database, with the changes of an actor. */
+export function createOrganizations(runner: ScriptRunner, by: () => Change): Organizations {
   const { transact } = runner
   const deletions = createOrganizationDeletions(runner)
-  const by = () => ({ actor, now: now() })
   const hide = (name: string) => transact(() => beginDeletion(name, by()))
   return {
     ...createOrganizationQueries(runner),

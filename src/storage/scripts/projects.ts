@@ -10,7 +10,7 @@ import type {
   ProjectRecord,
   Projects,
 } from '../ports/accounts.ts'
-import type { Actor, AuditEvent, AuditFields } from '../ports/audit.ts'
+import type { AuditEvent, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { type api_keys, organizations, projects } from '../schema/organizations.ts'
 import { ifEqual, insertion, pick, returning, type RowOf, select, update, where } from '../sql.ts'
@@ -37,10 +37,9 @@ export function createProjectQueries({ read }: ScriptRunner): ProjectQueries {
   }
 }
 
-/** The same with the changes of an actor. `now` returns milliseconds since 1970. */
-export function createProjects(runner: ScriptRunner, actor: Actor, now: () => number = Date.now): Projects {
+/** The same with the changes of an actor. */
+export function createProjects(runner: ScriptRunner, by: () => Change): Projects {
   const { transact } = runner
-  const by = () => ({ actor, now: now() })
   return {
     ...createProjectQueries(runner),
     create: (input) => transact(() => createProject(input, by())),

@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import type { Actor, AuditFields } from '../ports/audit.ts'
+import type { AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import {
   type DeliveryCounts,
@@ -26,10 +26,8 @@ export function createDeliveryLists({ read }: ScriptRunner): Pick<Webhooks, 'lis
 /** What an actor does with them. */
 export function createDeliveryRetries(
   { transact }: ScriptRunner,
-  actor: Actor,
-  now: () => number = Date.now,
+  by: () => Change,
 ): Pick<Webhooks, 'retry' | 'retryDead'> {
-  const by = () => ({ actor, now: now() })
   return {
     retry: (key) => transact(() => retryOne(key, by())),
     retryDead: (endpoint) => transact(() => retryDead(endpoint, by())),

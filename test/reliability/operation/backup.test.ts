@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
-import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
+import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
@@ -60,7 +60,10 @@ test('a backup during paid requests is a consistent snapshot, and a gateway can 
 
 async function addKey(file: string) {
   const database = testDatabase(file)
-  const created = await createKeys(createScriptRunner(database, createWriter(database)), testActor).create({
+  const created = await createManagedStores(
+    createScriptRunner(database, createWriter(database)),
+    testActor,
+  ).keys.create({
     organization: 'default',
     name: 'laptop',
     expiresAt: null,

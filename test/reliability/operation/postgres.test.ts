@@ -11,7 +11,7 @@ import { jsonReply } from '../../support/chat-fixtures.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 let server: PostgresServer | undefined
 afterAll(() => server?.dispose())
@@ -25,7 +25,7 @@ async function startGateway(replies: number) {
   const scripts = Array.from({ length: replies }, () => jsonReply())
   const scenario = await startScenario(scripts, { database: new Secret(url), model })
   const database = await openDatabase(new Secret(url), quietLog)
-  const organizations = createOrganizations(createScriptRunner(database), testActor)
+  const organizations = createOrganizations(createScriptRunner(database), testChange)
   await organizations.change('default', { billing: 'prepaid' })
   await organizations.credit('default', 1_000_000_000n)
   await database.close()

@@ -7,7 +7,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 test('a process that is killed during requests leaves a consistent ledger, and every request is charged once', async () => {
   const file = join(temporaryFolder(), 'weir.db')
@@ -22,7 +22,7 @@ test('a process that is killed during requests leaves a consistent ledger, and e
 
 async function fundedOrganizations(file: string): Promise<string[]> {
   const database = openDatabase(file, quietLog)
-  const organizations = createOrganizations(createScriptRunner(database, createWriter(database)), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, createWriter(database)), testChange)
   for (const name of ['rich', 'poor']) await organizations.create(name)
   const accounts = [
     await organizations.credit('rich', 10n ** 12n),

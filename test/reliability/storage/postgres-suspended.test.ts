@@ -5,7 +5,7 @@ import { createOrganizations } from '../../../src/storage/scripts/organization-c
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from '../../unit/storage/support/folder.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a transaction', () => {
   test.each([
@@ -15,7 +15,7 @@ describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a tr
     const server = await sharedPostgres()
     const url = await server.createDatabase()
     const [suspended, other] = await Promise.all([open(url), open(url)])
-    await createOrganizations(createScriptRunner(other), testActor).create('acme')
+    await createOrganizations(createScriptRunner(other), testChange).create('acme')
     const [locked, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const change = "UPDATE organizations SET balance = balance + 1 WHERE name = 'acme'"
     const ended = suspended.transact(async (query) => {
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a tr
 
   test('runs its transaction again where it is told only by the reply to its next statement', async () => {
     const database = await open(await (await sharedPostgres()).createDatabase())
-    await createOrganizations(createScriptRunner(database), testActor).create('acme')
+    await createOrganizations(createScriptRunner(database), testChange).create('acme')
     let runs = 0
     await database.transact(async (query) => {
       await query('UPDATE organizations SET balance = balance + 1')

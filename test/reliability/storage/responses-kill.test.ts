@@ -7,7 +7,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts
 import { sqliteResponses } from '../../unit/storage/support/sqlite-responses.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 test('the acknowledged events of a run survive a kill of its process', async () => {
   const file = join(temporaryFolder(), 'weir.db')
@@ -52,7 +52,7 @@ async function newOrganization(file: string): Promise<string> {
   const database = openDatabase(file, quietLog)
   const { id } = await createOrganizations(
     createScriptRunner(database, createWriter(database)),
-    testActor,
+    testChange,
   ).create('acme')
   database.close()
   return id

@@ -1,12 +1,12 @@
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { describe, expect, test } from 'bun:test'
 import type { ListedPage, PageQuery } from '../../../src/storage/ports/listed-pages.ts'
-import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
+import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { testStores } from './support/stores.ts'
-import { testActor } from '../../support/actor.ts'
+import { testActor, testChange } from '../../support/actor.ts'
 
 type Named = { readonly id: string; readonly name: string }
 type ReadPage = (query: PageQuery) => Promise<ListedPage<Named> | undefined>
@@ -53,21 +53,23 @@ testStores((open) => {
 describe('in SQLite, a page is read by an index from its cursor on', () => {
   test.each(['asc', 'desc'] as const)('in the order %s', async (order) => {
     const { database, writer } = testStorage()
-    const organization = await createOrganizations(createScriptRunner(database, writer), testActor).create(
+    const organization = await createOrganizations(createScriptRunner(database, writer), testChange).create(
       'acme',
     )
-    const { record } = await createKeys(createScriptRunner(database, writer), testActor).create({
-      organization: 'acme',
-      name: 'key',
-      expiresAt: null,
-    })
+    const { record } = await createManagedStores(createScriptRunner(database, writer), testActor).keys.create(
+      {
+        organization: 'acme',
+        name: 'key',
+        expiresAt: null,
+      },
+    )
     const plans = plansOf(database, (reading) => {
-      void createKeys(createScriptRunner(reading, writer), testActor).page({
+      void createManagedStores(createScriptRunner(reading, writer), testActor).keys.page({
         after: record.id,
         limit: 2,
         order,
       })
-      void createOrganizations(createScriptRunner(reading, writer), testActor).page({
+      void createOrganizations(createScriptRunner(reading, writer), testChange).page({
         after: organization.id,
         limit: 2,
         order,

@@ -7,7 +7,7 @@ import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { budgetOf } from './support/budget-fixture.ts'
 import { quietLog } from './support/folder.ts'
 import { expectConsistentLedger, fundedStorage } from './support/ledger-fixture.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 const ok = { status: 200, cost: 40n }
 
@@ -16,7 +16,7 @@ function otherProcess({ file }: Database & { readonly file: string }) {
   const database = openDatabase(file, quietLog)
   const writer = createWriter(database)
   return {
-    organizations: createOrganizations(createScriptRunner(database, writer), testActor),
+    organizations: createOrganizations(createScriptRunner(database, writer), testChange),
     [Symbol.dispose]() {
       writer.close()
       database.close()

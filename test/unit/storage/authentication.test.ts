@@ -4,18 +4,18 @@ import { minify } from '../../../src/build/compile.ts'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { CachedKeys } from '../../../src/storage/key-directory.ts'
-import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
+import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { findKnownKey } from '../../../src/storage/scripts/known-keys.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { authenticatedApp } from './support/authenticated-app.ts'
 import { startScript, temporaryFolder, testStorage } from './support/folder.ts'
-import { testActor } from '../../support/actor.ts'
+import { testActor, testChange } from '../../support/actor.ts'
 
 async function gateway() {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   const acme = await organizations.create('acme')
-  const keys = createKeys(createScriptRunner(database, writer), testActor)
+  const keys = createManagedStores(createScriptRunner(database, writer), testActor).keys
   const made = await keys.create({ organization: 'acme', name: 'k', expiresAt: null })
   const clock = { steady: 0, wall: Date.now() }
   const directory = new CachedKeys(

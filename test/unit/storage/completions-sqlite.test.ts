@@ -7,11 +7,11 @@ import { createOrganizations } from '../../../src/storage/scripts/organization-c
 import { completionId } from '../../support/completion-id.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 async function startStorage() {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   const [acme, globex] = [await organizations.create('acme'), await organizations.create('globex')]
   const keep = (id: string, organization: string) =>
     writer.write(() =>

@@ -13,7 +13,7 @@ import { migrate, migrations } from '../../../src/storage/sqlite/connection/migr
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { quietLog, temporaryFolder, testDatabase, testStorage } from './support/folder.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 const moment = Date.UTC(2026, 5, 1)
 
@@ -28,7 +28,7 @@ async function startFilled(count: number) {
   const insert = (completion: NewCompletion) => database.run(insertCompletion(completion))
   const { id: organization } = await createOrganizations(
     createScriptRunner(database, writer),
-    testActor,
+    testChange,
   ).create('acme')
   const messages = [{ role: 'user', content: 'x'.repeat(2000) }]
   await writer.write(() => {

@@ -3,18 +3,18 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseApiKey, hashSecret, verifySecret } from '../../../src/domain/accounting/organization.ts'
-import { createKeys } from '../../../src/storage/scripts/managed-stores.ts'
+import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { testStorage } from './support/folder.ts'
 import { type OpenStore, testStores } from './support/stores.ts'
-import { testActor } from '../../support/actor.ts'
+import { testActor, testChange } from '../../support/actor.ts'
 
 const wish = { organization: 'acme', name: 'laptop', expiresAt: null }
 
 async function sqliteStorage() {
   const { database, writer } = testStorage()
-  await createOrganizations(createScriptRunner(database, writer), testActor).create('acme')
-  return { database, keys: createKeys(createScriptRunner(database, writer), testActor) }
+  await createOrganizations(createScriptRunner(database, writer), testChange).create('acme')
+  return { database, keys: createManagedStores(createScriptRunner(database, writer), testActor).keys }
 }
 
 async function startStorage(open: OpenStore) {

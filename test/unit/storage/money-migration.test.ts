@@ -9,7 +9,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, temporaryFolder, testDatabase } from './support/folder.ts'
 import { expectConsistentLedger, requestOf } from './support/ledger-fixture.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 /** A database from before there was a ledger, with rows of all that it had. */
 function olderFile(): string {
@@ -70,7 +70,7 @@ test('the organizations of a migrated database are charged and deleted like new 
   expect(await isReserved(ledger, { request, amount: 10n, promptCost: 1n, promptTokens: 1 })).toBe(true)
   expect((await ledger.settle(request, { status: 200, cost: 4n })).charged).toBe(4n)
   expectConsistentLedger(database.sqlite)
-  await createOrganizations(createScriptRunner(database, writer), testActor).delete('globex')
+  await createOrganizations(createScriptRunner(database, writer), testChange).delete('globex')
   expect(database.sqlite.query('SELECT kind, amount FROM ledger ORDER BY id').values()).toEqual([])
 })
 
@@ -132,7 +132,7 @@ test('the organizations of a migrated database can go below zero, and their rows
   const database = testDatabase(fileWithWriteOffs())
   const writer = createWriter(database)
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   expect((await ledger.settle(requestOf('org_2', 'req_4'), { status: 200, cost: 95n })).charged).toBe(95n)
   expect((await organizations.list()).map(({ balance }) => balance)).toEqual([0n, -25n])
   const free = { request: requestOf('org_2'), amount: 0n, promptCost: 0n, promptTokens: 1 }

@@ -12,7 +12,7 @@ import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { expectConsistentLedger } from './support/ledger-fixture.ts'
 import { fillOrganization, ownedTables, rowsOf } from './support/organization-rows.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 /** Two organizations with so many rows each in each table, and what each transaction has changed. */
 async function filled(rows: number) {
@@ -30,7 +30,7 @@ async function filled(rows: number) {
         return value
       }, lasting),
   }
-  const organizations = createOrganizations(createScriptRunner(database, counting), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, counting), testChange)
   const [acme, other] = [await organizations.create('acme'), await organizations.create('other')]
   fillOrganization(sqlite, acme.id, other.id, rows)
   changes.length = 0

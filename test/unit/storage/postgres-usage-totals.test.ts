@@ -13,7 +13,7 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
-import { testActor } from '../../support/actor.ts'
+import { testChange } from '../../support/actor.ts'
 
 const createdAt = 86_400_000
 
@@ -21,7 +21,7 @@ async function open() {
   const url = await (await sharedPostgres()).createDatabase()
   const database = await openDatabase(new Secret(url), quietLog)
   onTestFinished(() => database.close())
-  const { id } = await createOrganizations(createScriptRunner(database), testActor).create('acme')
+  const { id } = await createOrganizations(createScriptRunner(database), testChange).create('acme')
   const buckets = createUsageReports(createUsageSource(database), clientReports)
   const query = { width: '1d', from: 0, to: 2 * createdAt, groupBy: [] } as const
   const requests = async () => (await buckets.read(query)).map(({ totals }) => totals.requests)

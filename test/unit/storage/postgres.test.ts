@@ -12,7 +12,7 @@ import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { quietLog } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
-import { testActor } from '../../support/actor.ts'
+import { testActor, testChange } from '../../support/actor.ts'
 
 async function open(url: string) {
   const database = await openDatabase(new Secret(url), quietLog)
@@ -24,7 +24,7 @@ async function open(url: string) {
   return {
     database,
     ledger: createLedger(database),
-    organizations: createOrganizations(createScriptRunner(database), testActor),
+    organizations: createOrganizations(createScriptRunner(database), testChange),
   }
 }
 

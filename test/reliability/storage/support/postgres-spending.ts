@@ -12,7 +12,7 @@ import { startProxy } from '../../../support/postgres/proxy.ts'
 import { execute, type PostgresServer, startPostgres } from '../../../support/postgres/server.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
-import { testActor } from '../../../support/actor.ts'
+import { testChange } from '../../../support/actor.ts'
 
 let server: PostgresServer | undefined
 afterAll(() => server?.dispose())
@@ -31,7 +31,7 @@ export async function startLedger(options: DatabaseOptions = {}) {
     await leave()
     proxy[Symbol.dispose]()
   })
-  const organizations = createOrganizations(createScriptRunner(database), testActor)
+  const organizations = createOrganizations(createScriptRunner(database), testChange)
   const acme = await organizations.create('acme')
   await organizations.credit('acme', 10n ** 12n)
   return { server, proxy, url, database, ledger, organizations, acme: acme.id }

@@ -16,7 +16,7 @@ import {
   settled,
 } from '../../../unit/storage/support/ledger-model.ts'
 import { expectConsistentLedger, requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
-import { testActor } from '../../../support/actor.ts'
+import { testChange } from '../../../support/actor.ts'
 
 const maxAtOnce = 60
 
@@ -40,7 +40,7 @@ type Request = { readonly facts: RequestMetadata; readonly owner: string }
 /** Acts on the real ledger and on a model of it; those of one round are in flight together. */
 async function randomScenario(random: () => number) {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   let ledger = createLedger(database, writer)
   const model = new Map<string, AccountModel>()
   const ids = new Map<string, string>()

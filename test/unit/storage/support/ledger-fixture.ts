@@ -7,13 +7,13 @@ import { createOrganizations } from '../../../../src/storage/scripts/organizatio
 import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import { testStorage } from './folder.ts'
 import { type OpenStore, type TestStore, valuesOf } from './stores.ts'
-import { testActor } from '../../../support/actor.ts'
+import { testChange } from '../../../support/actor.ts'
 
 /** An organization with that balance, and what moves it. */
 export async function fundedStorage(balance: bigint) {
   const { database, writer } = testStorage()
   const ledger = createLedger(database, writer)
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   return { database, writer, ...(await fund({ ledger, organizations }, balance)), ledger }
 }
 

@@ -14,12 +14,12 @@ import { finishResponse, insertResponse } from '../../../../src/storage/sqlite/w
 import { testStorage } from './folder.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
 import { type OpenStore, type SharedTestStore, valuesOf } from './stores.ts'
-import { testActor } from '../../../support/actor.ts'
+import { testChange } from '../../../support/actor.ts'
 
 /** Two organizations, and the responses of both. */
 export async function responseStorage() {
   const { database, writer } = testStorage()
-  const organizations = createOrganizations(createScriptRunner(database, writer), testActor)
+  const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   const responses = sqliteResponses(database, writer)
   const writes = {
     insert: (response: NewResponse) => database.run(insertResponse(response)),
