@@ -50,7 +50,7 @@ export const finish: End = (socket) => {
 }
 
 /** What `fetch` has received of a body and not delivered yet is lost when the connection breaks. */
-const deliveryMs = 20
+const deliveryMs = 100
 
 /** Breaks the connection in the middle of the body, once what was sent is delivered. */
 export const breakOff: End = (socket) => {
@@ -60,7 +60,7 @@ export const breakOff: End = (socket) => {
 
 /** The same so late that even a busy gateway has read the begin of the response: before, it would call the route again. */
 export const breakOffLate: End = (socket) => {
-  setTimeout(() => socket.destroy(), 20 * deliveryMs)
+  setTimeout(() => socket.destroy(), 4 * deliveryMs)
   return true
 }
 

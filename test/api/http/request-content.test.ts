@@ -7,6 +7,7 @@ import type { BillingScenario } from '../../support/billing-scenario.ts'
 import { chatOutput, chunks, delta, jsonReply, streamReply } from '../../support/chat-fixtures.ts'
 import { connectDatabase } from '../../support/database-connection.ts'
 import { messageRequest } from '../../support/messages.ts'
+import { readPieces } from '../../support/body-reader.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { breakOff, json, type Script } from '../../support/script.ts'
 import { requestAdmin, startAdmin } from '../support/admin.ts'
@@ -107,9 +108,14 @@ describe('the content of a request is kept', () => {
   })
 
   test('of a stream that breaks off, as far as it was delivered', async () => {
-    await using paid = await startLogged(chunks([delta({ content: 'Four' })], breakOff))
-    const id = await send(paid, 'chat/completions', { ...chatRequest, stream: true })
-    const content = await contentOf(paid, id)
+    const delivered = Promise.withResolvers<void>()
+    await using paid = await startLogged(chunks([delta({ content: 'Four' }), delivered.promise], breakOff))
+    const reply = await paid.app.chat({ ...chatRequest, stream: true })
+    const reader = readPieces(reply)
+    await reader.until('Four')
+    delivered.resolve()
+    await reader.rest()
+    const content = await contentOf(paid, reply.headers.get('x-request-id') ?? '')
     expect(content.response).toMatchObject([{ text: 'Four', finish_reason: null }])
     expect(content.error).toContain('the connection was closed')
   })
