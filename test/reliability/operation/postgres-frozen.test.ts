@@ -82,7 +82,8 @@ describe.skipIf(!hasPostgres)('a gateway whose PostgreSQL does not answer', () =
       }
       expect(acme.requests).toHaveLength(sent)
       await thaw()
-      expect((await app.chat(chatRequest)).status).toBe(200)
+      // A busy server may be too slow for the timeouts once more.
+      await waitUntil(async () => (await app.chat(chatRequest)).ok, 'requests are served again')
       expect(await execute(url, 'SELECT FROM usage WHERE status = 503 AND cost > 0')).toEqual([])
     },
     120_000,

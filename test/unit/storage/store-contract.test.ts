@@ -1,3 +1,4 @@
+import { waitUntil } from '../../support/billing-database.ts'
 import { isReserved } from '../../support/is-reserved.ts'
 import { expect, test } from 'bun:test'
 import type { Write } from '../../../src/storage/ports/ledger.ts'
@@ -77,7 +78,7 @@ testStores((open) => {
     expect(await valuesOf(store, 'SELECT min(created_at), count(*) FROM usage')).toEqual([[440, 10]])
   })
 
-  test('of concurrent settlements only the one with an invalid write is rejected', async () => {
+  test('of concurrent settlements only the one with an invalid write is rejected, and charged a moment later', async () => {
     const { store, ledger, reservation, acme } = await fundedStore(open, 10_000n)
     const taken = completionId(moment)
     await ledger.write([completionOf(acme.id, taken)])
@@ -95,7 +96,9 @@ testStores((open) => {
     expect(settled.map(({ status }) => status)).toEqual(
       requests.map((_, index) => (index === 7 ? 'rejected' : 'fulfilled')),
     )
-    expect(await valuesOf(store, 'SELECT balance, reserved FROM organizations')).toEqual([[8100, 100]])
+    const account = async () => (await valuesOf(store, 'SELECT balance, reserved FROM organizations'))[0]
+    await waitUntil(async () => (await account())?.[1] === 0, 'the charge of the rejected settlement')
+    expect(await account()).toEqual([8000, 0])
     expect(await valuesOf(store, 'SELECT count(*) FROM completions')).toEqual([[20]])
     await expectConsistent(store)
   })
