@@ -57,6 +57,8 @@ async function tripsOf(billing: BillingMode) {
   gate.resolve()
   expect((await replying).status).toBe(200)
   const rows = await database.waitForUsage(1)
+  // The row is there before the reply of the server has passed the proxy.
+  await waitUntil(() => trips(settles) > 0, 'the end of the settlement')
   return { before, after: [trips(reserves), trips(settles)], all: trips(reserves, settles), rows }
 }
 

@@ -18,7 +18,7 @@ testSharedStores((open) => {
       other,
       patient: store.delayedResponses(hour),
       /** As if the time had passed. */
-      elapse: () => store.rows(`UPDATE response_erasures SET not_before = not_before - ${hour}`),
+      elapse: () => store.rows(`UPDATE response_erasures SET not_before = not_before - ${2 * hour}`),
       /** Erases what is due. */
       async erase() {
         while ((await one.expire(0)) > 0);
