@@ -1,7 +1,7 @@
 import type { UsageReading } from '../usage/reports.ts'
 import type { ReportSlice } from '../usage/slices.ts'
 import { isNamed, type NamedLevel } from '../usage/sums.ts'
-import type { prepareReadTotals, TotalsRange } from './usage-slices.ts'
+import type { prepareReadTotals, TotalsRange } from './read-totals.ts'
 
 /** The totals of one batch. */
 export const batchTotals = 1000

@@ -3,7 +3,7 @@ import { isNotEmpty, type TimeRange, type UsageReading } from '../usage/reports.
 import { endOfTime, startOfPeriod, type TotalsWidth, widthsMs } from '../usage/slices.ts'
 import { isNamed, type SumsLevel, summedFromSql, sumsFor } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
-import type { TotalsRange } from './usage-slices.ts'
+import type { TotalsRange } from './read-totals.ts'
 
 /** What a report reads: totals or sums, and the times of which it reads the rows, as far as the totals cover them. */
 type Parts = { readonly totals: readonly TotalsRange[]; readonly rows: readonly TimeRange[] }

@@ -1,157 +1,17 @@
-import type { Database as Sqlite, Statement } from 'bun:sqlite'
+import type { Database as Sqlite } from 'bun:sqlite'
+import type { ReportSums } from '../ports/usage.ts'
 import {
   endOfTime,
   failedSql,
-  inProjectSql,
-  isMixedSql,
-  projectSql,
-  totalsProjectSql,
   hasTokensSql,
-  type ReportSlice,
+  inProjectSql,
+  projectSql,
   roundedTimeSql,
   rowPropertiesSql,
-  sumColumns,
-  sumColumnsOf,
   totalsKeySql,
-  type TotalsWidth,
   type UsageSlice,
 } from '../usage/slices.ts'
-import type { ReportSums } from '../ports/usage.ts'
-import type { UsageReading } from '../usage/reports.ts'
-import { isNamed, type SumsLevel, tableOf } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
-
-/** The place of a row among the totals of an organization. */
-export type TotalsCursor = readonly [
-  organization: string,
-  width: TotalsWidth,
-  start: number,
-  key: string,
-  api: string,
-  model: string,
-  provider: string,
-  value: string,
-]
-
-/** The totals of some organizations in some periods. */
-export type TotalsRange = {
-  /** That of the sums; absent for totals. */
-  readonly level?: SumsLevel | undefined
-  readonly organizations: readonly string[]
-  /** Whether these are all organizations from the first one to the last, in the order of their ids. */
-  readonly areAll: boolean
-  readonly width: TotalsWidth
-  readonly from: number
-  readonly to: number
-}
-
-/** Reads of the tables of totals. */
-export function prepareReadTotals({ sqlite }: Database) {
-  const statements = new Map<string, Statement>()
-  const prepared = <Row>(text: string) => {
-    const statement = statements.get(text) ?? sqlite.prepare(text)
-    statements.set(text, statement)
-    return statement as Statement<Row, (string | number)[]>
-  }
-  return {
-    /** The organization of the row at this place of a range; undefined if there are fewer rows. */
-    organizationAt(range: TotalsRange, index: number): string | undefined {
-      const place = prepared<{ readonly organization: string }>(
-        `SELECT t.organization_id organization ${fromRange(range)} LIMIT 1 OFFSET ?`,
-      )
-      return place.get(...valuesOf(range), index)?.organization
-    },
-    /** The sums of a range as a report needs them. */
-    readGrouped: (range: TotalsRange, shape: SliceShape): readonly ReportSlice[] =>
-      prepared<ReportSlice>(groupedSql(range, shape)).all(...valuesOf(range)),
-    /** The totals of a range with requests of several projects, which sums by project do not include. */
-    readMixed: (range: TotalsRange): readonly MixedTotals[] =>
-      prepared<MixedTotals>(
-        `SELECT o.id organization, t.start, t.key_id key, t.api, t.model, t.provider ${fromRange(range)} AND ${isMixedSql}`,
-      ).all(...valuesOf(range)),
-    /** The place before the first row of a period. */
-    start: (organization: string, { width, from }: TotalsRange): TotalsCursor =>
-      // No period begins between this one and the one before.
-      [organization, width, from - 1, '', '', '', '', ''],
-    /** Up to `limit` rows of a range after a place; `next` is the place of the last one if more may follow. */
-    read({ level, to }: TotalsRange, after: TotalsCursor, limit: number): TotalsPage {
-      const slices = prepared<UsageSlice>(pageSql(level)).all(...after, to, limit)
-      const end = slices.length < limit ? undefined : slices.at(-1)
-      if (end === undefined) return { slices, next: undefined }
-      const { start, key, api, model, provider, value = '' } = end
-      return { slices, next: [after[0], after[1], start, key, api, model, provider, value] }
-    },
-  }
-}
-
-/**
- * A join in this order: organizations have few totals in a range, which are next to each other. Those of all organizations
- * are read in the order of `o.id`, so that no sums by it are sorted.
- */
-function fromRange({ areAll, level }: TotalsRange): string {
-  const owners = areAll ? 'organizations o' : '(SELECT value id FROM json_each(?)) o'
-  return `FROM ${owners} CROSS JOIN ${tableOf(level)} t
-    WHERE ${isOfLevel(level)} AND ${areAll ? 'o.id BETWEEN ? AND ? AND o.deletion IS NULL AND' : ''} t.organization_id = o.id
-      AND t.width = ? AND t.start >= ? AND t.start < ?`
-}
-
-function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (string | number)[] {
-  const owners = areAll
-    ? [organizations[0] ?? '', organizations.at(-1) ?? '']
-    : [JSON.stringify(organizations)]
-  return [...owners, width, from, to]
-}
-
-function isOfLevel(level: SumsLevel | undefined): string {
-  return level && isNamed(level) ? `t.level = '${level}'` : 'true'
-}
-
-function pageSql(level: SumsLevel | undefined): string {
-  const hasValue = level !== undefined && isNamed(level)
-  const place = ['start', 'key_id', 'api', 'model', 'provider', ...(hasValue ? ['value'] : [])].join()
-  return `SELECT organization_id organization, key_id key, api, model, provider, start,
-      CASE WHEN in_project > 0 THEN project_id END project, in_project inProject,
-      ${sumColumns.map(([column, field]) => `${column} ${field}`).join()}, cast(cost AS text) cost,
-      latencies, first_tokens firstTokens${hasValue ? ', value' : ''}
-    FROM ${tableOf(level)} t WHERE ${isOfLevel(level)} AND organization_id = ?1 AND width = ?2
-      AND (${place}) > (?3, ?4, ?5, ?6, ?7${hasValue ? ', ?8' : ''}) AND start < ?9
-    ORDER BY ${place} LIMIT ?10`
-}
-
-/** Whose requests are of several projects. */
-export type MixedTotals = Pick<UsageSlice, 'organization' | 'start' | 'key' | 'api' | 'model' | 'provider'>
-
-/** How the totals of a range are summed up. */
-type SliceShape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'>
-
-const totalsProperties = {
-  organization: 'o.id',
-  key: 't.key_id',
-  api: 't.api',
-  model: 't.model',
-  provider: 't.provider',
-  project: totalsProjectSql,
-}
-
-function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): string {
-  const columns = Object.entries(totalsProperties).filter(([name]) => by.has(name))
-  if (range.level !== undefined && isNamed(range.level)) columns.push(['value', 't.value'])
-  // The organization first: see `fromRange`.
-  if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
-  const selected = [
-    ...columns.map(([name, column]) => `${column} ${name}`),
-    ...sumColumnsOf(sums).map(([column, field]) => `sum(t.${column}) ${field}`),
-    ...(sums === 'usage' ? [] : ['cast(sum(t.cost) AS text) cost']),
-    ...(sums === 'costs'
-      ? []
-      : ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]),
-  ]
-  const groups = columns.map(([, column]) => column)
-  return `SELECT ${selected.join()} ${fromRange(range)} ${by.has('project') ? `AND NOT ${isMixedSql}` : ''}
-    ${groups.length > 0 ? `GROUP BY ${groups.join()}` : ''} HAVING count(*) > 0`
-}
-
-type TotalsPage = { readonly slices: readonly UsageSlice[]; readonly next: TotalsCursor | undefined }
 
 /** The rows of `usage` to slice: a condition in SQL, and the values of its placeholders. */
 export type SlicedRows = {
