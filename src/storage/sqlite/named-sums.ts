@@ -1,14 +1,7 @@
 import type { UsageReading } from '../usage/reports.ts'
 import type { ReportSlice } from '../usage/slices.ts'
 import { isNamed, type NamedLevel } from '../usage/sums.ts'
-import type { prepareReadTotals, TotalsRange } from './read-totals.ts'
-
-/** The totals of one batch. */
-export const batchTotals = 1000
-/** The most that are read at once where rows are added to them between two batches: some 20 milliseconds. */
-export const maxAtOnce = 10_000
-
-type ReadTotals = ReturnType<typeof prepareReadTotals>
+import type { TotalsRange } from './read-totals.ts'
 
 /** A range of the sums of users, sessions or tags. */
 type NamedRange = TotalsRange & { readonly level: NamedLevel }
@@ -17,11 +10,13 @@ export function isNamedRange(range: TotalsRange): range is NamedRange {
   return range.level !== undefined && isNamed(range.level)
 }
 
-/** Reads the totals of an organization in batches. */
-export function* totalsPages(totals: ReadTotals, organization: string, range: TotalsRange) {
-  let page = totals.read(range, totals.start(organization, range), batchTotals)
-  for (; page.next !== undefined; page = totals.read(range, page.next, batchTotals)) yield page.slices
-  yield page.slices
+/** The names whose sums a report reads; undefined if it needs those of all, or of tags, which have no sums of each. */
+export function namesOf(
+  level: NamedLevel,
+  { users, sessions }: Pick<UsageReading, 'users' | 'sessions'>,
+): readonly string[] | undefined {
+  const names = { user: users, session: sessions, tag: undefined }[level]
+  return names && [...new Set(names)]
 }
 
 /** Returns a function that makes the slices of a report of one with a `value`: none if it is filtered out, one for each tag. */

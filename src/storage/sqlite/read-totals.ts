@@ -8,6 +8,7 @@ import {
   totalsProjectSql,
   type TotalsWidth,
   type UsageSlice,
+  widthsMs,
 } from '../usage/slices.ts'
 import { isNamed, type SumsLevel, tableOf } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
@@ -34,6 +35,8 @@ export type TotalsRange = {
   readonly width: TotalsWidth
   readonly from: number
   readonly to: number
+  /** The users or sessions whose sums are read; absent: those of all. Each is here once. */
+  readonly names?: readonly string[] | undefined
 }
 
 /** Reads of the tables of totals. */
@@ -53,8 +56,10 @@ export function prepareReadTotals({ sqlite }: Database) {
       return place.get(...valuesOf(range), index)?.organization
     },
     /** The sums of a range as a report needs them. */
-    readGrouped: (range: TotalsRange, shape: SliceShape): readonly ReportSlice[] =>
-      prepared<ReportSlice>(groupedSql(range, shape)).all(...valuesOf(range)),
+    readGrouped(range: TotalsRange, shape: SliceShape): readonly ReportSlice[] {
+      const { from, values } = rowsOfNames(range)
+      return prepared<ReportSlice>(groupedSql(from, range, shape)).all(...values)
+    },
     /** The totals of a range with requests of several projects, which sums by project do not include. */
     readMixed: (range: TotalsRange): readonly MixedTotals[] =>
       prepared<MixedTotals>(
@@ -93,6 +98,31 @@ function valuesOf({ organizations, areAll, width, from, to }: TotalsRange): (str
   return [...owners, width, from, to]
 }
 
+/**
+ * The rows of a range, of its `names` only. Their places are known: each is looked for, however many other names there are. Only
+ * all organizations together have more places than rows.
+ */
+function rowsOfNames(range: TotalsRange): { readonly from: string; readonly values: (string | number)[] } {
+  const { level, names, organizations, areAll, width } = range
+  const values = valuesOf(range)
+  if (names === undefined) return { from: fromRange(range), values }
+  const namesJson = JSON.stringify(names)
+  if (areAll)
+    return {
+      from: `${fromRange(range)} AND t.value IN (SELECT value FROM json_each(?))`,
+      values: [...values, namesJson],
+    }
+  const from = `FROM (SELECT value id FROM json_each(?)) o CROSS JOIN json_each(?) period CROSS JOIN json_each(?) name
+    CROSS JOIN ${tableOf(level)} t WHERE ${isOfLevel(level)} AND t.organization_id = o.id AND t.width = ?
+      AND t.start = period.value AND t.key_id = '' AND t.api = '' AND t.model = '' AND t.provider = '' AND t.value = name.value`
+  return { from, values: [JSON.stringify(organizations), JSON.stringify(startsOf(range)), namesJson, width] }
+}
+
+/** The starts of the periods of a range. */
+function startsOf({ width, from, to }: TotalsRange): readonly number[] {
+  return Array.from({ length: (to - from) / widthsMs[width] }, (_, index) => from + index * widthsMs[width])
+}
+
 function isOfLevel(level: SumsLevel | undefined): string {
   return level && isNamed(level) ? `t.level = '${level}'` : 'true'
 }
@@ -124,7 +154,7 @@ const totalsProperties = {
   project: totalsProjectSql,
 }
 
-function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): string {
+function groupedSql(from: string, range: TotalsRange, { by, widthMs, sums }: SliceShape): string {
   const columns = Object.entries(totalsProperties).filter(([name]) => by.has(name))
   if (range.level !== undefined && isNamed(range.level)) columns.push(['value', 't.value'])
   // The organization first: see `fromRange`.
@@ -138,7 +168,7 @@ function groupedSql(range: TotalsRange, { by, widthMs, sums }: SliceShape): stri
       : ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]),
   ]
   const groups = columns.map(([, column]) => column)
-  return `SELECT ${selected.join()} ${fromRange(range)} ${by.has('project') ? `AND NOT ${isMixedSql}` : ''}
+  return `SELECT ${selected.join()} ${from} ${by.has('project') ? `AND NOT ${isMixedSql}` : ''}
     ${groups.length > 0 ? `GROUP BY ${groups.join()}` : ''} HAVING count(*) > 0`
 }
 

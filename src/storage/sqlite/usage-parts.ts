@@ -3,6 +3,7 @@ import { isNotEmpty, type TimeRange, type UsageReading } from '../usage/reports.
 import { endOfTime, startOfPeriod, type TotalsWidth, widthsMs } from '../usage/slices.ts'
 import { isNamed, type SumsLevel, summedFromSql, sumsFor } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
+import { namesOf } from './named-sums.ts'
 import type { TotalsRange } from './read-totals.ts'
 
 /** What a report reads: totals or sums, and the times of which it reads the rows, as far as the totals cover them. */
@@ -16,6 +17,16 @@ export function prepareParts({ sqlite }: Database): (reading: UsageReading) => P
   const all = sqlite.prepare<{ readonly id: string }, []>(
     'SELECT id FROM organizations WHERE deletion IS NULL ORDER BY id',
   )
+  const first = sqlite.prepare<{ readonly time: number | null }, []>('SELECT min(created_at) time FROM usage')
+  /** What is looked for at each place of a range does not begin before all rows. */
+  const withNames = (range: TotalsRange, names: TotalsRange['names']): TotalsRange =>
+    names
+      ? {
+          ...range,
+          names,
+          from: Math.max(range.from, startOfPeriod(first.get()?.time ?? range.from, range.width)),
+        }
+      : range
   const ownersOf = (organizations: UsageReading['organizations']): Owners => ({
     organizations: organizations ?? all.all().map(({ id }) => id),
     areAll: organizations === undefined,
@@ -29,7 +40,12 @@ export function prepareParts({ sqlite }: Database): (reading: UsageReading) => P
       const end = level === undefined ? endOfTime : nextPeriod(summedFrom(level), range.width)
       const before = [{ ...range, to: Math.min(range.to, end) }].filter(isNotEmpty)
       const after = [{ ...range, from: Math.max(range.from, end), level }].filter(isNotEmpty)
-      const ofSums = after.map((part) => ({ ...part, ...(level === 'all' ? together : each()) }))
+      const ofSums = after.map((part) =>
+        withNames(
+          { ...part, ...(level === 'all' ? together : each()) },
+          level && isNamed(level) ? namesOf(level, reading) : undefined,
+        ),
+      )
       if (level === undefined || !isNamed(level))
         return [...before.map((part) => ({ ...part, ...each() })), ...ofSums]
       rows.push(...before)
@@ -42,7 +58,7 @@ export function prepareParts({ sqlite }: Database): (reading: UsageReading) => P
 type Owners = Pick<TotalsRange, 'organizations' | 'areAll'>
 
 /** The first time at or after this one at which a period begins. */
-function nextPeriod(time: number, width: TotalsWidth): number {
+export function nextPeriod(time: number, width: TotalsWidth): number {
   return Math.ceil(time / widthsMs[width]) * widthsMs[width]
 }
 

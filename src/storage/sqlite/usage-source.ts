@@ -1,21 +1,14 @@
 import { ApiError } from '../../lib/errors/errors.ts'
 import { isNotEmpty, type TimeRange, type UsageReading, type UsageSource } from '../usage/reports.ts'
-import {
-  ownerExistsSql,
-  type ReportSlice,
-  rowPropertiesSql,
-  totalsKeySql,
-  type TotalsWidth,
-  type UsageSlice,
-  widthsMs,
-} from '../usage/slices.ts'
+import { ownerExistsSql, type ReportSlice, rowPropertiesSql, totalsKeySql } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
 import { type MixedTotals, prepareReadTotals, type TotalsRange } from './read-totals.ts'
 import { prepareSlices } from './usage-slices.ts'
 import { addTimes } from './apply-slices.ts'
-import { batchTotals, isNamedRange, maxAtOnce, selectNamed, totalsPages } from './named-sums.ts'
-import { prepareParts, wholeBefore } from './usage-parts.ts'
+import { isNamedRange, selectNamed } from './named-sums.ts'
+import { type MixedPeriod, mixedPeriods, readUnfinished, totalsBatches } from './totals-batches.ts'
+import { nextPeriod, prepareParts, wholeBefore } from './usage-parts.ts'
 import { prepareUntil } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
@@ -66,8 +59,7 @@ function totalsBehind(until: number): ApiError {
 /** Reads the slices of requests, in batches that each take a few milliseconds. */
 export type ReadUsage = (reading: UsageReading) => Generator<readonly ReportSlice[], undefined>
 
-/** The organizations of one batch, and the rows of one. */
-const batchOrganizations = 200
+/** The rows of one batch. */
 const batchRows = 4000
 
 /**
@@ -85,13 +77,16 @@ export function prepareReadUsage(database: Database): ReadUsage {
       const complete = { ...part, to: wholeBefore(until, part) }
       if (isNotEmpty(complete)) yield* totalsBatches(readers, complete, reading, mixed)
     }
-    const last = readers.atOnce(() => ({
-      slices: parts
-        .map((part) => ({ ...part, from: wholeBefore(until, part) }))
-        .filter(isNotEmpty)
-        .flatMap((rest) => readUnfinished(readers, rest, reading, mixed)),
-      until: readers.until(),
-    }))
+    const last = readers.atOnce(() => {
+      const end = readers.until()
+      const rest = parts.map((part) => ({
+        ...part,
+        from: wholeBefore(until, part),
+        to: Math.min(part.to, nextPeriod(end, part.width)),
+      }))
+      const read = (range: TotalsRange) => readUnfinished(readers, range, reading, mixed)
+      return { slices: rest.filter(isNotEmpty).flatMap(read), until: end }
+    })
     yield* last.slices
     for (const { from, to, totals } of mixed)
       yield* readers.rows(reading, { from, to: Math.min(to, last.until) }, totals)
@@ -100,14 +95,6 @@ export function prepareReadUsage(database: Database): ReadUsage {
       yield* readers.rows(reading, range)
     return undefined
   }
-}
-
-/** A period of which rows are read instead of totals: all, or those of some totals. See `MixedTotals`. */
-type MixedPeriod = TimeRange & { readonly totals?: readonly MixedTotals[] | undefined }
-
-function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
-  const periods = Map.groupBy(found, ({ start }) => start)
-  return [...periods].map(([from, totals]) => ({ from, to: from + widthsMs[width], totals }))
 }
 
 function prepareReaders(database: Database) {
@@ -181,46 +168,4 @@ function filtersOf(
       : isIn('value', tags).map((found) => `EXISTS (SELECT 1 FROM json_each(usage.tags) WHERE ${found})`)),
   ]
   return { conditions, lists }
-}
-
-type Readers = ReturnType<typeof prepareReaders>
-
-/** Reads a range whose last period is not whole at once, or leaves it to `mixed` if clients have named too much in it. */
-function readUnfinished(readers: Readers, range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]) {
-  const isTooMuch = isNamedRange(range) && readers.totals.organizationAt(range, maxAtOnce) !== undefined
-  if (!isTooMuch) return [readers.grouped(range, reading, mixed)]
-  mixed.push(range)
-  return []
-}
-
-/** Reads organizations together, but for those that have more totals than a batch. */
-function* totalsBatches(readers: Readers, range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]) {
-  const { totals } = readers
-  const ofSums = sumsBatch(range)
-  for (let rest = range.organizations; rest.length > 0;) {
-    const next = rest.slice(0, ofSums ?? batchOrganizations)
-    const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, batchTotals)
-    const end = large === undefined ? next.length : next.indexOf(large)
-    if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, reading, mixed)
-    if (large !== undefined && end === 0)
-      for (const slices of totalsPages(totals, large, range)) {
-        if (isNamedRange(range)) yield slices.flatMap(selectNamed(range.level, reading))
-        else if (!reading.by.has('project')) yield slices
-        else {
-          mixed.push(...mixedPeriods(range.width, slices.filter(isMixed)))
-          yield slices.filter((slice) => !isMixed(slice))
-        }
-      }
-    rest = rest.slice(Math.max(1, end))
-  }
-}
-
-/** The organizations of a batch, if each has one sum in a period; undefined if their totals must be counted. */
-function sumsBatch({ level, areAll, width, from, to }: TotalsRange): number | undefined {
-  if (level !== 'each' || !areAll) return undefined
-  return Math.max(1, Math.floor((batchTotals * widthsMs[width]) / (to - from)))
-}
-
-function isMixed({ inProject, requests }: UsageSlice): boolean {
-  return inProject !== 0 && inProject !== requests
 }

@@ -39,11 +39,12 @@ export function countedRows(store: TestStore): Promise<readonly Row[]> {
 /** The same as a report says, computed from the rows, one after the other. */
 export function plainReport(
   rows: readonly Row[],
-  { from, to = Infinity, width, groupBy, models, users, tags }: UsageBucketQuery,
+  { from, to = Infinity, width, groupBy, organizations, models, users, tags }: UsageBucketQuery,
 ): readonly unknown[] {
   const selected = rows.filter(
     (row) =>
       isWithin(row, from, to) &&
+      (organizations?.includes(String(row.organization_id)) ?? true) &&
       (models?.includes(String(row.model)) ?? true) &&
       (users?.includes(String(row.user)) ?? true) &&
       (tags?.some((tag) => tagsOf(row).includes(tag)) ?? true),

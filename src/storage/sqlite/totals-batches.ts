@@ -1,0 +1,124 @@
+import type { TimeRange, UsageReading } from '../usage/reports.ts'
+import { type ReportSlice, type TotalsWidth, type UsageSlice, widthsMs } from '../usage/slices.ts'
+import { isNamedRange, selectNamed } from './named-sums.ts'
+import type { MixedTotals, prepareReadTotals, TotalsRange } from './read-totals.ts'
+
+/** A period of which rows are read instead of totals: all, or those of some totals. See `MixedTotals`. */
+export type MixedPeriod = TimeRange & { readonly totals?: readonly MixedTotals[] | undefined }
+
+export function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
+  const periods = Map.groupBy(found, ({ start }) => start)
+  return [...periods].map(([from, totals]) => ({ from, to: from + widthsMs[width], totals }))
+}
+
+type ReadTotals = ReturnType<typeof prepareReadTotals>
+
+/** Reads of totals. */
+export type TotalsReaders = {
+  readonly totals: ReadTotals
+  /** The sums of a range; adds the periods to `mixed` that these do not include. */
+  grouped(range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]): readonly ReportSlice[]
+}
+
+/** The totals of one batch. */
+const batchTotals = 1000
+/** The most that are read at once where rows are added to them between two batches: some 20 milliseconds. */
+const maxAtOnce = 10_000
+/** The organizations of one batch. */
+const batchOrganizations = 200
+/** The places of one batch: some 5 milliseconds. */
+const batchPlaces = 4000
+
+/** Reads a range whose last period is not whole at once, or leaves it to `mixed` if clients have named too much in it. */
+export function readUnfinished(
+  readers: TotalsReaders,
+  range: TotalsRange,
+  reading: UsageReading,
+  mixed: MixedPeriod[],
+) {
+  const { names, organizations } = range
+  const isTooMuch = names
+    ? organizations.length * names.length > maxAtOnce
+    : isNamedRange(range) && readers.totals.organizationAt(range, maxAtOnce) !== undefined
+  if (!isTooMuch) return [readers.grouped(names ? { ...range, areAll: false } : range, reading, mixed)]
+  mixed.push(range)
+  return []
+}
+
+type Batches = Generator<readonly ReportSlice[], void>
+
+/** Reads organizations together, but for those that have more totals than a batch. */
+export function* totalsBatches(
+  readers: TotalsReaders,
+  range: TotalsRange,
+  reading: UsageReading,
+  mixed: MixedPeriod[],
+): Batches {
+  const { totals } = readers
+  if (!range.areAll && range.names) {
+    for (const places of placesBatches(range, range.names)) yield readers.grouped(places, reading, mixed)
+    return
+  }
+  const ofSums = sumsBatch(range)
+  for (let rest = range.organizations; rest.length > 0;) {
+    const next = rest.slice(0, ofSums ?? batchOrganizations)
+    const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, batchTotals)
+    const end = large === undefined ? next.length : next.indexOf(large)
+    if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, reading, mixed)
+    if (large !== undefined && end === 0)
+      yield* batchesOfOne(readers, { ...range, organizations: [large], areAll: false }, reading, mixed)
+    rest = rest.slice(Math.max(1, end))
+  }
+}
+
+/** Reads the totals of an organization that has many. */
+function* batchesOfOne(
+  readers: TotalsReaders,
+  range: TotalsRange,
+  reading: UsageReading,
+  mixed: MixedPeriod[],
+): Batches {
+  if (range.names) return yield* totalsBatches(readers, range, reading, mixed)
+  for (const slices of totalsPages(readers.totals, range)) {
+    if (isNamedRange(range)) yield slices.flatMap(selectNamed(range.level, reading))
+    else if (!reading.by.has('project')) yield slices
+    else {
+      mixed.push(...mixedPeriods(range.width, slices.filter(isMixed)))
+      yield slices.filter((slice) => !isMixed(slice))
+    }
+  }
+}
+
+/** The organizations of a batch, if each has one sum in a period; undefined if their totals must be counted. */
+function sumsBatch({ level, areAll, width, from, to }: TotalsRange): number | undefined {
+  if (level !== 'each' || !areAll) return undefined
+  return Math.max(1, Math.floor((batchTotals * widthsMs[width]) / (to - from)))
+}
+
+function isMixed({ inProject, requests }: UsageSlice): boolean {
+  return inProject !== 0 && inProject !== requests
+}
+
+/** Divides a range with names into batches of places where a sum may be. */
+function* placesBatches(range: TotalsRange, names: readonly string[]): Generator<TotalsRange> {
+  const { organizations, width, from, to } = range
+  const most = Math.max(1, Math.floor(batchPlaces / names.length))
+  const some = Math.min(organizations.length, batchOrganizations, most)
+  const lengthMs = Math.max(1, Math.floor(most / some)) * widthsMs[width]
+  for (let index = 0; index < organizations.length; index += some)
+    for (let start = from; start < to; start += lengthMs)
+      yield {
+        ...range,
+        organizations: organizations.slice(index, index + some),
+        from: start,
+        to: Math.min(to, start + lengthMs),
+      }
+}
+
+/** The totals of one organization in the order of their keys. */
+function* totalsPages(totals: ReadTotals, range: TotalsRange) {
+  const [organization = ''] = range.organizations
+  let page = totals.read(range, totals.start(organization, range), batchTotals)
+  for (; page.next !== undefined; page = totals.read(range, page.next, batchTotals)) yield page.slices
+  yield page.slices
+}
