@@ -6,7 +6,7 @@ import {
   totalsProjectSql,
   type TotalsTable,
 } from '../usage/slices.ts'
-import { type NamedLevel, sumsLevels } from '../usage/sums.ts'
+import { namedColumns, type NamedLevel, sumsLevels } from '../usage/sums.ts'
 import { amounts, histogramTimeSql, tagsJoinSql, tagsSql } from './usage-totals.ts'
 import type { Parameters } from './writer/statement.ts'
 
@@ -57,11 +57,10 @@ export function totals(table: TotalsTable, condition: string, shape: Shape): str
 }
 
 /** The sums of what clients have named, as the rows of `usage` have it. */
-export function namedSums(level: NamedLevel, condition: string, shape: Shape): string {
+export function namedSums(level: NamedLevel, sums: string, shape: Shape): string {
   const [tag, join] = shape.by.has('tag') ? [`, ${rowPropertiesSql.tag} tag`, tagsJoinSql] : ['', '']
   const source = `SELECT usage.*${tag}
-    FROM (SELECT t.*, nullif(t.value, '') "${sumsLevels[level].named}" FROM usage_names t
-      WHERE t.level = '${level}' AND ${condition}) usage
+    FROM (SELECT t.*, nullif(t.value, '') "${namedColumns[sumsLevels[level].named]}" FROM ${sums}) usage
     ${join} WHERE ${['true', ...shape.rowFilters].join(' AND ')}`
   return sumsIn(source, 'true', shape)
 }

@@ -6,7 +6,7 @@ import type { Database } from './connection/database.ts'
 import { migrations } from './connection/migrate.ts'
 import { runScript } from './run-script.ts'
 import { lockOutRecording, tryLockTotals } from './usage-locks.ts'
-import { type SumsTable, sumsTables } from '../usage/sums.ts'
+import { allStarts, type SumsStart } from '../usage/sums.ts'
 import { isLate } from './usage-subtraction.ts'
 import { addToTotals } from './usage-totals.ts'
 
@@ -28,8 +28,8 @@ export function createRollup(
     if (due === undefined) return 0
     let older = 0
     if (due.older)
-      for (const table of Object.keys(sumsTables) as SumsTable[])
-        older += await transact((query) => addOlderToSums(query, table, stepRows))
+      for (const start of allStarts)
+        older += await transact((query) => addOlderToSums(query, start, stepRows))
     if (!(due.rows || due.late || due.beyond)) return older
     if (!due.rows && due.beyond) await transact(moveFence)
     return older + (await transact((query) => addStep(query, stepRows)))
@@ -48,7 +48,7 @@ const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const selectDue = `SELECT coalesce(${firstSince('usage', 'r.until')} < r.fence, false) AS rows,
     coalesce(${firstSince('usage_late', '0')} < r.until, false) AS late,
     coalesce(${firstSince('usage', 'r.fence')} < ${now} - ${totalsLagMs}, false) AS beyond,
-    greatest(r.summed_from, r.named_from) > 0 AND NOT EXISTS (SELECT 1 FROM processes WHERE coalesce(schema, 0) < ${migrations.length}) AS older
+    greatest(${allStarts.map((start) => `r.${start}`).join()}) > 0 AND NOT EXISTS (SELECT 1 FROM processes WHERE coalesce(schema, 0) < ${migrations.length}) AS older
   FROM usage_rollup r`
 
 function firstSince(table: 'usage' | 'usage_late', time: string): string {
@@ -87,8 +87,7 @@ const selectStep = (stepRows: number) => `SELECT r.until, coalesce(last.created_
  * Adds the rows that the totals had before there were sums, from the newest to the oldest. It begins when no process is left
  * that changes the totals alone; until then, no row is recent enough to be part of the sums.
  */
-async function addOlderToSums(query: Query, table: SumsTable, stepRows: number): Promise<number> {
-  const column = sumsTables[table]
+async function addOlderToSums(query: Query, column: SumsStart, stepRows: number): Promise<number> {
   if (!(await tryLockTotals(query))) return 0
   await query(`UPDATE usage_rollup SET ${column} = least(${column}, until)`)
   const [found] = await query<{ readonly from: number; readonly until: number }>(
@@ -98,11 +97,11 @@ async function addOlderToSums(query: Query, table: SumsTable, stepRows: number):
   const { from, until } = found
   await query(`UPDATE usage_rollup SET ${column} = $1`, [from])
   const condition = sql`usage.created_at >= ${from} AND usage.created_at < ${until} AND NOT ${isLate}`
-  await runScript(query, addToTotals(condition, [table]))
+  await runScript(query, addToTotals(condition, [column]))
   return stepRows
 }
 
-function selectOlder(column: string, stepRows: number): string {
+function selectOlder(column: SumsStart, stepRows: number): string {
   return `SELECT ${column} AS until, coalesce((SELECT created_at FROM usage
       WHERE created_at < ${column} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ${stepRows - 1}), 0) AS "from"
     FROM usage_rollup WHERE ${column} > 0`

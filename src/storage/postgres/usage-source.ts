@@ -1,6 +1,14 @@
 import type { TimeRange, TotalsPeriods, UsageReading, UsageSource } from '../usage/reports.ts'
 import { isMixedSql, totalsKeySql, type TotalsWidth, widthsMs } from '../usage/slices.ts'
-import { isNamed, type SumsLevel, summedFromSql, sumsFor } from '../usage/sums.ts'
+import {
+  isNamed,
+  isOfAll,
+  type NamedLevel,
+  namesOf,
+  summedFromSql,
+  sumsFor,
+  sumsLevels,
+} from '../usage/sums.ts'
 import { addArrays } from './add-arrays.ts'
 import type { Database } from './connection/database.ts'
 import { type SliceRow, sliceReader } from './slice-rows.ts'
@@ -41,7 +49,8 @@ export function slicesStatement(reading: UsageReading): Statement {
   const parts = [
     ...ranges.totals.flatMap((range) => {
       const level = sumsFor(reading, range.width)
-      if (level !== undefined) return sumsAndOlder(level, range, shape, parameters)
+      if (level !== undefined && isNamed(level)) return namedAndRows(level, range, reading, shape, parameters)
+      if (level !== undefined) return sumsAndTotals(level, range, shape, parameters)
       const condition = `t.width = '${range.width}' AND ${within('t.start', range)}`
       if (!by.has('project')) return [totals('usage_totals', condition, shape)]
       return [
@@ -62,32 +71,69 @@ export function slicesStatement(reading: UsageReading): Statement {
 
 const until = '(SELECT until FROM usage_rollup)'
 
-/** The sums of a range from the time on at which there are some of this level, and before it the totals or the rows. */
-function sumsAndOlder(
-  level: SumsLevel,
+/** The sums of a range from the time on at which there are some of this level, and before it the totals. */
+function sumsAndTotals(
+  level: 'all' | 'each',
   { width, ...range }: TotalsPeriods,
   shape: Shape,
   parameters: Parameters,
 ): readonly string[] {
   const [from, to] = [range.from, range.to].map((time) => `${parameters.add(time)}::bigint`)
-  const summedFrom = summedFromSql(level)
-  const ofSums = (start: string) =>
-    `t.width = '${width}' AND t.start >= greatest(${from}, ${start}) AND t.start < ${to}`
-  // The last condition keeps the server from reading anything if there are only sums, whatever it expects.
-  const before = (time: string, end: string) =>
-    `${time} >= ${from} AND ${time} < least(${to}, ${end}) AND ${from} < ${end}`
-  if (!isNamed(level))
-    return [
-      totals('usage_totals', `t.width = '${width}' AND ${before('t.start', summedFrom)}`, shape),
-      totals(
-        'usage_sums',
-        `${ofSums(summedFrom)} AND t.organization_id ${level === 'all' ? '=' : '<>'} ''`,
-        shape,
-      ),
-    ]
-  const firstPeriod = `(${summedFrom} + ${widthsMs[width] - 1}) / ${widthsMs[width]} * ${widthsMs[width]}`
-  const older = `${before('usage.created_at', firstPeriod)} AND usage.created_at < ${until} AND NOT ${isLateSql}`
-  return [rows('usage', older, shape), namedSums(level, ofSums(firstPeriod), shape)]
+  const start = summedFromSql(level)
+  const between = (first: string, end: string) =>
+    `t.width = '${width}' AND t.start >= ${first} AND t.start < ${end}`
+  return [
+    // The last condition keeps the server from reading anything if there are only sums, whatever it expects.
+    totals('usage_totals', `${between(`${from}`, `least(${to}, ${start})`)} AND ${from} < ${start}`, shape),
+    totals(
+      'usage_sums',
+      `${between(`greatest(${from}, ${start})`, `${to}`)} AND t.organization_id ${isOfAll(level) ? '=' : '<>'} ''`,
+      shape,
+    ),
+  ]
+}
+
+/**
+ * The sums of what clients have named from the time on at which there are some of this level, before it those of each
+ * organization, and the rows of before that.
+ */
+function namedAndRows(
+  level: NamedLevel,
+  { width, ...range }: TotalsPeriods,
+  reading: UsageReading,
+  shape: Shape,
+  parameters: Parameters,
+): readonly string[] {
+  const [from, to] = [range.from, range.to].map((time) => `${parameters.add(time)}::bigint`)
+  let end = `${to}`
+  const sums = [...new Set([level, sumsLevels[level].named])].map((level) => {
+    const ms = widthsMs[width]
+    const start = `(${summedFromSql(level)} + ${ms - 1}) / ${ms} * ${ms}`
+    const first = `greatest(${from}, ${start})`
+    const ofLevel = `t.level = '${level}' AND t.width = '${width}'`
+    const owners = isOfAll(level) ? [''] : reading.organizations
+    const names = owners && namesOf(level, reading)
+    const source = names
+      ? placesOf(
+          parameters.add(names),
+          `generate_series(${first}, least(${end}, ${until}) - 1, ${ms}::bigint)`,
+          `${ofLevel} AND t.organization_id = ANY(${parameters.add(owners)})`,
+        )
+      : `usage_names t WHERE ${ofLevel} AND t.start >= ${first} AND t.start < ${end}`
+    const part = namedSums(level, `${source} AND ${from} < ${end}`, shape)
+    end = `least(${end}, ${start})`
+    return part
+  })
+  const older = `usage.created_at >= ${from} AND usage.created_at < ${end} AND ${from} < ${end}
+    AND usage.created_at < ${until} AND NOT ${isLateSql}`
+  return [rows('usage', older, shape), ...sums]
+}
+
+/** The sums of these names in these periods: the server looks for each in the key, however many others there are. */
+function placesOf(names: string, periods: string, condition: string): string {
+  return `unnest(${names}::text[]) name CROSS JOIN ${periods} period
+    CROSS JOIN LATERAL (SELECT * FROM usage_names t WHERE ${condition} AND t.start = period AND t.api = '' AND t.model = ''
+      AND t.provider = '' AND md5(t.value) = md5(name) OFFSET 0) t WHERE true`
 }
 
 /**

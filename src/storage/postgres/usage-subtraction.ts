@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { execute, type RowKey, type Script } from '../statement.ts'
+import { allStarts } from '../usage/sums.ts'
 import { subtractFromTotals } from './usage-totals.ts'
 
 /** SQL that is true for a row of `usage` that was recorded late, and is not part of the totals yet. */
@@ -20,7 +21,7 @@ export function* subtractDeleted(lastCreatedAt: number, lastId: string): Script<
 export function* subtractSums(organization: string, after: RowKey, end: RowKey): Script<void> {
   const condition = sql`(usage.created_at, usage.id) > ${keyOf(after)}
     AND (usage.created_at, usage.id) <= ${keyOf(end)} AND usage.organization_id = ${organization} AND ${isCounted}`
-  yield* subtractFromTotals(condition, ['usage_sums', 'usage_names'])
+  yield* subtractFromTotals(condition, allStarts)
 }
 
 function keyOf({ time, id }: RowKey) {

@@ -13,30 +13,48 @@ import {
   totalsKeySql,
   widthsMs,
 } from '../usage/slices.ts'
-import { isSummedSql, type SumsLevel, sumsLevels, type SumsTable, tableOf } from '../usage/sums.ts'
+import {
+  allStarts,
+  isSummedSql,
+  levelsFrom,
+  namedColumns,
+  type SumsLevel,
+  sumsLevels,
+  type SumsStart,
+  sumsStarts,
+} from '../usage/sums.ts'
 import { execute, type Script } from '../statement.ts'
 
-/** Part of a transaction that has the totals locked: adds the rows with this condition to these tables, by default to all. */
-export function* addToTotals(condition: SQL, tables = allTables): Script<void> {
-  for (const table of tables) {
-    yield* execute(() => sql`${periods(condition, table)} ${sql.raw(insertKeys(table))}`)
+/** Part of a transaction that has the totals locked: adds the rows with this condition to these parts, by default to all. */
+export function* addToTotals(condition: SQL, parts = allParts): Script<void> {
+  for (const part of parts) {
+    const table = tableOf(part)
+    yield* execute(() => sql`${periods(condition, part)} ${sql.raw(insertKeys(table))}`)
     yield* execute(
-      () => sql`${periods(condition, table)}, ${sql.raw(`${slices(table)} ${update(table, '+')}`)}`,
+      () => sql`${periods(condition, part)}, ${sql.raw(`${slices(table)} ${update(table, '+')}`)}`,
     )
   }
 }
 
 /** The same, but subtracts the rows; a period that is left without requests is deleted. */
-export function* subtractFromTotals(condition: SQL, tables = allTables): Script<void> {
-  for (const table of tables) {
+export function* subtractFromTotals(condition: SQL, parts = allParts): Script<void> {
+  for (const part of parts) {
+    const table = tableOf(part)
     yield* execute(
-      () => sql`${periods(condition, table)}, ${sql.raw(`${slices(table)} ${update(table, '-')}`)}`,
+      () => sql`${periods(condition, part)}, ${sql.raw(`${slices(table)} ${update(table, '-')}`)}`,
     )
-    yield* execute(() => sql`${periods(condition, table)} ${sql.raw(deleteEmpty(table))}`)
+    yield* execute(() => sql`${periods(condition, part)} ${sql.raw(deleteEmpty(table))}`)
   }
 }
 
-const allTables: readonly TotalsTable[] = ['usage_totals', 'usage_sums', 'usage_names']
+/** The totals, or the sums that begin at one time. */
+type Part = 'totals' | SumsStart
+
+const allParts: readonly Part[] = ['totals', ...allStarts]
+
+function tableOf(part: Part): TotalsTable {
+  return part === 'totals' ? 'usage_totals' : sumsStarts[part]
+}
 
 /** SQL for the tags of a row of `usage`, one a row. See `unstorableEscape`. */
 export const tagsSql = String.raw`json_array_elements_text((CASE WHEN strpos(usage.tags, '\u') = 0 THEN usage.tags
@@ -88,11 +106,11 @@ export function histogramTimeSql(column: 'latency_ms' | 'first_token_ms'): strin
  * The rows, once for each period that they are part of. Of the totals, those of organizations that exist; of the sums,
  * those that are part of them.
  */
-function periods(condition: SQL, table: TotalsTable): SQL {
-  const key = table === 'usage_totals' ? totalsKeySql : sumsKeySql
+function periods(condition: SQL, part: Part): SQL {
+  const key = part === 'totals' ? totalsKeySql : sumsKeySql
   const columns = [
     ...Object.entries(key).map(([name, expression]) => `${expression} ${name}`),
-    table === 'usage_totals' ? 'usage.project_id' : 'NULL::text project_id',
+    part === 'totals' ? 'usage.project_id' : 'NULL::text project_id',
     'w.width',
     'usage.created_at / w.ms * w.ms start',
     ...Object.entries(amounts).map(([name, expression]) => `${expression} ${name}`),
@@ -101,26 +119,21 @@ function periods(condition: SQL, table: TotalsTable): SQL {
     `${histogramTimeSql('first_token_ms')} first_token`,
   ]
   const rows =
-    table === 'usage_totals'
+    part === 'totals'
       ? `CROSS JOIN (VALUES ('hour', ${widthsMs.hour}), ('day', ${widthsMs.day})) w (width, ms)
       WHERE ${ownerExistsSql}`
-      : `CROSS JOIN LATERAL (VALUES ${sumsOfRow(table).join()}) w (level, width, ms, organization_id, api, model, provider, value)
-      WHERE ${isSummedSql(table)}`
+      : `CROSS JOIN LATERAL (VALUES ${levelsFrom(part).flatMap(sumsOfLevel).join()}) w (level, width, ms, organization_id, api, model, provider, value)
+      WHERE ${isSummedSql(part)}`
   return sql`WITH periods AS (SELECT ${sql.raw(columns.join())} FROM usage ${sql.raw(rows)} AND ${condition})`
 }
 
-/** The sums that a row of `usage` is part of: their level, width, organization, API, model, provider and value. */
-function sumsOfRow(table: SumsTable): readonly string[] {
-  const levels = (Object.keys(sumsLevels) as SumsLevel[]).filter((level) => tableOf(level) === table)
-  return levels.flatMap((level) => sumsOfLevel(level))
-}
-
+/** The sums of a level that a row of `usage` is part of: their level, width, organization, API, model, provider and value. */
 function sumsOfLevel(level: SumsLevel): readonly string[] {
   const { by, widths, named } = sumsLevels[level]
   const { organization_id: organization, api, model, provider } = totalsKeySql
   const values = Object.entries({ organization, api, model, provider })
   const key = values.map(([name, expression]) => (by.has(name) ? expression : "''"))
-  const value = named ? `coalesce(usage."${named}", '')` : "''"
+  const value = named ? `coalesce(usage."${namedColumns[named]}", '')` : "''"
   return widths.map((width) => `('${level}', '${width}', ${widthsMs[width]}, ${key.join()}, ${value})`)
 }
 

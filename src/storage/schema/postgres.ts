@@ -157,6 +157,7 @@ export const usage_rollup = toPostgres(recorded.usage_rollup, {
     // The end of time: nothing is part of the sums as long as servers of an earlier version run.
     summed_from: number().notNull().default(8_640_000_000_000_000),
     named_from: number().notNull().default(8_640_000_000_000_000),
+    all_named_from: number().notNull().default(8_640_000_000_000_000),
   },
 })
 

@@ -127,9 +127,10 @@ export const usage_sums = sqliteTable(
 )
 
 /**
- * The sums of `usage` by what clients have named, which totals do not have: of each user, session and combination of tags of
- * an organization by day. None have a key, a model or the like. They cover the rows that are part of the totals, and were
- * created at `usage_rollup.named_from` or later.
+ * The sums of `usage` by what clients have named, which totals do not have: of each user, session and combination of tags by
+ * day, of each organization, and of all together with an empty organization. None have a key, a model or the like. They cover
+ * the rows that are part of the totals, and were created at `usage_rollup.named_from` or later, or `all_named_from` if they
+ * are of all together.
  */
 export const usage_names = sqliteTable(
   'usage_names',
@@ -155,6 +156,7 @@ export const usage_rollup = sqliteTable(
     summed_from: integer().notNull().default(0),
     /** The same of `usage_names`. */
     named_from: integer().notNull().default(0),
+    all_named_from: integer().notNull().default(0),
   },
   (table) => [check('usage_rollup_one_row', sql`${table.id} = 1`)],
 )

@@ -102,14 +102,14 @@ function isMixed({ inProject, requests }: UsageSlice): boolean {
 /** Divides a range with names into batches of places where a sum may be. */
 function* placesBatches(range: TotalsRange, names: readonly string[]): Generator<TotalsRange> {
   const { organizations, width, from, to } = range
-  const most = Math.max(1, Math.floor(batchPlaces / names.length))
-  const some = Math.min(organizations.length, batchOrganizations, most)
-  const lengthMs = Math.max(1, Math.floor(most / some)) * widthsMs[width]
-  for (let index = 0; index < organizations.length; index += some)
+  const maxOwners = Math.max(1, Math.floor(batchPlaces / names.length))
+  const owners = Math.min(organizations.length, batchOrganizations, maxOwners)
+  const lengthMs = Math.max(1, Math.floor(maxOwners / owners)) * widthsMs[width]
+  for (let index = 0; index < organizations.length; index += owners)
     for (let start = from; start < to; start += lengthMs)
       yield {
         ...range,
-        organizations: organizations.slice(index, index + some),
+        organizations: organizations.slice(index, index + owners),
         from: start,
         to: Math.min(to, start + lengthMs),
       }

@@ -5,11 +5,12 @@ import { statement, type SubtractSums } from '../statement.ts'
 import { widthsMs } from '../usage/slices.ts'
 import {
   isNamed,
+  allStarts,
   isSummedSql,
-  type SumsLevel,
+  levelsFrom,
+  namedColumns,
   sumsLevels,
-  type SumsTable,
-  sumsTables,
+  type SumsStart,
   tableOf,
 } from '../usage/sums.ts'
 import { prepareApplySlices } from './apply-slices.ts'
@@ -24,21 +25,18 @@ export type ChangedRows = Pick<SlicedRows, 'condition' | 'values'>
 /** Part of a transaction that changes totals: adds rows to the sums, or subtracts them if `sign` is -1. */
 export type ChangeSums = (rows: ChangedRows, sign: 1 | -1) => void
 
-/** Changes the sums of one table, or of all. */
-export function prepareChangeSums(database: Database, only?: SumsTable): ChangeSums {
+/** Changes the sums that begin at one of these times. */
+export function prepareChangeSums(database: Database, starts = allStarts): ChangeSums {
   const slices = prepareSlices(database)
-  const changes = (Object.keys(sumsLevels) as SumsLevel[])
-    .filter((level) => only === undefined || tableOf(level) === only)
-    .map((level) => {
-      const { by, named, widths } = sumsLevels[level]
-      const table = tableOf(level)
-      const apply = prepareApplySlices(database, table)
-      return ({ condition, values }: ChangedRows, sign: 1 | -1) => {
-        const rows = { condition: `${condition} AND ${isSummedSql(table)}`, values }
-        const found = slices({ ...rows, by, named, widthMs: widthsMs[widths[0]] })
-        apply(found, sign, widths, isNamed(level) ? level : undefined)
-      }
-    })
+  const changes = starts.flatMap(levelsFrom).map((level) => {
+    const { by, named, widths, start } = sumsLevels[level]
+    const apply = prepareApplySlices(database, tableOf(level))
+    return ({ condition, values }: ChangedRows, sign: 1 | -1) => {
+      const rows = { condition: `${condition} AND ${isSummedSql(start)}`, values }
+      const found = slices({ ...rows, by, named: named && namedColumns[named], widthMs: widthsMs[widths[0]] })
+      apply(found, sign, widths, isNamed(level) ? level : undefined)
+    }
+  })
   return (rows, sign) => changes.forEach((change) => change(rows, sign))
 }
 
@@ -64,12 +62,11 @@ export const selectUntil = statement(() => select({ until: usage_rollup.until },
 export function createOlderSums(
   database: Database,
   writer: Writer,
-  table: SumsTable,
+  from: SumsStart,
   stepRows: number,
 ): () => Promise<number> {
   const { sqlite } = database
-  const from = sumsTables[table]
-  const change = prepareChangeSums(database, table)
+  const change = prepareChangeSums(database, [from])
   const summedFrom = sqlite.prepare<{ readonly time: number }, []>(
     `SELECT ${from} time FROM usage_rollup WHERE ${from} > 0`,
   )

@@ -2,6 +2,7 @@ import type { RequestMetadata } from '../../domain/accounting/request-metadata.t
 import type { SubtractDeleted } from '../scripts/usage-expiry.ts'
 import { addLateRow } from '../scripts/usage-blocks.ts'
 import { ownerExistsSql, totalsLagMs, widthsMs } from '../usage/slices.ts'
+import { allStarts } from '../usage/sums.ts'
 import { prepareApplySlices } from './apply-slices.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
@@ -61,8 +62,7 @@ export function createRollup(database: Database, writer: Writer, stepRows = defa
   const due = database.sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
     'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
   )
-  const addOlderToSums = createOlderSums(database, writer, 'usage_sums', stepRows)
-  const addOlderToNames = createOlderSums(database, writer, 'usage_names', stepRows)
+  const olderSums = allStarts.map((start) => createOlderSums(database, writer, start, stepRows))
 
   function addNow(limit: number): number {
     const until = untilOf()
@@ -76,7 +76,8 @@ export function createRollup(database: Database, writer: Writer, stepRows = defa
 
   return async function rollUp(): Promise<number> {
     const limit = Date.now() - totalsLagMs
-    const older = (await addOlderToSums()) + (await addOlderToNames())
+    let older = 0
+    for (const addOlder of olderSums) older += await addOlder()
     const isDue = (await read(() => due.get(untilOf(), limit, 0))) !== null
     const add = () => addNow(limit)
     // After a power cut, the totals and the time that they cover are both those of before.

@@ -5,9 +5,9 @@ import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
 import { completionSearch } from '../../../src/storage/postgres/completion-search.ts'
 import { createCompletions } from '../../../src/storage/scripts/completions.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
-import type { Query } from '../../../src/storage/postgres/connection/connections.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { countRows } from './support/count-rows.ts'
 import { quietLog } from './support/folder.ts'
 
 const rows = 20_000
@@ -36,30 +36,6 @@ async function filledDatabase() {
     FROM generate_series(1, ${rows}) i`)
   await query('ANALYZE completions')
   return database
-}
-
-type Plan = {
-  readonly 'Actual Rows': number
-  readonly 'Rows Removed by Filter'?: number
-  readonly Plans?: readonly Plan[]
-}
-
-/** Runs each statement, and records the rows that its scans have read. */
-function countRows(query: Query): { readonly counting: Query; read(): number } {
-  let read = 0
-  const rowsOf = (plan: Plan): number =>
-    plan.Plans === undefined
-      ? plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)
-      : plan.Plans.reduce((sum, part) => sum + rowsOf(part), plan['Rows Removed by Filter'] ?? 0)
-  const counting = (async (text: string, values?: readonly unknown[]) => {
-    const explained = await query<Readonly<Record<string, readonly { readonly Plan: Plan }[]>>>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-      values,
-    )
-    for (const { Plan } of Object.values(explained[0] ?? {}).flat()) read += rowsOf(Plan)
-    return await query(text, values)
-  }) as Query
-  return { counting, read: () => read }
 }
 
 const page = (...keys: string[]): CompletionQuery => ({

@@ -68,7 +68,9 @@ async function summedStorage(open: OpenStore, rows: number) {
     async forgetSums(): Promise<void> {
       await store.rows('DELETE FROM usage_sums')
       await store.rows('DELETE FROM usage_names')
-      await store.rows('UPDATE usage_rollup SET summed_from = until, named_from = until')
+      await store.rows(
+        'UPDATE usage_rollup SET summed_from = until, named_from = until, all_named_from = until',
+      )
     },
   }
 }
@@ -116,6 +118,26 @@ testStores((open) => {
     expect(await costs([], { users: ['user7'] })).toBe(ofUsers)
     // What the sums are not divided by.
     expect(await costs(['user', 'model'])).toBe(0n)
+  })
+
+  test('a report of all organizations by user, session or tag reads the sums of none of them', async () => {
+    const { store, addAll } = await summedStorage(open, 600)
+    await addAll()
+    const queries: readonly Pick<UsageBucketQuery, 'groupBy' | 'users' | 'sessions' | 'tags'>[] = [
+      { groupBy: ['user'] },
+      { groupBy: ['session'] },
+      { groupBy: ['tag'] },
+      { groupBy: [], users: ['user7', 'user14'] },
+      { groupBy: ['session'], sessions: ['session-3'] },
+      { groupBy: [], tags: ['blue', 'team-1'] },
+    ]
+    const read = () =>
+      Promise.all(queries.map((query) => store.buckets.read({ ...query, from: 5 * day, to: 9 * day })))
+    const before = await read()
+    await store.rows("DELETE FROM usage_names WHERE organization_id <> ''")
+    expect(await read()).toEqual(before)
+    await store.rows('DELETE FROM usage_names')
+    expect((await read()).flat()).toEqual([])
   })
 
   test(`a database without sums has them after some steps, with what changes meanwhile (seed ${seed})`, async () => {
@@ -189,7 +211,9 @@ testSharedStores((open) => {
     const { store, expectExact, addAll } = await summedStorage(open, 100)
     const endOfTime = 8_640_000_000_000_000
     // As the migration leaves a database, and as an older server registers.
-    await store.rows(`UPDATE usage_rollup SET summed_from = ${endOfTime}, named_from = ${endOfTime}`)
+    await store.rows(
+      `UPDATE usage_rollup SET summed_from = ${endOfTime}, named_from = ${endOfTime}, all_named_from = ${endOfTime}`,
+    )
     await store.rows("INSERT INTO processes (id, beat, started_at) VALUES ('older', 1, 1)")
     await addAll()
     expect(await store.rows('SELECT summed_from FROM usage_rollup')).toEqual([{ summed_from: endOfTime }])

@@ -1,0 +1,1 @@
+ALTER TABLE "usage_rollup" ADD COLUMN "all_named_from" bigint DEFAULT 8640000000000000 NOT NULL;
