@@ -7,6 +7,8 @@ export type ReportLimits = {
   readonly maxGroups: number
   /** How long one of them may take, and wait before, in milliseconds. */
   readonly maxReportMs: number
+  /** After this time, a report pauses for as long as it works, so that it takes at most half of a processor. */
+  readonly eagerMs: number
   /** Creates the error for a report that takes longer. */
   timeoutError(): Error
 }
@@ -15,15 +17,17 @@ export type ReportLimits = {
 export const clientReports: ReportLimits = {
   maxGroups: 10_000,
   maxReportMs: 10_000,
+  eagerMs: 200,
   timeoutError: () =>
     serviceUnavailable(
       'The usage report has too many requests to be read in time. Request a shorter period, or group by fewer properties.',
     ),
 }
-/** Those of the operator, in a process of their own. */
+/** Those of the operator, in a process of their own, in which no other request waits for a pause. */
 export const operatorReports: ReportLimits = {
   maxGroups: 100_000,
   maxReportMs: 5 * 60_000,
+  eagerMs: Infinity,
   timeoutError: () =>
     new Error(
       'The report took longer than 5 minutes. Report a shorter period with --since, or one organization with --org.',
@@ -35,8 +39,6 @@ export const maxReports = 64
 export const maxOwnReports = 16
 /** Of these, as many are read at once: each occupies a processor of PostgreSQL, or the one of this process. */
 const maxRunning = 2
-/** After this time, a report pauses for as long as it works, so that it takes at most half of a processor. */
-const eagerMs = 200
 
 /** One report that is being read. */
 export type ReportRun = {
@@ -48,7 +50,7 @@ export type ReportRun = {
   step<Value>(work: () => Value): Promise<Value>
 }
 
-type ReportTimes = Pick<ReportLimits, 'maxReportMs' | 'timeoutError'>
+type ReportTimes = Omit<ReportLimits, 'maxGroups'>
 
 type Waiter = { readonly owner: string; readonly start: () => void }
 
@@ -57,26 +59,24 @@ type Waiter = { readonly owner: string; readonly start: () => void }
  * in their order, for as long as one report may take.
  */
 export class ReportSlots {
-  readonly #maxReportMs: number
-  readonly #timeoutError: () => Error
+  readonly #times: ReportTimes
   /** The owners of the reports that are being read. */
   readonly #running = new Set<string>()
   readonly #waiting = new Set<Waiter>()
 
-  constructor({ maxReportMs, timeoutError }: ReportTimes) {
-    this.#maxReportMs = maxReportMs
-    this.#timeoutError = timeoutError
+  constructor(times: ReportTimes) {
+    this.#times = times
   }
 
   /** Reads a report; rejects with 503 if too many are waiting or it waited too long, and if it takes too long. */
   async run<Value>(owner: string, read: (run: ReportRun) => Promise<Value>): Promise<Value> {
-    const deadline = performance.now() + this.#maxReportMs
+    const { maxReportMs, timeoutError } = this.#times
+    const deadline = performance.now() + maxReportMs
     await this.#enter(owner)
     try {
       const timeoutMs = deadline - performance.now()
-      const timeoutError = this.#timeoutError
       if (timeoutMs <= 0) throw timeoutError()
-      return await read({ timeoutMs, timeoutError, step: createStep(deadline, timeoutError) })
+      return await read({ timeoutMs, timeoutError, step: createStep(deadline, this.#times) })
     } finally {
       this.#running.delete(owner)
       this.#startNext()
@@ -97,7 +97,7 @@ export class ReportSlots {
     const timer = setTimeout(() => {
       // Not if it was just started.
       if (this.#waiting.delete(waiter)) reject(tooManyReports())
-    }, this.#maxReportMs)
+    }, this.#times.maxReportMs)
     await promise.finally(() => clearTimeout(timer))
   }
 
@@ -116,7 +116,7 @@ export class ReportSlots {
   }
 }
 
-function createStep(deadline: number, timeoutError: () => Error): ReportRun['step'] {
+function createStep(deadline: number, { eagerMs, timeoutError }: ReportTimes): ReportRun['step'] {
   let workedMs = 0
   return async (work) => {
     if (performance.now() > deadline) throw timeoutError()

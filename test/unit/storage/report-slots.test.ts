@@ -1,9 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import {
   clientReports,
   maxOwnReports,
   maxReports,
   operatorReports,
+  type ReportLimits,
   ReportSlots,
 } from '../../../src/storage/usage/report-slots.ts'
 
@@ -69,4 +70,19 @@ test('a report of the command line that takes too long names the flags that make
   const late = reports.run('', async ({ step }) => step(() => {}))
   await expect(late).rejects.toThrow('Report a shorter period with --since, or one organization with --org.')
   await expect(late).rejects.not.toHaveProperty('status')
+})
+
+test('a report of a server pauses after a step once it has worked for a while, one of the command line never', async () => {
+  using timers = spyOn(globalThis, 'setTimeout')
+  const pausesOf = async (limits: ReportLimits) => {
+    const before = timers.mock.calls.length
+    await new ReportSlots(limits).run('', async ({ step }) => {
+      for (let index = 0; index < 3; index++) await step(() => {})
+    })
+    return timers.mock.calls.length - before
+  }
+  // Any work is longer.
+  expect(await pausesOf({ ...clientReports, eagerMs: -1 })).toBe(3)
+  expect(await pausesOf(operatorReports)).toBe(0)
+  expect(operatorReports.eagerMs).toBe(Infinity)
 })
