@@ -10,7 +10,7 @@ import {
   type UsageSlice,
   widthsMs,
 } from '../usage/slices.ts'
-import { isNamed, type SumsLevel, tableOf } from '../usage/sums.ts'
+import { isNamed, type SumsLevel, sumsLevels, tableOf } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
 
 /** The place of a row among the totals of an organization. */
@@ -159,17 +159,30 @@ function groupedSql(from: string, range: TotalsRange, { by, widthMs, sums }: Sli
   if (range.level !== undefined && isNamed(range.level)) columns.push(['value', 't.value'])
   // The organization first: see `fromRange`.
   if (widthMs !== undefined) columns.splice(by.has('organization') ? 1 : 0, 0, ['start', 't.start'])
+  const isGrouped = !areGroups(range, { by, widthMs })
+  const sum = (column: string) => (isGrouped ? `sum(t.${column})` : `t.${column}`)
+  const joined = (column: string) => (isGrouped ? `group_concat(t.${column}, '')` : `t.${column}`)
   const selected = [
     ...columns.map(([name, column]) => `${column} ${name}`),
-    ...sumColumnsOf(sums).map(([column, field]) => `sum(t.${column}) ${field}`),
-    ...(sums === 'usage' ? [] : ['cast(sum(t.cost) AS text) cost']),
+    ...sumColumnsOf(sums).map(([column, field]) => `${sum(column)} ${field}`),
+    ...(sums === 'usage' ? [] : [`cast(${sum('cost')} AS text) cost`]),
     ...(sums === 'costs'
       ? []
-      : ["group_concat(t.latencies, '') latencies", "group_concat(t.first_tokens, '') firstTokens"]),
+      : [`${joined('latencies')} latencies`, `${joined('first_tokens')} firstTokens`]),
   ]
+  const rows = `SELECT ${selected.join()} ${from} ${by.has('project') ? `AND NOT ${isMixedSql}` : ''}`
+  if (!isGrouped) return rows
   const groups = columns.map(([, column]) => column)
-  return `SELECT ${selected.join()} ${from} ${by.has('project') ? `AND NOT ${isMixedSql}` : ''}
-    ${groups.length > 0 ? `GROUP BY ${groups.join()}` : ''} HAVING count(*) > 0`
+  return `${rows} ${groups.length > 0 ? `GROUP BY ${groups.join()}` : ''} HAVING count(*) > 0`
+}
+
+/** Whether each row of a range is a group of its own, so that the database need not add up any. */
+function areGroups(
+  { level, width, from, to }: TotalsRange,
+  { by, widthMs }: Omit<SliceShape, 'sums'>,
+): boolean {
+  const isOnePeriod = widthMs !== undefined || to - from <= widthsMs[width]
+  return level !== undefined && sumsLevels[level].by.isSubsetOf(by) && isOnePeriod
 }
 
 type TotalsPage = { readonly slices: readonly UsageSlice[]; readonly next: TotalsCursor | undefined }

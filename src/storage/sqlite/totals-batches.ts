@@ -15,6 +15,8 @@ type ReadTotals = ReturnType<typeof prepareReadTotals>
 
 /** Reads of totals. */
 export type TotalsReaders = {
+  /** The time before which all rows are part of them. */
+  until(): number
   readonly totals: ReadTotals
   /** The sums of a range; adds the periods to `mixed` that these do not include. */
   grouped(range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]): readonly ReportSlice[]
@@ -22,28 +24,10 @@ export type TotalsReaders = {
 
 /** The totals of one batch. */
 const batchTotals = 1000
-/** The most that are read at once where rows are added to them between two batches: some 20 milliseconds. */
-const maxAtOnce = 10_000
 /** The organizations of one batch. */
 const batchOrganizations = 200
 /** The places of one batch: some 5 milliseconds. */
 const batchPlaces = 4000
-
-/** Reads a range whose last period is not whole at once, or leaves it to `mixed` if clients have named too much in it. */
-export function readUnfinished(
-  readers: TotalsReaders,
-  range: TotalsRange,
-  reading: UsageReading,
-  mixed: MixedPeriod[],
-) {
-  const { names, organizations } = range
-  const isTooMuch = names
-    ? organizations.length * names.length > maxAtOnce
-    : isNamedRange(range) && readers.totals.organizationAt(range, maxAtOnce) !== undefined
-  if (!isTooMuch) return [readers.grouped(names ? { ...range, areAll: false } : range, reading, mixed)]
-  mixed.push(range)
-  return []
-}
 
 type Batches = Generator<readonly ReportSlice[], void>
 

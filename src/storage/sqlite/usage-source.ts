@@ -7,8 +7,9 @@ import { type MixedTotals, prepareReadTotals, type TotalsRange } from './read-to
 import { prepareSlices } from './usage-slices.ts'
 import { addTimes } from './apply-slices.ts'
 import { isNamedRange, selectNamed } from './named-sums.ts'
-import { type MixedPeriod, mixedPeriods, readUnfinished, totalsBatches } from './totals-batches.ts'
-import { nextPeriod, prepareParts, wholeBefore } from './usage-parts.ts'
+import { type MixedPeriod, mixedPeriods, totalsBatches } from './totals-batches.ts'
+import { readAtOnce, readInPieces } from './unfinished-totals.ts'
+import { prepareParts, wholeBefore } from './usage-parts.ts'
 import { prepareUntil } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
@@ -77,18 +78,12 @@ export function prepareReadUsage(database: Database): ReadUsage {
       const complete = { ...part, to: wholeBefore(until, part) }
       if (isNotEmpty(complete)) yield* totalsBatches(readers, complete, reading, mixed)
     }
-    const last = readers.atOnce(() => {
-      const end = readers.until()
-      const rest = parts.map((part) => ({
-        ...part,
-        from: wholeBefore(until, part),
-        to: Math.min(part.to, nextPeriod(end, part.width)),
-      }))
-      const read = (range: TotalsRange) => readUnfinished(readers, range, reading, mixed)
-      return { slices: rest.filter(isNotEmpty).flatMap(read), until: end }
-    })
-    yield* last.slices
-    for (const { from, to, totals } of mixed)
+    const rest = parts.map((part) => ({ ...part, from: wholeBefore(until, part) }))
+    const last =
+      (yield* readInPieces(readers, rest, reading)) ??
+      readers.atOnce(() => readAtOnce(readers, rest, reading))
+    yield* last.batches
+    for (const { from, to, totals } of [...mixed, ...last.mixed])
       yield* readers.rows(reading, { from, to: Math.min(to, last.until) }, totals)
     const { from, to } = ranges.covered
     for (const range of [{ from: Math.max(from, last.until), to }, ...ranges.rows])
