@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { count, objectType } from '../../http/schema.ts'
 import { type ExactNumber, exactNumber } from '../../lib/json/json.ts'
+import { nextTurn } from '../../lib/time.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import { bucketWidths, type UsageBucketGroup } from '../../storage/ports/usage.ts'
 import { pageToken, type ReportPage } from './query.ts'
@@ -114,29 +115,42 @@ function pageOf<Result extends ReturnType<typeof Type.Object<TProperties>>>(resu
 export const UsagePage = pageOf(UsageResult, 'UsagePage')
 export const CostsPage = pageOf(CostsResult, 'CostsPage')
 
-/** Renders a page of a report: each bucket of the page, with the results of its groups. */
-export function renderPage<Result>(
+/** The results that are rendered in one turn of the event loop: some 2 milliseconds. */
+const turnResults = 500
+
+/** Renders the JSON of a page of a report in parts: each bucket of the page, with the results of its groups. */
+export async function renderPage<Result>(
   { query, next }: ReportPage,
   groups: readonly UsageBucketGroup[],
   renderResult: (group: UsageBucketGroup) => Result,
-) {
+): Promise<readonly string[]> {
   const { width, from, to } = query
+  const widthMs = bucketWidths[width]
   const byStart = Map.groupBy(groups, ({ start }) => start)
-  const starts = Array.from(
-    { length: (to - from) / bucketWidths[width] },
-    (_, index) => from + index * bucketWidths[width],
-  )
-  return {
-    object: 'page',
-    data: starts.map((start) => ({
-      object: 'bucket',
-      start_time: start / 1000,
-      end_time: (start + bucketWidths[width]) / 1000,
-      results: (byStart.get(start) ?? []).map(renderResult),
-    })),
-    has_more: next !== undefined,
-    next_page: next === undefined ? null : pageToken(next),
+  const parts = ['{"object":"page","data":[']
+  let inTurn = 0
+  for (let start = from; start < to; start += widthMs) {
+    const bucket = { object: 'bucket', start_time: start / 1000, end_time: (start + widthMs) / 1000 }
+    parts.push(start > from ? ',' : '', openArray({ ...bucket, results: [] }))
+    const results = byStart.get(start) ?? []
+    for (let index = 0; index < results.length; index += turnResults) {
+      const rendered = results.slice(index, index + turnResults).map(renderResult)
+      parts.push(index > 0 ? ',' : '', JSON.stringify(rendered).slice(1, -1))
+      inTurn += rendered.length
+      if (inTurn >= turnResults) {
+        await nextTurn()
+        inTurn = 0
+      }
+    }
+    parts.push(']}')
   }
+  const last = { has_more: next !== undefined, next_page: next === undefined ? null : pageToken(next) }
+  return [...parts, `],${JSON.stringify(last).slice(1)}`]
+}
+
+/** The JSON of an object whose last property is an empty array, up to the place of its elements. */
+function openArray(object: object): string {
+  return JSON.stringify(object).slice(0, -2)
 }
 
 /** Renders the usage of a group. */

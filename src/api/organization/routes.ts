@@ -97,12 +97,12 @@ export function organizationRoutes(
 type NamedGroups = { readonly groups: readonly UsageBucketGroup[]; readonly names: Names }
 
 /** A response with the text, because Elysia would not write an exact number as it is. */
-function reply<Result>(
+async function reply<Result>(
   page: ReportPage,
   { groups, names }: NamedGroups,
   renderResult: (group: UsageBucketGroup, names: Names) => Result,
-): Response {
-  return jsonText([JSON.stringify(renderPage(page, groups, (group) => renderResult(group, names)))])
+): Promise<Response> {
+  return jsonText(await renderPage(page, groups, (group) => renderResult(group, names)))
 }
 
 /** The dependencies of the check in front of usage reports. */

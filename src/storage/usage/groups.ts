@@ -77,7 +77,7 @@ export class UsageGroups {
 
   /** The groups in the order of their buckets, most requests first; they are completed in steps. */
   async sorted(step: ReportRun['step']): Promise<readonly UsageBucketGroup[]> {
-    const collected = this.#collected()
+    const collected = await step(() => this.#collected())
     const complete = (group: Group) => this.#toBucketGroup(group)
     const groups: UsageBucketGroup[] = []
     for (let index = 0; index < collected.length; index += stepGroups)
