@@ -36,7 +36,7 @@ export const isolationFaults: readonly Fault[] = [
   },
   {
     name: 'a usage report in PostgreSQL counts the rows of all organizations',
-    file: 'src/storage/postgres/usage-source.ts',
+    file: 'src/storage/postgres/slices-sql.ts',
     original: '`t.organization_id = ANY(${parameters.add(organizations)})`',
     replacement: '`${parameters.add(organizations)}::text[] IS NOT NULL`',
     tests: ['test/unit/storage/usage.test.ts'],

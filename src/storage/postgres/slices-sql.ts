@@ -15,13 +15,17 @@ export type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'> & {
   readonly filters: string
   /** Of rows; totals do not have these properties. */
   readonly rowFilters: readonly string[]
+  /** Nothing is added up: of so many rows of each part, the places by these properties are read. */
+  readonly sample?: Sample | undefined
 }
 
+export type Sample = { readonly by: ReadonlySet<string>; readonly rows: number }
+
 /** The shape of the slices of a report; adds its values to the parameters. */
-export function shapeOf(reading: UsageReading, parameters: Parameters): Shape {
+export function shapeOf(reading: UsageReading, parameters: Parameters, sample?: Sample): Shape {
   const { by, widthMs, sums } = reading
   const filters = filtersOf(reading, parameters)
-  return { filters, rowFilters: rowFiltersOf(reading, parameters), by, widthMs, sums }
+  return { filters, rowFilters: rowFiltersOf(reading, parameters), by, widthMs, sums, sample }
 }
 
 /**
@@ -39,7 +43,7 @@ function sumsOf({ sums }: Shape, latencies: string, firstTokens: string): readon
 }
 
 /** What a slice is of, as far as slices differ in it. */
-function placeOf(start: string, { by, widthMs }: Shape): readonly string[] {
+function placeOf(start: string, { by, widthMs }: Pick<Shape, 'by' | 'widthMs'>): readonly string[] {
   return [
     ...(widthMs === undefined ? [] : [`${start} start`]),
     ...Object.entries(columns).flatMap(([name, column]) => (by.has(name) ? [`${column} "${name}"`] : [])),
@@ -53,35 +57,42 @@ function startOf(time: string, { widthMs }: Shape): string {
 
 /** The slices of the totals or the sums of a table. */
 export function totals(table: TotalsTable, condition: string, shape: Shape): string {
-  return sumsIn(`SELECT t.*, ${totalsProjectSql} project FROM ${table} t`, condition, shape)
+  return sumsIn(`SELECT t.*, t.start time, ${totalsProjectSql} project FROM ${table} t`, condition, shape)
 }
 
 /** The sums of what clients have named, as the rows of `usage` have it. */
 export function namedSums(level: NamedLevel, sums: string, shape: Shape): string {
   const [tag, join] = shape.by.has('tag') ? [`, ${rowPropertiesSql.tag} tag`, tagsJoinSql] : ['', '']
-  const source = `SELECT usage.*${tag}
+  const source = `SELECT usage.*, usage.start time${tag}
     FROM (SELECT t.*, nullif(t.value, '') "${namedColumns[sumsLevels[level].named]}" FROM ${sums}) usage
     ${join} WHERE ${['true', ...shape.rowFilters].join(' AND ')}`
   return sumsIn(source, 'true', shape)
 }
 
 function sumsIn(source: string, condition: string, shape: Shape): string {
-  const { filters, by } = shape
   const joined = (name: string) =>
     `string_agg(t.${name}_times::text || CASE WHEN t.requests = 1 THEN '{}' ELSE t.${name}_counts::text END, '')`
   const sums = sumsOf(shape, joined('latency'), joined('first_token'))
   const start = startOf('t.start', shape)
-  return `SELECT ${[...placeOf(start, shape), ...sums].join()}
-    FROM (${source}) t WHERE ${condition} AND ${filters}
+  return slicesOf(`(${source}) t WHERE ${condition} AND ${shape.filters}`, start, sums, shape)
+}
+
+function slicesOf(source: string, start: string, sums: readonly string[], shape: Shape): string {
+  const { by, widthMs, sample } = shape
+  // In the order of an index: the server would read the table from its beginning until it has as many rows.
+  if (sample !== undefined)
+    return `(SELECT ${placeOf(start, { by: sample.by, widthMs }).join()} FROM ${source} ORDER BY t.time LIMIT ${sample.rows})`
+  return `SELECT ${[...placeOf(start, shape), ...sums].join()} FROM ${source}
     GROUP BY ${[start, ...columnsOf(by)].join()}`
 }
 
 /** The slices of rows of `usage`. */
 export function rows(source: string, condition: string, shape: Shape): string {
   const { filters, rowFilters, by } = shape
-  const read = [
+  const values = [
     ...Object.entries(totalsKeySql).map(([name, sql]) => `${sql} ${name}`),
     `${startOf('usage.created_at', shape)} start`,
+    'usage.created_at time',
     ...Object.entries(rowPropertiesSql).flatMap(([name, sql]) => (by.has(name) ? [`${sql} "${name}"`] : [])),
     ...sumColumnsOf(shape.sums).map(([column]) => `${amounts[column]} ${column}`),
     'usage.cost',
@@ -91,10 +102,9 @@ export function rows(source: string, condition: string, shape: Shape): string {
   const times = (name: string) =>
     `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}') || '{}'`
   const sums = sumsOf(shape, times('latency'), times('first_token'))
-  return `SELECT ${[...placeOf('t.start', shape), ...sums].join()}
-    FROM (SELECT ${read.join()} FROM ${source} ${by.has('tag') ? tagsJoinSql : ''}
-      WHERE ${[condition, ...rowFilters].join(' AND ')}) t WHERE ${filters}
-    GROUP BY ${['t.start', ...columnsOf(by)].join()}`
+  const read = `(SELECT ${values.join()} FROM ${source} ${by.has('tag') ? tagsJoinSql : ''}
+    WHERE ${[condition, ...rowFilters].join(' AND ')}) t WHERE ${filters}`
+  return slicesOf(read, 't.start', sums, shape)
 }
 
 const columns: Readonly<Record<string, string>> = {

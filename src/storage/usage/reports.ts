@@ -4,10 +4,11 @@ import {
   type ReportSums,
   type UsageBucketQuery,
   type UsageBuckets,
+  type UsageDimension,
   type UsageFilters,
 } from '../ports/usage.ts'
 import { UsageGroups } from './groups.ts'
-import { type ReportLimits, type ReportRun, ReportSlots } from './report-slots.ts'
+import { type ReportLimits, type ReportRun, ReportSlots, tooManyGroups } from './report-slots.ts'
 import { endOfTime, readsRows, type ReportSlice, type TotalsWidth } from './slices.ts'
 import { sumsFor } from './sums.ts'
 import type { AddTimes } from './times.ts'
@@ -31,6 +32,16 @@ export type UsageSource = {
     onSlices: (slices: readonly ReportSlice[]) => void,
     run: ReportRun,
   ): Promise<void>
+  /**
+   * Whether these requests certainly have more groups than a report may have. Absent if that is seen while the slices are read,
+   * because they arrive before all are added up.
+   */
+  hasMoreGroups?(
+    reading: UsageReading,
+    groupBy: readonly UsageDimension[],
+    limit: number,
+    run: ReportRun,
+  ): Promise<boolean>
   readonly addTimes: AddTimes
 }
 
@@ -41,8 +52,11 @@ export function createUsageReports(source: UsageSource, limits: ReportLimits): U
 
   async function readGroups(query: UsageBucketQuery, run: ReportRun): Promise<UsageGroups> {
     const { startOf, widthMs } = bucketsOf(query)
-    const groups = new UsageGroups({ ...query, startOf, addTimes, limit: limits.maxGroups })
-    await source.readSlices(readingOf(query, widthMs), (slices) => groups.add(slices), run)
+    const reading = readingOf(query, widthMs)
+    const { maxGroups: limit } = limits
+    if (await source.hasMoreGroups?.(reading, query.groupBy, limit, run)) throw tooManyGroups(limit)
+    const groups = new UsageGroups({ ...query, startOf, addTimes, limit })
+    await source.readSlices(reading, (slices) => groups.add(slices), run)
     return groups
   }
 

@@ -4,7 +4,7 @@ import { rangesOf, type UsageReading } from '../../../src/storage/usage/reports.
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
 import { sliceReader, type SliceRow } from '../../../src/storage/postgres/slice-rows.ts'
-import { slicesStatement } from '../../../src/storage/postgres/usage-source.ts'
+import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
