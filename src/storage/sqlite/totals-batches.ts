@@ -22,8 +22,9 @@ export type TotalsReaders = {
   grouped(range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]): readonly ReportSlice[]
 }
 
-/** The totals of one batch. */
+/** The totals of one batch, and those of which a batch looks for a few. */
 const batchTotals = 1000
+const searchedTotals = 10_000
 /** The organizations of one batch. */
 const batchOrganizations = 200
 /** The places of one batch: some 5 milliseconds. */
@@ -44,9 +45,10 @@ export function* totalsBatches(
     return
   }
   const ofSums = sumsBatch(range)
+  const maxTotals = range.names ? searchedTotals : batchTotals
   for (let rest = range.organizations; rest.length > 0;) {
     const next = rest.slice(0, ofSums ?? batchOrganizations)
-    const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, batchTotals)
+    const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, maxTotals)
     const end = large === undefined ? next.length : next.indexOf(large)
     if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, reading, mixed)
     if (large !== undefined && end === 0)

@@ -14,8 +14,8 @@ import { quietLog, testDatabase } from './support/folder.ts'
 
 const day = 86_400_000
 const [from, to] = [100 * day, 102 * day]
-const users = 3000
-const organizations = 4
+const users = 11_000
+const organizations = 2
 
 /** The sums of users of a day, of each organization and of all together; and the organizations. */
 function fill(columns: string, times: string): readonly string[] {
