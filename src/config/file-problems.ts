@@ -62,8 +62,9 @@ export function tlsProblems(tls: { readonly cert: string; readonly key: string }
 }
 
 /** Returns a warning for a certificate that has expired or is not valid yet: clients will reject it. */
-export function tlsWarnings(tls: { readonly cert: string }, now: number = Date.now()): SettingsProblem[] {
+export function tlsWarnings(tls: { readonly cert: string }): SettingsProblem[] {
   const { validFrom, validTo } = new X509Certificate(readFileSync(tls.cert))
+  const now = Date.now()
   const warning = (message: string) => [{ path: 'tls.cert', message }]
   if (Date.parse(validTo) < now) return warning(`${tls.cert} expired on ${validTo}.`)
   return Date.parse(validFrom) > now ? warning(`${tls.cert} is not valid before ${validFrom}.`) : []

@@ -25,7 +25,7 @@ const maxIdLength = 256
  * Remembers which provider has the container that an answer named, and for which organization: all of them share the account
  * of the gateway, and the container has the files of one.
  */
-export function createContainers(store: ProviderState, now: () => number) {
+export function createContainers(store: ProviderState) {
   return {
     /** The generation with the provider of its container; rejects with the 400 of one that is not the organization's. */
     async locate(
@@ -50,7 +50,7 @@ export function createContainers(store: ProviderState, now: () => number) {
       const last = batch.at(-1)
       const id = last?.type === 'finish' ? containerIn(last) : undefined
       if (id === undefined) return undefined
-      const expiresAt = now() + lifetimeMs
+      const expiresAt = Date.now() + lifetimeMs
       // A failure costs the next request its container; it must not cost this one its answer, which is paid for.
       return store.store({ organization, callId: keyOf(id), provider, value, expiresAt }).catch(() => {})
     },

@@ -35,9 +35,9 @@ const maxRestoredBytes = 4 * 1024 * 1024
 const truncatedWarning =
   'The reasoning of the earlier tool calls is longer than 4 MiB in total; only that of the last calls was sent.'
 
-export function createProviderStates(store: ProviderState, now: () => number = Date.now): ProviderStates {
-  const calls = createCallStates(store, now)
-  const containers = createContainers(store, now)
+export function createProviderStates(store: ProviderState): ProviderStates {
+  const calls = createCallStates(store)
+  const containers = createContainers(store)
   return {
     restore(request, acquireMemory) {
       const { container } = request.generation.source ?? {}
@@ -61,7 +61,7 @@ export function createProviderStates(store: ProviderState, now: () => number = D
   }
 }
 
-function createCallStates(store: ProviderState, now: () => number): ProviderStates {
+function createCallStates(store: ProviderState): ProviderStates {
   return {
     restore({ metadata, model, generation }, acquireMemory) {
       if (!generation.messages.some(hasToolCalls)) return undefined
@@ -94,7 +94,7 @@ function createCallStates(store: ProviderState, now: () => number): ProviderStat
     organization: string,
     provider: string,
   ): Promise<void> {
-    const expiresAt = now() + lifetimeMs
+    const expiresAt = Date.now() + lifetimeMs
     await Promise.all(
       calls.map(({ call, state }) =>
         store.store({ organization, callId: call.id, provider, value: state, expiresAt }),

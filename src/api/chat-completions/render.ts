@@ -29,12 +29,9 @@ export type ReplyMetadata = {
   readonly warnings: readonly string[]
 }
 
-/** Creates the metadata of a reply that begins now, with a new id. `now` is in milliseconds since 1970. */
-export function replyMetadata(
-  properties: Omit<ReplyMetadata, 'id' | 'created'>,
-  now: number = Date.now(),
-): ReplyMetadata {
-  return { ...properties, id: timeSortedId('chatcmpl-'), created: Math.floor(now / 1000) }
+/** Creates the metadata of a reply that begins now, with a new id. */
+export function replyMetadata(properties: Omit<ReplyMetadata, 'id' | 'created'>): ReplyMetadata {
+  return { ...properties, id: timeSortedId('chatcmpl-'), created: Math.floor(Date.now() / 1000) }
 }
 
 /** Renders a complete answer as a chat completion. */

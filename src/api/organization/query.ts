@@ -88,11 +88,11 @@ export function defineReportQuery(limits: BucketLimits) {
   return {
     parameters: { ...query.parameters, ...lists },
     /** Reads the page that a request selects; `own` is the organization of its key. Throws 400. */
-    read(request: Request, own: string | undefined, now = Date.now()): ReportPage {
+    read(request: Request, own: string | undefined): ReportPage {
       const { start_time, end_time, bucket_width: width = '1d', limit, page } = query.read(request)
       const count = limitOf(limit, limits[width], width)
       const step = bucketWidths[width]
-      const end = Math.ceil((end_time === undefined ? now : end_time * 1000) / step) * step
+      const end = Math.ceil((end_time === undefined ? Date.now() : end_time * 1000) / step) * step
       const start =
         Math.floor((start_time === undefined ? end - count * step : start_time * 1000) / step) * step
       if (start >= end) throw invalid('end_time', 'must be later than start_time')

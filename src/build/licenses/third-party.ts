@@ -47,12 +47,12 @@ export function formatThirdParty({ components, texts }: ThirdParty): string {
 }
 
 /** Returns the folders of the npm packages whose code is in the bundle, sorted. */
-export function bundledPackages(metafile: Bun.BuildMetafile, cwd = process.cwd()): string[] {
+export function bundledPackages(metafile: Bun.BuildMetafile): string[] {
   const folders = new Set<string>()
   for (const output of Object.values(metafile.outputs)) {
     for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
       const folder = bytesInOutput > 0 ? packageFolder(path) : undefined
-      if (folder !== undefined) folders.add(resolve(cwd, folder))
+      if (folder !== undefined) folders.add(resolve(folder))
     }
   }
   return [...folders].toSorted()

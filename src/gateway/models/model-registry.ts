@@ -75,10 +75,10 @@ function withEngines(
 }
 
 /** Returns for each slug the Unix second of its first lookup. */
-function createFirstSeen(now: () => number = Date.now): (slug: string) => number {
+function createFirstSeen(): (slug: string) => number {
   const seen = new Map<string, number>()
   return (slug) => {
-    const second = seen.get(slug) ?? Math.floor(now() / 1000)
+    const second = seen.get(slug) ?? Math.floor(Date.now() / 1000)
     seen.set(slug, second)
     return second
   }

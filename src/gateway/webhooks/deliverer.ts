@@ -1,6 +1,5 @@
 import type { WebhookSettings } from '../../config/webhook-settings.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
-import type { NetworkOverrides } from '../../lib/pinned-fetch.ts'
 import { repeatEvery, settleWithin } from '../../lib/time.ts'
 import type { ClaimedDelivery, DeliveryResult, WebhookQueue } from '../../storage/ports/webhooks.ts'
 import { filterOf } from './endpoints.ts'
@@ -12,7 +11,6 @@ export type DelivererOptions = {
   readonly endpoints: () => readonly WebhookSettings[]
   /** Called first in each round: what has to be found out before there are events. */
   readonly check?: () => Promise<void>
-  readonly network?: NetworkOverrides | undefined
   readonly intervalMs?: number | undefined
   readonly log: Log
 }
@@ -154,9 +152,9 @@ class Deliverer {
   }
 
   async #deliver(endpoint: WebhookSettings, { event, attempt }: ClaimedDelivery): Promise<void> {
-    const { webhooks, network, log } = this.#options
+    const { webhooks, log } = this.#options
     const key = { event: event.id, endpoint: endpoint.name }
-    const sent = await sendEvent(endpoint, event, this.#aborted.signal, network).catch(() => undefined)
+    const sent = await sendEvent(endpoint, event, this.#aborted.signal).catch(() => undefined)
     // This process stops: another one attempts it at once.
     if (sent === undefined) return await webhooks.record(key, attempt, { ...interrupted, nextAt: Date.now() })
     const result = toResult(sent, attempt)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { WebhookSettings } from '../../config/webhook-settings.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import { type NetworkOverrides, pinnedFetch, RejectedUrl } from '../../lib/pinned-fetch.ts'
+import { pinnedFetch, RejectedUrl } from '../../lib/pinned-fetch.ts'
 import { loggable } from '../../lib/text.ts'
 import type { WebhookEvent } from '../../storage/ports/webhooks.ts'
 
@@ -18,11 +18,10 @@ export async function sendEvent(
   endpoint: WebhookSettings,
   event: WebhookEvent,
   signal: AbortSignal,
-  network?: NetworkOverrides,
 ): Promise<Attempt> {
   const deadline = AbortSignal.timeout(timeoutMs)
   try {
-    return await attempt(endpoint, event, AbortSignal.any([signal, deadline]), network)
+    return await attempt(endpoint, event, AbortSignal.any([signal, deadline]))
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (deadline.aborted)
@@ -32,17 +31,16 @@ export async function sendEvent(
 }
 
 /** Sends `webhook.test` to an endpoint, which may have any `events`; it is not stored and not retried. */
-export function sendTestEvent(endpoint: WebhookSettings, network?: NetworkOverrides): Promise<Attempt> {
+export function sendTestEvent(endpoint: WebhookSettings): Promise<Attempt> {
   const data = JSON.stringify({ endpoint: endpoint.name })
   const event = { id: timeSortedId('evt_'), type: 'webhook.test', createdAt: Date.now(), data } as const
-  return sendEvent(endpoint, event, new AbortController().signal, network)
+  return sendEvent(endpoint, event, new AbortController().signal)
 }
 
 async function attempt(
   endpoint: WebhookSettings,
   event: WebhookEvent,
   signal: AbortSignal,
-  network: NetworkOverrides | undefined,
 ): Promise<Attempt> {
   const body = renderEvent(event)
   const request = {
@@ -52,7 +50,7 @@ async function attempt(
     host: 'host of the endpoint',
     allowPrivate: endpoint.allow_private === true,
   } as const
-  const response = await pinnedFetch(new URL(endpoint.url), request, signal, network)
+  const response = await pinnedFetch(new URL(endpoint.url), request, signal)
   const { status } = response
   if (response.ok) {
     await response.body?.cancel()

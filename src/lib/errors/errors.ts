@@ -192,9 +192,9 @@ export function gatewayStopping(): ApiError {
 }
 
 /** 503: the gateway stopped during the call. */
-export function interrupted(cause?: unknown): ApiError {
+export function interrupted(): ApiError {
   const message = 'The gateway stopped before the response was complete. Try again.'
-  return new ApiError(503, message, { type: 'server_error', code: 'interrupted', cause })
+  return new ApiError(503, message, { type: 'server_error', code: 'interrupted' })
 }
 
 /** 503: a response that was to be stored is generated, so that a retry would cost as much again. */

@@ -27,12 +27,9 @@ const pollIntervalMs = 250
  * Whether servers use the database, as their signs of life show. Resolves at once if none is registered; those that were
  * killed are watched for some seconds.
  */
-export async function hasRunningServers(
-  source: Pick<CopySource, 'beats'>,
-  timeoutMs = watchTimeoutMs,
-): Promise<boolean> {
+export async function hasRunningServers(source: Pick<CopySource, 'beats'>): Promise<boolean> {
   const first = new Map((await source.beats()).map(({ id, beat }) => [id, beat]))
-  const deadline = performance.now() + timeoutMs
+  const deadline = performance.now() + watchTimeoutMs
   for (let registered = first.size > 0; registered && performance.now() < deadline;) {
     await Bun.sleep(pollIntervalMs)
     const beats = await source.beats()

@@ -18,20 +18,20 @@ import { createRequestHistory } from './requests.ts'
 import { createDeliveryRetries } from './webhook-deliveries.ts'
 import { createWebhookQueue } from './webhooks.ts'
 
-/** What operators and organizations manage in a database. `now` returns milliseconds since 1970. */
-export function createManaged(runner: ScriptRunner, now: () => number = Date.now): Managed {
+/** What operators and organizations manage in a database. */
+export function createManaged(runner: ScriptRunner): Managed {
   return {
     ...createRecords(runner),
     organizations: createOrganizationQueries(runner),
     projects: createProjectQueries(runner),
-    keys: { ...createKeyQueries(runner, now), ...createAllocationReturns(runner, now) },
+    keys: { ...createKeyQueries(runner), ...createAllocationReturns(runner) },
     budgets: createBudgetQueries(runner),
-    webhooks: createWebhookQueue(runner, now),
-    by: (actor) => createManagedStores(runner, actor, now),
+    webhooks: createWebhookQueue(runner),
+    by: (actor) => createManagedStores(runner, actor),
   }
 }
 
-/** The same with the changes of an actor. */
+/** The same with the changes of an actor. `now` returns milliseconds since 1970. */
 export function createManagedStores(
   runner: ScriptRunner,
   actor: Actor,

@@ -5,7 +5,7 @@ import { encodeEvents } from '../events/event-log.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { RunContext } from './owned-runs.ts'
 
-const defaultIntervalMs = 50
+const intervalMs = 50
 /** The interval for a run that no reader in any process waits for. */
 const unreadIntervalMs = 1000
 /** With many runs, the interval is longer, so that a process writes no more pieces than that in a second. */
@@ -31,13 +31,11 @@ type CheckpointDependencies = Pick<RunContext, 'peers' | 'runs' | 'owned' | 'log
 /** Stores the events of active runs: from then on, readers receive them, and a crash loses only the later ones. */
 export class Checkpoints {
   readonly #parts: CheckpointDependencies
-  readonly #intervalMs: number
   readonly #watched = new Map<string, { readonly live: LiveResponse; readonly progress: Progress }>()
   #timer: { stop(): void } | undefined
 
-  constructor(parts: CheckpointDependencies, intervalMs = defaultIntervalMs) {
+  constructor(parts: CheckpointDependencies) {
     this.#parts = parts
-    this.#intervalMs = intervalMs
   }
 
   watch(live: LiveResponse): void {
@@ -46,7 +44,7 @@ export class Checkpoints {
     const progress = { events, pieces, storedAt, unconfirmed: undefined, restarted: false }
     this.#watched.set(live.id, { live, progress })
     this.#timer ??= repeatEvery(
-      this.#intervalMs,
+      intervalMs,
       () => this.#storeDue(),
       (error) =>
         this.#parts.log.warn('The latest events of background runs could not be stored yet.', {
@@ -79,7 +77,7 @@ export class Checkpoints {
       throw error
     }
     const dueMs = (pieces.length * 1000) / maxPiecesPerSecond
-    if (dueMs > this.#intervalMs) await Bun.sleep(dueMs - this.#intervalMs)
+    if (dueMs > intervalMs) await Bun.sleep(dueMs - intervalMs)
   }
 
   /** Whether to store the events of a run now; other processes may have readers. */

@@ -68,10 +68,9 @@ export async function requireRunOwner({ key: id }: RequestMetadata, keys: KeyDir
 export function requireValidKey(
   id: string,
   key: KnownKey | undefined,
-  now: number = Date.now(),
 ): { readonly key: KnownKey; readonly organization: Organization } {
   if (key == null || key.organization === null) throw noOrganization()
-  const end = keyEndOf(key, now)
+  const end = keyEndOf(key, Date.now())
   if (end !== undefined) throw runKeyInvalid(id, end === 'revoked' ? 'was revoked' : 'has expired')
   return { key, organization: requireEnabled(key) }
 }

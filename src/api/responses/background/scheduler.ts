@@ -174,23 +174,19 @@ const maxAgeMs = 3000
 type SlotShare = (concurrency: number) => number
 
 /** While it is unknown whether there are several organizations, slots are left to others; `onRead` is called when it is known. */
-function createSlotShare(
-  areSeveral: () => Promise<boolean>,
-  onRead: () => void,
-  now = monotonicNow,
-): SlotShare {
+function createSlotShare(areSeveral: () => Promise<boolean>, onRead: () => void): SlotShare {
   let several = true
   let readAt = Number.NEGATIVE_INFINITY
   let reading = false
 
   async function read(): Promise<void> {
     several = await areSeveral()
-    readAt = now()
+    readAt = monotonicNow()
     onRead()
   }
 
   return (concurrency) => {
-    const age = now() - readAt
+    const age = monotonicNow() - readAt
     if (age > refreshAfterMs && !reading) {
       reading = true
       const ended = () => void (reading = false)

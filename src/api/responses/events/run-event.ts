@@ -53,8 +53,8 @@ export type RunEnd =
 export type RunUsage = Usage & { readonly estimated: boolean }
 
 /** The end of the response to a call that ended with this error, or without one; `usage` is null if nothing was used. */
-export function toRunEnd(error: unknown, usage: RunUsage | null, now: number = Date.now()): RunEnd {
-  if (error === undefined && usage) return { type: 'ended', at: Math.floor(now / 1000), usage }
+export function toRunEnd(error: unknown, usage: RunUsage | null): RunEnd {
+  if (error === undefined && usage) return { type: 'ended', at: Math.floor(Date.now() / 1000), usage }
   const apiError = error instanceof ApiError ? error : internalError(error)
   if (apiError.status === 499) return { type: 'cancelled', usage }
   const { code, type, message, param } = apiError

@@ -32,7 +32,7 @@ type FollowDependencies = {
   readonly log: Log
 }
 
-const defaultIntervalMs = 30
+const intervalMs = 30
 /** The interval while the database is unavailable. */
 const outageIntervalMs = 1000
 /** The most responses that one statement reads. */
@@ -47,15 +47,12 @@ type Followed = {
 }
 
 /** No followed responses. */
-export function createFollowedResponses(
-  parts: FollowDependencies,
-  intervalMs = defaultIntervalMs,
-): FollowedResponses {
+export function createFollowedResponses(parts: FollowDependencies): FollowedResponses {
   const followed = new Map<LiveResponse, Followed>()
   let reading = false
 
   async function readWhileFollowed(): Promise<void> {
-    while (followed.size > 0) await readOnce([...followed.values()], parts, intervalMs)
+    while (followed.size > 0) await readOnce([...followed.values()], parts)
     reading = false
   }
 
@@ -80,11 +77,7 @@ export function createFollowedResponses(
 }
 
 /** Reads all followed responses, and waits until it is time to read them again. */
-async function readOnce(
-  entries: readonly Followed[],
-  parts: FollowDependencies,
-  intervalMs: number,
-): Promise<void> {
+async function readOnce(entries: readonly Followed[], parts: FollowDependencies): Promise<void> {
   try {
     const more = await readAll(entries, parts)
     await (more ? nextTurn() : Bun.sleep(intervalMs))
