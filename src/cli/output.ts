@@ -50,6 +50,16 @@ export function fittingTable<Row>(
   )
 }
 
+/** Formats a list as a table that fits the terminal; without items, as the sentence that says so. */
+export function listText<Row>(
+  items: readonly Row[],
+  columns: readonly Column<Row>[],
+  none: string,
+  { terminal }: Pick<CliContext, 'terminal'>,
+): string {
+  return items.length === 0 ? none : fittingTable(items, columns, terminal?.size().columns)
+}
+
 function fits(text: string, width: number): boolean {
   return text.split('\n').every((line) => Bun.stringWidth(line) <= width)
 }

@@ -1,29 +1,23 @@
 import { renderKey, type WithBudget } from '../../http/render-accounts.ts'
 import type { KeyRecord } from '../../storage/ports/accounts.ts'
-import { detailText, fittingTable } from '../output.ts'
+import { type Column, detailText } from '../output.ts'
 import { budgetCell, limitRows, modelsCell, timeCell } from './limits-output.ts'
 
 /** A key, what is left of its budget, and when it was last used. */
 export type KeyDetails = WithBudget<KeyRecord> & { readonly lastUsedAt: number | undefined }
 
-/** Formats keys as a table that fits the width, in characters. */
-export function keyTable(keys: readonly KeyDetails[], now: number, width?: number): string {
-  return fittingTable(
-    keys,
-    [
-      { title: 'NAME', value: ({ account }) => account.name },
-      { title: 'ID', value: ({ account }) => account.id },
-      { title: 'OWNER', value: ({ account }) => ownerText(account) },
-      { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
-      { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 2 },
-      { title: 'STATE', value: ({ account }) => keyState(account, now) },
-      { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
-      { title: 'LAST USED', value: ({ lastUsedAt }) => usedCell(lastUsedAt), dropOrder: 4 },
-      { title: 'EXPIRES', value: ({ account }) => expiryCell(account), dropOrder: 3 },
-    ],
-    width,
-  )
-}
+/** The columns of a list of keys at this time. */
+export const keyColumns = (now: number): readonly Column<KeyDetails>[] => [
+  { title: 'NAME', value: ({ account }) => account.name },
+  { title: 'ID', value: ({ account }) => account.id },
+  { title: 'OWNER', value: ({ account }) => ownerText(account) },
+  { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
+  { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 2 },
+  { title: 'STATE', value: ({ account }) => keyState(account, now) },
+  { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+  { title: 'LAST USED', value: ({ lastUsedAt }) => usedCell(lastUsedAt), dropOrder: 4 },
+  { title: 'EXPIRES', value: ({ account }) => expiryCell(account), dropOrder: 3 },
+]
 
 /** Formats all properties of a key, a line each. */
 export function keyDetails({ account, state, lastUsedAt }: KeyDetails, now: number): string {

@@ -11,7 +11,7 @@ import type { FlagValues } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit } from '../list-flags.ts'
-import { fittingTable, jsonText, rightColumn, timeText } from '../output.ts'
+import { type Column, jsonText, listText, rightColumn, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
 import { storageCommand } from '../storage.ts'
 import { findOrganization } from './find-account.ts'
@@ -85,8 +85,9 @@ async function printList(
   { ledgerEntries }: AdminStorage,
   query: LedgerQuery,
   { json, sum: withSum }: LedgerFlags,
-  { out, err, terminal }: CliContext,
+  context: CliContext,
 ): Promise<void> {
+  const { out, err } = context
   const { items, hasMore, balance } = await ledgerEntries.page(query)
   const sum = withSum ? await ledgerEntries.sum(query.organization) : undefined
   const next = hasMore ? (items.at(-1)?.id ?? null) : null
@@ -94,7 +95,7 @@ async function printList(
     const sums = { balance_usd: formatUsd(sum?.balance ?? balance), ...(sum && sumJson(sum)) }
     return out(jsonText({ ...sums, data: items.map(renderEntry), next }))
   }
-  out(items.length === 0 ? 'There are no such entries.' : entryTable(items, terminal?.size().columns))
+  out(listText(items, columns, 'There are no such entries.', context))
   if (sum !== undefined) out(sumText(sum))
   if (next !== null) err(`There are more. To list them, add: --after ${next}`)
 }
@@ -108,17 +109,11 @@ function sumText({ entries, sum, balance }: LedgerSum): string {
   return `Sum of all ${count}: ${formatUsd(sum)} USD\nBalance: ${formatUsd(balance)} USD`
 }
 
-function entryTable(items: readonly LedgerEntry[], width?: number): string {
-  return fittingTable(
-    items,
-    [
-      { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
-      { title: 'KIND', value: ({ kind }) => kind },
-      rightColumn('AMOUNT USD', ({ amount }) => formatUsd(amount)),
-      rightColumn('BALANCE USD', ({ balance }) => (balance === null ? '-' : formatUsd(balance)), 2),
-      { title: 'REQUEST OR NOTE', value: ({ request, note }) => request ?? note ?? '' },
-      { title: 'ID', value: ({ id }) => id, dropOrder: 1 },
-    ],
-    width,
-  )
-}
+const columns: readonly Column<LedgerEntry>[] = [
+  { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
+  { title: 'KIND', value: ({ kind }) => kind },
+  rightColumn('AMOUNT USD', ({ amount }) => formatUsd(amount)),
+  rightColumn('BALANCE USD', ({ balance }) => (balance === null ? '-' : formatUsd(balance)), 2),
+  { title: 'REQUEST OR NOTE', value: ({ request, note }) => request ?? note ?? '' },
+  { title: 'ID', value: ({ id }) => id, dropOrder: 1 },
+]

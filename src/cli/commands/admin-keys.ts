@@ -12,7 +12,7 @@ import { invalidFlag, readNames } from '../accounts/limit-flags.ts'
 import { timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { fittingTable } from '../output.ts'
+import { type Column, listText } from '../output.ts'
 import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -90,25 +90,18 @@ const list = storageCommand('admin-keys list', {}, ({ context, open, print }) =>
   open('read', async ({ adminKeys, name }) => {
     const keys = await adminKeys.list()
     const none = `There are no admin keys in ${name}. To create one, run: weir admin-keys create`
-    const width = context.terminal?.size().columns
-    print(keys.map(render), keys.length > 0 ? keyTable(keys, Date.now(), width) : none)
+    print(keys.map(render), listText(keys, columns(Date.now()), none, context))
   }),
 )
 
-function keyTable(keys: readonly AdminKeyRecord[], now: number, width?: number): string {
-  return fittingTable(
-    keys,
-    [
-      { title: 'NAME', value: ({ name }) => name },
-      { title: 'ID', value: ({ id }) => id },
-      { title: 'PERMISSIONS', value: ({ permissions }) => permissions.join() },
-      { title: 'STATE', value: (key) => stateOf(key, now) },
-      { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
-      { title: 'EXPIRES', value: ({ expiresAt }) => (expiresAt === null ? 'never' : timeCell(expiresAt)) },
-    ],
-    width,
-  )
-}
+const columns = (now: number): readonly Column<AdminKeyRecord>[] => [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'PERMISSIONS', value: ({ permissions }) => permissions.join() },
+  { title: 'STATE', value: (key) => stateOf(key, now) },
+  { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
+  { title: 'EXPIRES', value: ({ expiresAt }) => (expiresAt === null ? 'never' : timeCell(expiresAt)) },
+]
 
 function stateOf({ revokedAt, expiresAt }: AdminKeyRecord, now: number): string {
   if (revokedAt !== null) return 'revoked'

@@ -2,10 +2,9 @@ import { auditIdPattern, renderAuditEntry } from '../../http/render-audit.ts'
 import { type AuditEntry, type AuditEvent, auditEvents, type AuditFields } from '../../storage/ports/audit.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp } from '../command.ts'
-import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit, readOrganization } from '../list-flags.ts'
-import { type DetailRow, detailText, fittingTable, table, timeText } from '../output.ts'
+import { type Column, type DetailRow, detailText, listText, table, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
 import { storageCommand } from '../storage.ts'
 
@@ -78,7 +77,7 @@ const list = storageCommand('audit', { flags: flagTypes }, async (call) => {
     if (page === undefined) throw invalidFlag('audit', 'after', 'the ID of an entry', after ?? '')
     const { items, hasMore } = page
     const json = { data: items.map(renderAuditEntry), has_more: hasMore }
-    call.print(json, listText(items, call.context))
+    call.print(json, listText(items, columns, 'There are no such changes.', call.context))
     if (hasMore && !flags.json)
       call.context.err(`There are more. To list them, add: --after ${items.at(-1)?.id}`)
   })
@@ -91,23 +90,16 @@ function readEvent(text: string): AuditEvent {
   return event
 }
 
-function listText(items: readonly AuditEntry[], { terminal }: CliContext): string {
-  if (items.length === 0) return 'There are no such changes.'
-  return fittingTable(
-    items,
-    [
-      { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
-      { title: 'EVENT', value: ({ event }) => event },
-      { title: 'OBJECT', value: ({ resource }) => resource.name ?? resource.id ?? '-' },
-      { title: 'ORG', value: ({ organization }) => organization ?? '-', dropOrder: 3 },
-      { title: 'ACTOR', value: ({ actor }) => actor.name ?? actor.id ?? actor.type },
-      { title: 'FROM', value: ({ actor }) => actor.source, dropOrder: 2 },
-      { title: 'CHANGED', value: changedText, dropOrder: 1 },
-      { title: 'ID', value: ({ id }) => id },
-    ],
-    terminal?.size().columns,
-  )
-}
+const columns: readonly Column<AuditEntry>[] = [
+  { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
+  { title: 'EVENT', value: ({ event }) => event },
+  { title: 'OBJECT', value: ({ resource }) => resource.name ?? resource.id ?? '-' },
+  { title: 'ORG', value: ({ organization }) => organization ?? '-', dropOrder: 3 },
+  { title: 'ACTOR', value: ({ actor }) => actor.name ?? actor.id ?? actor.type },
+  { title: 'FROM', value: ({ actor }) => actor.source, dropOrder: 2 },
+  { title: 'CHANGED', value: changedText, dropOrder: 1 },
+  { title: 'ID', value: ({ id }) => id },
+]
 
 /** The names of the changed fields; of what is new or deleted, there are too many. */
 function changedText({ before, after }: AuditEntry): string {

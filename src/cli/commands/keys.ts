@@ -13,7 +13,7 @@ import {
   withUse,
 } from '../accounts/find-account.ts'
 import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
-import { keyDetails, keyJson, keyTable } from '../accounts/key-output.ts'
+import { keyColumns, keyDetails, keyJson } from '../accounts/key-output.ts'
 import {
   assertChange,
   invalidFlag,
@@ -23,6 +23,7 @@ import {
 } from '../accounts/limit-flags.ts'
 import { type Call, type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { CommandError } from '../errors.ts'
+import { listText } from '../output.ts'
 import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -114,7 +115,7 @@ const list = storageCommand('keys list', { flags: listFlags }, ({ flags, context
     const now = Date.now()
     const keys = await withUse(storage, await selectKeys(storage, flags), now)
     const none = `There are no ${flags.org || flags.project ? 'such ' : ''}API keys in ${storage.name}.`
-    print(keys.map(keyJson), keys.length > 0 ? keyTable(keys, now, context.terminal?.size().columns) : none)
+    print(keys.map(keyJson), listText(keys, keyColumns(now), none, context))
   }),
 )
 

@@ -18,7 +18,7 @@ import { limitColumns, limitRows, timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { detailText, fittingTable, rightColumn, withProgress } from '../output.ts'
+import { type Column, detailText, listText, rightColumn, withProgress } from '../output.ts'
 import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -82,9 +82,8 @@ const create = storageCommand('orgs create', { operands: ['NAME'] }, async (call
 const list = storageCommand('orgs list', {}, ({ context, open, print }) =>
   open('read', async ({ organizations, budgets, name }) => {
     const found = await withBudgets(budgets, await organizations.list(), Date.now())
-    const text =
-      found.length > 0 ? organizationTable(found, context) : `There are no organizations in ${name}.`
-    print(found.map(organizationJson), text)
+    const none = `There are no organizations in ${name}.`
+    print(found.map(organizationJson), listText(found, columns, none, context))
   }),
 )
 
@@ -183,25 +182,15 @@ function organizationJson({ account, state }: OrganizationWithBudget) {
   return renderOrganization(account, state)
 }
 
-/** Formats organizations as a table that fits the terminal. */
-function organizationTable(
-  organizations: readonly OrganizationWithBudget[],
-  { terminal }: CliContext,
-): string {
-  return fittingTable(
-    organizations,
-    [
-      { title: 'NAME', value: ({ account }) => account.name },
-      { title: 'ID', value: ({ account }) => account.id },
-      { title: 'BILLING', value: ({ account }) => account.billing },
-      rightColumn('BALANCE USD', ({ account }) => formatUsd(account.balance)),
-      ...limitColumns('default'),
-      { title: 'STATE', value: ({ account }) => stateText(account) },
-      { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
-    ],
-    terminal?.size().columns,
-  )
-}
+const columns: readonly Column<OrganizationWithBudget>[] = [
+  { title: 'NAME', value: ({ account }) => account.name },
+  { title: 'ID', value: ({ account }) => account.id },
+  { title: 'BILLING', value: ({ account }) => account.billing },
+  rightColumn('BALANCE USD', ({ account }) => formatUsd(account.balance)),
+  ...limitColumns('default'),
+  { title: 'STATE', value: ({ account }) => stateText(account) },
+  { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+]
 
 /** Formats all properties of an organization, a line each. */
 function organizationDetails({ account, state }: OrganizationWithBudget): string {

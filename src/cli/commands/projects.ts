@@ -13,7 +13,7 @@ import {
 import { limitColumns, limitRows, timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { detailText, fittingTable } from '../output.ts'
+import { type Column, detailText, listText } from '../output.ts'
 import { storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -86,9 +86,8 @@ const list = storageCommand('projects list', { flags: { org: 'text' } }, ({ flag
     const records = await storage.projects.list(organization)
     const projects = await withBudgets(storage.budgets, records, Date.now())
     const place = organization === undefined ? storage.name : `the organization ${organization}`
-    const width = context.terminal?.size().columns
-    const text = projects.length > 0 ? projectTable(projects, width) : `There are no projects in ${place}.`
-    print(projects.map(projectJson), text)
+    const none = `There are no projects in ${place}.`
+    print(projects.map(projectJson), listText(projects, columns, none, context))
   }),
 )
 
@@ -138,20 +137,14 @@ const remove = storageCommand(
   },
 )
 
-function projectTable(projects: readonly ProjectWithBudget[], width: number | undefined): string {
-  return fittingTable(
-    projects,
-    [
-      { title: 'NAME', value: ({ account }) => account.name },
-      { title: 'ID', value: ({ account }) => account.id },
-      { title: 'ORGANIZATION', value: ({ account }) => account.organization },
-      ...limitColumns('-'),
-      { title: 'STATE', value: ({ account }) => stateText(account) },
-      { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
-    ],
-    width,
-  )
-}
+const columns: readonly Column<ProjectWithBudget>[] = [
+  { title: 'NAME', value: ({ account }) => account.name },
+  { title: 'ID', value: ({ account }) => account.id },
+  { title: 'ORGANIZATION', value: ({ account }) => account.organization },
+  ...limitColumns('-'),
+  { title: 'STATE', value: ({ account }) => stateText(account) },
+  { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
+]
 
 function projectDetails({ account, state }: ProjectWithBudget): string {
   const { name, id, organization, limits, createdAt, deletedAt } = account

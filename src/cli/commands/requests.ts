@@ -13,10 +13,9 @@ import type {
 } from '../../storage/ports/requests.ts'
 import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp } from '../command.ts'
-import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit, readOrganization } from '../list-flags.ts'
-import { fittingTable, rightColumn, timeText } from '../output.ts'
+import { type Column, listText, rightColumn, timeText } from '../output.ts'
 import { readPointInTime } from '../point-in-time.ts'
 import { contentText, durationText, requestText } from '../request-output.ts'
 import { storageCommand } from '../storage.ts'
@@ -101,7 +100,8 @@ const list = storageCommand('requests', { flags: flagTypes }, async ({ flags, co
     const organization = await readOrganization(storage, org)
     const filters = { organization, project, key, model, provider, status, error, user, session }
     const { items, next } = await readFully(storage.requests, { ...query, filters })
-    print({ data: items.map(renderRequest), next: next ?? null }, listText(items, context))
+    const text = listText(items, columns, 'There are no such requests.', context)
+    print({ data: items.map(renderRequest), next: next ?? null }, text)
     if (next !== undefined && !flags.json)
       context.err(`There may be more. To list them, add: --after ${next}`)
   })
@@ -119,27 +119,20 @@ async function readFully(requests: RequestHistory, query: RequestQuery): Promise
   }
 }
 
-function listText(items: readonly FinishedRequest[], { terminal }: CliContext): string {
-  if (items.length === 0) return 'There are no such requests.'
-  return fittingTable(
-    items,
-    [
-      { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
-      rightColumn('STATUS', ({ status }) => String(status)),
-      { title: 'ERROR', value: ({ error }) => error ?? '-' },
-      { title: 'MODEL', value: ({ model }) => model ?? '-' },
-      { title: 'PROVIDER', value: ({ provider }) => provider ?? '-', dropOrder: 4 },
-      { title: 'ORG', value: ({ organization }) => organization, dropOrder: 3 },
-      { title: 'KEY', value: ({ key, keyName }) => keyName ?? key, dropOrder: 5 },
-      rightColumn('INPUT', ({ promptTokens }) => promptTokens.toLocaleString('en-US'), 2),
-      rightColumn('OUTPUT', ({ completionTokens }) => completionTokens.toLocaleString('en-US'), 2),
-      rightColumn('COST USD', ({ cost }) => (cost === null ? '-' : formatRoundedUsd(cost)), 1),
-      rightColumn('TOOK', ({ latencyMs }) => durationText(latencyMs), 6),
-      { title: 'ID', value: ({ id }) => id },
-    ],
-    terminal?.size().columns,
-  )
-}
+const columns: readonly Column<FinishedRequest>[] = [
+  { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },
+  rightColumn('STATUS', ({ status }) => String(status)),
+  { title: 'ERROR', value: ({ error }) => error ?? '-' },
+  { title: 'MODEL', value: ({ model }) => model ?? '-' },
+  { title: 'PROVIDER', value: ({ provider }) => provider ?? '-', dropOrder: 4 },
+  { title: 'ORG', value: ({ organization }) => organization, dropOrder: 3 },
+  { title: 'KEY', value: ({ key, keyName }) => keyName ?? key, dropOrder: 5 },
+  rightColumn('INPUT', ({ promptTokens }) => promptTokens.toLocaleString('en-US'), 2),
+  rightColumn('OUTPUT', ({ completionTokens }) => completionTokens.toLocaleString('en-US'), 2),
+  rightColumn('COST USD', ({ cost }) => (cost === null ? '-' : formatRoundedUsd(cost)), 1),
+  rightColumn('TOOK', ({ latencyMs }) => durationText(latencyMs), 6),
+  { title: 'ID', value: ({ id }) => id },
+]
 
 const showSignature = { flags: { content: 'switch' }, operands: ['ID'] } as const
 

@@ -16,7 +16,7 @@ import { type Command, commonFlagsHelp, runSubcommand, subcommand } from '../com
 import type { CliContext } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { readLimit } from '../list-flags.ts'
-import { fittingTable, table } from '../output.ts'
+import { type Column, listText } from '../output.ts'
 import { type DatabaseFlags, storageCommand } from '../storage.ts'
 
 const usage = `Usage
@@ -65,18 +65,16 @@ const list = storageCommand('webhooks list', {}, async ({ flags, context, open, 
   const counts = await open('read', ({ webhooks }) => webhooks.counts())
   const rendered = endpoints.map((endpoint) => renderEndpoint(endpoint, counts))
   const none = 'There are no endpoints. To add one, see “webhooks” in the documentation of the settings.'
-  print(rendered, rendered.length > 0 ? endpointTable(rendered) : none)
+  print(rendered, listText(rendered, endpointColumns, none, context))
 })
 
-function endpointTable(endpoints: readonly ReturnType<typeof renderEndpoint>[]): string {
-  return table(endpoints, [
-    { title: 'NAME', value: ({ id }) => id },
-    { title: 'URL', value: ({ origin }) => `${origin}/…` },
-    { title: 'ORGANIZATION', value: ({ organization }) => organization ?? 'all' },
-    { title: 'PENDING', value: ({ pending }) => String(pending), align: 'right' },
-    { title: 'DEAD', value: ({ dead }) => String(dead), align: 'right' },
-  ])
-}
+const endpointColumns: readonly Column<ReturnType<typeof renderEndpoint>>[] = [
+  { title: 'NAME', value: ({ id }) => id },
+  { title: 'URL', value: ({ origin }) => `${origin}/…` },
+  { title: 'ORGANIZATION', value: ({ organization }) => organization ?? 'all' },
+  { title: 'PENDING', value: ({ pending }) => String(pending), align: 'right' },
+  { title: 'DEAD', value: ({ dead }) => String(dead), align: 'right' },
+]
 
 const test = subcommand(
   'webhooks test',
@@ -106,32 +104,25 @@ const statuses: readonly DeliveryStatus[] = ['pending', 'delivered', 'dead']
 const deliveryFlags = { endpoint: 'text', status: 'text', limit: 'text' } as const
 
 const deliveries = storageCommand('webhooks deliveries', { flags: deliveryFlags }, async (call) => {
-  const { flags, context } = call
+  const { flags } = call
   const status = statuses.find((one) => one === flags.status)
   if (flags.status !== undefined && status === undefined)
     throw invalidFlag('webhooks', 'status', 'pending, delivered or dead', flags.status)
   const limit = readLimit('webhooks', flags.limit)
   const query = { endpoint: flags.endpoint, status, limit, order: 'desc' } as const
   const { items } = await call.open('read', ({ webhooks }) => webhooks.list(query))
-  const width = context.terminal?.size().columns
-  const text = items.length > 0 ? deliveryTable(items, width) : 'There are no such deliveries.'
+  const text = listText(items, deliveryColumns, 'There are no such deliveries.', call.context)
   call.print(items.map(renderDelivery), text)
 })
 
-function deliveryTable(items: readonly DeliveryRecord[], width: number | undefined): string {
-  return fittingTable(
-    items,
-    [
-      { title: 'ID', value: printDeliveryId },
-      { title: 'TYPE', value: ({ type }) => type },
-      { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
-      { title: 'STATUS', value: ({ status }) => status },
-      { title: 'ATTEMPTS', value: ({ attempts }) => String(attempts), align: 'right', dropOrder: 2 },
-      { title: 'ERROR', value: ({ error }) => error ?? '', dropOrder: 3 },
-    ],
-    width,
-  )
-}
+const deliveryColumns: readonly Column<DeliveryRecord>[] = [
+  { title: 'ID', value: printDeliveryId },
+  { title: 'TYPE', value: ({ type }) => type },
+  { title: 'CREATED', value: ({ createdAt }) => timeCell(createdAt), dropOrder: 1 },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'ATTEMPTS', value: ({ attempts }) => String(attempts), align: 'right', dropOrder: 2 },
+  { title: 'ERROR', value: ({ error }) => error ?? '', dropOrder: 3 },
+]
 
 const retryFlags = { dead: 'switch', endpoint: 'text' } as const
 
