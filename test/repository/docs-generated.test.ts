@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { generatePage, pages } from '../../src/build/docs.ts'
-import { exampleFile, withAllSettings } from '../../src/build/docs/example-file.ts'
+import { exampleFile } from '../../src/build/docs/example-file.ts'
 import { fillRegions } from '../../src/build/docs/page.ts'
 import { settingRows } from '../../src/build/docs/setting-rows.ts'
 import { toSettings } from '../../src/config/defaults.ts'
@@ -136,6 +136,14 @@ describe('the complete example', () => {
     expect(missing).toEqual([])
   })
 })
+
+/**
+ * Returns the file with the settings that are commented out: their `#` is the first character of the line, and is not
+ * followed by a single space as in a sentence.
+ */
+function withAllSettings(file: string): string {
+  return file.replaceAll(/^( *)#(?! \S)/gm, '$1')
+}
 
 test('every setting has a description', () => {
   const rows = settingRows(fieldsOf(SettingsFile), { path: '', defaults: {}, required: false })

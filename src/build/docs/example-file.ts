@@ -10,14 +10,6 @@ export function exampleFile(): string {
     .join('\n\n')
 }
 
-/**
- * Returns the file with the settings that are commented out: their `#` is the first character of the line, and is not
- * followed by a single space as in a sentence.
- */
-export function withAllSettings(file: string): string {
-  return file.replaceAll(/^( *)#(?! \S)/gm, '$1')
-}
-
 function settingLines(name: string, schema: Fields, defaults: unknown): readonly string[] {
   const sentence = textOf(schema.description) ?? ''
   const written = writtenExamples[name]

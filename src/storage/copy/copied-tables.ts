@@ -15,37 +15,7 @@ import { completions, provider_state, response_log, responses, runs } from '../s
 import { content_log, usage } from '../schema/usage.ts'
 import { webhook_deliveries, webhook_events } from '../schema/webhooks.ts'
 
-/** The columns that only one of the databases has: they are computed from the columns that are copied. */
-export const derivedColumns: readonly string[] = [
-  // The order of creation, which is the order in which the rows are inserted.
-  'api_keys.position',
-  'completions.terms',
-]
-
-/** The tables that are not copied, by reason. */
-export const transientTables = {
-  /** The state of running servers. */
-  running: [
-    'processes',
-    'rate_limit_buckets',
-    'slot_leases',
-    'response_erasures',
-    'transactions',
-    'provider_outages',
-  ],
-  /** A server computes these from `usage`, `completion_terms` is written with `completions`. */
-  derived: [
-    'usage_totals',
-    'usage_sums',
-    'usage_names',
-    'usage_rollup',
-    'usage_late',
-    'usage_blocks',
-    'completion_terms',
-  ],
-} as const
-
-/** Every table with data, those first that others refer to. */
+/** Every table with data, those first that others refer to; `copied-columns.test.ts` lists the tables that are not copied. */
 export const copiedTables: readonly CopiedTable[] = [
   copied(organizations, postgres.organizations, ['id']),
   copied(projects, postgres.projects, ['id']),

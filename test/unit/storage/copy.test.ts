@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../../src/lib/secret.ts'
-import { copiedTables, derivedColumns, transientTables } from '../../../src/storage/copy/copied-tables.ts'
 import { openCopySource } from '../../../src/storage/copy/copy-endpoints.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { completionId } from '../../support/completion-id.ts'
@@ -15,36 +14,6 @@ import {
   sqliteFile,
 } from './support/copies.ts'
 import { quietLog } from './support/folder.ts'
-
-const notCopied: readonly string[] = Object.values(transientTables).flat()
-
-describe('every column', () => {
-  test('of SQLite is copied, or its table is listed as transient', () => {
-    using sqlite = disposable(openDatabase(':memory:', quietLog))
-    const columns = sqlite.database.sqlite
-      .query<{ readonly name: string }, []>(
-        `SELECT t.name || '.' || c.name name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
-         WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND t.name NOT LIKE 'sqlite_%'`,
-      )
-      .all()
-      .map(({ name }) => name)
-    expect(columns.filter(isPermanent).toSorted()).toEqual(copiedColumns().toSorted())
-  })
-
-  test.skipIf(!hasPostgres)(
-    'of PostgreSQL is copied or derived, or its table is listed as transient',
-    async () => {
-      const url = await migratedPostgres()
-      const found = await execute<{ readonly name: string }>(
-        url,
-        `SELECT table_name || '.' || column_name "name" FROM information_schema.columns
-       WHERE table_schema = 'public' AND table_name <> 'schema_version'`,
-      )
-      const columns = found.map(({ name }) => name).filter(isPermanent)
-      expect(columns.toSorted()).toEqual([...copiedColumns(), ...derivedColumns].toSorted())
-    },
-  )
-})
 
 describe.skipIf(!hasPostgres)('a copy', () => {
   test('has all rows where a table has more than one batch, and where a row is larger than one', async () => {
@@ -228,12 +197,3 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     expect(seen).toEqual([{ table: 'organizations', copied: 2, total: 2 }])
   })
 })
-
-function isPermanent(column: string): boolean {
-  // An FTS5 table has further tables, which it manages itself.
-  return !notCopied.some((table) => column.startsWith(`${table}.`) || column.startsWith('completion_terms_'))
-}
-
-function copiedColumns(): readonly string[] {
-  return copiedTables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
-}

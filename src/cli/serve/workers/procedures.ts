@@ -43,7 +43,7 @@ export type WorkerProcedures = {
   start(input: WorkerInput): Promise<StartedWorker>
   /** Applies other settings, or rejects and changes nothing. */
   reload(loaded: LoadedSettings): Promise<void>
-  /** See `RuntimeProcess`. One of the workers is enough. */
+  /** See `createRuntimeProcess`. One of the workers is enough. */
   recordReload(changed: readonly string[]): Promise<void>
   metrics(): Promise<ProcessMetrics>
   /** Returns the live requests of the worker since the last call, for a reader of another worker. */
