@@ -3,9 +3,9 @@ import type { Fault } from './fault.ts'
 /** Faults of several processes on one database, of background runs, and of the start and the end of a process. */
 export const processFaults: readonly Fault[] = [
   {
-    name: 'the spare part of a lease is not taken from the bucket',
+    name: 'what is leased ahead is not taken from the bucket',
     file: 'src/storage/postgres/cluster/lease-renewal.ts',
-    original: 'if (given > 0) bucket.take(given, now)\n',
+    original: 'bucket.charge(given, now)\n',
     replacement: '',
     tests: ['test/unit/storage/limit-leases.test.ts'],
   },

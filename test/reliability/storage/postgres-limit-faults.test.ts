@@ -32,8 +32,10 @@ async function startLeases() {
   return { proxy, url, renew, process: database.process.id() }
 }
 
-const bucket = { organization: 'org_acme', kind: 'requests', limit: 100, needs: [3], spare: 0 } as const
-const slots = { organization: 'org_acme', kind: 'concurrent', limit: 10, spare: 0 } as const
+const bucket = { organization: 'org_acme', kind: 'requests', limit: 100, needs: [3], ahead: 0 } as const
+const slots = { organization: 'org_acme', kind: 'concurrent', limit: 10, ahead: 0 } as const
+
+const spentRequests = "SELECT spent FROM rate_limit_buckets WHERE kind = 'requests'"
 
 type Used = { requests: number; tokens: number; rejected: number }
 
@@ -64,29 +66,31 @@ describe.skipIf(!hasPostgres)('rate limits in PostgreSQL are exact', () => {
     const { proxy, url, renew, process } = await startLeases()
     for (let round = 1; round <= 10; round++) {
       if (round > 1) proxy.cutAfterCommit(1)
-      const grants = await renew(process, {
-        buckets: [{ ...bucket, correction: 0 }],
-        slots: [{ ...slots, needed: round }],
-      })
-      expect(grants).toEqual({
-        buckets: [{ granted: [true], spare: 0, spent: round * 3 * 60_000 }],
-        slots: [{ held: round, others: 0 }],
-      })
+      const grants = await renew(process, [
+        { ...bucket, correction: 0 },
+        { ...slots, held: round - 1, needs: [1] },
+      ])
+      expect(grants).toEqual([
+        { granted: [true], ahead: 0, spent: round * 3 * 60_000 },
+        { granted: [true], ahead: 0, spent: round },
+      ])
     }
     expect(proxy.cutCommits()).toBe(9)
     expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([{ held: '10' }])
-    expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '1800000' }])
+    expect(await execute(url, spentRequests)).toEqual([{ spent: '1800000' }])
   }, 120_000)
 
   test('when a renewal is lost before its COMMIT, which is rejected and has taken nothing', async () => {
     const { proxy, url, renew, process } = await startLeases()
-    await renew(process, { buckets: [{ ...bucket, correction: 0 }], slots: [] })
+    await renew(process, [{ ...bucket, correction: 0 }])
     proxy.muteAfter('slot_leases')
-    await expect(
-      renew(process, { buckets: [{ ...bucket, correction: 7 }], slots: [{ ...slots, needed: 4 }] }),
-    ).rejects.toMatchObject({ status: 503 })
+    const lost = renew(process, [
+      { ...bucket, correction: 7 },
+      { ...slots, held: 0, needs: [1, 1, 1, 1] },
+    ])
+    await expect(lost).rejects.toMatchObject({ status: 503 })
     expect(await execute(url, 'SELECT held FROM slot_leases')).toEqual([])
-    expect(await execute(url, 'SELECT spent FROM rate_limit_buckets')).toEqual([{ spent: '180000' }])
+    expect(await execute(url, spentRequests)).toEqual([{ spent: '180000' }])
   }, 120_000)
 
   test('when the server does not answer for longer than a request waits', async () => {

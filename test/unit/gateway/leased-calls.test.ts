@@ -37,12 +37,13 @@ testSharedStores((open) => {
     })
     const { all, acme, slotRows, untilLeft } = leased
     await all[0]?.limits.admit(callerOf(acme), () => {}, true)
-    const [[, { buckets, slots } = {}] = []] = asked
-    expect(buckets).toMatchObject([
+    const [[, renewals] = []] = asked
+    expect(renewals).toMatchObject([
       { kind: 'requests', needs: [1] },
-      { kind: 'tokens', needs: [], spare: 1000 },
+      { kind: 'tokens', needs: [], ahead: 1000 },
+      { kind: 'concurrent', held: 0, needs: [], ahead: 1 },
+      { kind: 'queued', held: 0, needs: [], ahead: 0 },
     ])
-    expect(slots).toMatchObject([{ kind: 'concurrent', needed: 1, spare: 0 }])
     await waitUntil(async () => (await slotRows()).length === 0, 'the slot is returned')
     await untilLeft('tokens', small.tokens)
   })

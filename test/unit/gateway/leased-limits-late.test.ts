@@ -23,7 +23,9 @@ function late(isLate: (...renewal: Parameters<RenewLeases>) => boolean) {
 testSharedStores((open) => {
   test('a slot that is granted after its request was rejected is returned', async () => {
     const gate = late(
-      (process, { slots }) => process === 'process0' && slots.some(({ needed }) => needed > 0),
+      (process, renewals) =>
+        process === 'process0' &&
+        renewals.some(({ kind, needs }) => kind === 'concurrent' && needs.length > 0),
     )
     await using leased = await openLeased(open, {
       requests: 100,
@@ -47,7 +49,7 @@ testSharedStores((open) => {
   })
 
   test('tokens that are granted after their request was rejected are returned', async () => {
-    const gate = late((_, { buckets }) => buckets.some(({ needs }) => needs.includes(300)))
+    const gate = late((_, renewals) => renewals.some(({ needs }) => needs.includes(300)))
     await using leased = await openLeased(open, { tokens: 500, renew: gate.renew, renewalTimeoutMs })
     const { all, acme, leftInStore, untilLeft } = leased
     const [one, other] = all

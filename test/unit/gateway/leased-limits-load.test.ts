@@ -10,7 +10,7 @@ testSharedStores((open) => {
     await expectExactLimits(open, seed, 2)
   })
 
-  test('a steady load of two processes needs at most one renewal in 100 ms for each bucket', async () => {
+  test('each of two processes with a steady load needs at most one renewal in 100 ms', async () => {
     const limits = { requests: 6000, tokens: 20_000_000, concurrent: 10_000 }
     const { renewals, calls, rejected } = await measureSteadyLoad(open, { ...limits, rate: 60 }, 1500)
     expect(renewals).toBeLessThan(10)

@@ -23,7 +23,7 @@ testSharedStores((open) => {
     { rate: 300, ...defaults, requests: 18_000 },
     { rate: 600, requests: 60_000, tokens: 20_000_000, concurrent: 100 },
   ])(
-    'a steady load of two processes needs a renewal in 100 ms for a bucket, and hardly any call waits: %o',
+    'each of two processes with a steady load needs at most one renewal in 100 ms, and hardly any call waits: %o',
     async (load) => {
       const { renewals, calls, waiting } = await measureSteadyLoad(open, load, 5000)
       expect(renewals).toBeLessThan(10)

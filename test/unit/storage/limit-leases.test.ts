@@ -10,30 +10,33 @@ async function openLeases(open: OpenStore<SharedTestStore>, ...processes: readon
   const { id } = await store.organizations.create('acme')
   for (const process of processes) await store.shared.processes.register(process)
 
-  /** Takes what requests need from a bucket, and returns what was granted, how much spare, and what is left. */
+  /** Takes what requests need from a bucket, and returns what was granted, how much ahead, and what is left. */
   async function take(
     process: string,
     needs: readonly number[],
     more: Partial<BucketRenewal> = {},
-  ): Promise<{ granted: readonly boolean[]; spare: number; left: number }> {
+  ): Promise<{ granted: readonly boolean[]; ahead: number; left: number }> {
     const bucket = {
       organization: id,
       kind: 'requests',
       limit: 100,
       needs,
-      spare: 0,
+      ahead: 0,
       correction: 0,
       ...more,
     } as const
-    const { buckets } = await renew(process, { buckets: [bucket], slots: [] })
-    const { granted, spare, spent } = buckets[0]!
-    return { granted, spare, left: bucket.limit - spent / 60_000 }
+    const [grant] = await renew(process, [bucket])
+    const { granted, ahead, spent } = grant!
+    return { granted, ahead, left: bucket.limit - spent / 60_000 }
   }
 
-  async function hold(process: string, needed: number, more: Partial<SlotRenewal> = {}) {
-    const wanted = { organization: id, kind: 'concurrent', limit: 10, needed, spare: 0, ...more } as const
-    const { slots } = await renew(process, { buckets: [], slots: [wanted] })
-    return slots[0]
+  /** Takes slots for so many requests beside those that the process has, and returns how many it and all have then. */
+  async function hold(process: string, held: number, requests: number, more: Partial<SlotRenewal> = {}) {
+    const needs = Array<number>(requests).fill(1)
+    const slots = { organization: id, kind: 'concurrent', limit: 10, held, needs, ahead: 0, ...more } as const
+    const [grant] = await renew(process, [slots])
+    const { granted, ahead, spent } = grant!
+    return { held: held + granted.filter(Boolean).length + ahead, all: spent }
   }
 
   return { store, id, clock, renew, take, hold }
@@ -43,9 +46,9 @@ testSharedStores((open) => {
   describe('a bucket that processes share', () => {
     test('grants its limit, whichever process asks, each need whole or not at all', async () => {
       const { take } = await openLeases(open, 'one', 'two')
-      expect(await take('one', [60])).toEqual({ granted: [true], spare: 0, left: 40 })
-      expect(await take('two', [30, 20, 10])).toEqual({ granted: [true, false, true], spare: 0, left: 0 })
-      expect(await take('one', [1])).toEqual({ granted: [false], spare: 0, left: 0 })
+      expect(await take('one', [60])).toEqual({ granted: [true], ahead: 0, left: 40 })
+      expect(await take('two', [30, 20, 10])).toEqual({ granted: [true, false, true], ahead: 0, left: 0 })
+      expect(await take('one', [1])).toEqual({ granted: [false], ahead: 0, left: 0 })
     })
 
     test('refills with time, up to its limit', async () => {
@@ -59,23 +62,23 @@ testSharedStores((open) => {
       expect((await take('one', [])).left).toBe(100)
     })
 
-    test('grants as much of the spare as it has, and none of it where a need is not granted', async () => {
+    test('grants as much ahead as it has, and nothing where a need is not granted', async () => {
       const { take } = await openLeases(open, 'one')
-      expect(await take('one', [20], { spare: 5 })).toEqual({ granted: [true], spare: 5, left: 75 })
-      expect(await take('one', [60, 20], { spare: 5 })).toEqual({
+      expect(await take('one', [20], { ahead: 5 })).toEqual({ granted: [true], ahead: 5, left: 75 })
+      expect(await take('one', [60, 20], { ahead: 5 })).toEqual({
         granted: [true, false],
-        spare: 0,
+        ahead: 0,
         left: 15,
       })
-      expect(await take('one', [10], { spare: 50 })).toEqual({ granted: [true], spare: 5, left: 0 })
-      expect(await take('one', [], { spare: 50 })).toEqual({ granted: [], spare: 0, left: 0 })
+      expect(await take('one', [10], { ahead: 50 })).toEqual({ granted: [true], ahead: 5, left: 0 })
+      expect(await take('one', [], { ahead: 50 })).toEqual({ granted: [], ahead: 0, left: 0 })
     })
 
     test('takes back what was not used, and charges what was used in excess, before it grants', async () => {
       const { take } = await openLeases(open, 'one', 'two')
       await take('one', [100])
-      expect(await take('one', [30], { correction: -40 })).toEqual({ granted: [true], spare: 0, left: 10 })
-      expect(await take('two', [1], { correction: 10 })).toEqual({ granted: [false], spare: 0, left: 0 })
+      expect(await take('one', [30], { correction: -40 })).toEqual({ granted: [true], ahead: 0, left: 10 })
+      expect(await take('two', [1], { correction: 10 })).toEqual({ granted: [false], ahead: 0, left: 0 })
       expect((await take('two', [], { correction: -1e9 })).left).toBe(100)
       expect((await take('two', [], { correction: 1e9 })).left).toBe(-100)
     })
@@ -112,7 +115,7 @@ testSharedStores((open) => {
       await take('one', [1])
       await take('one', [1], { organization: other })
       await store.organizations.delete('acme')
-      const left = await valuesOf(store, 'SELECT organization_id FROM rate_limit_buckets')
+      const left = await valuesOf(store, 'SELECT DISTINCT organization_id FROM rate_limit_buckets')
       expect(left).toEqual([[other]])
     })
 
@@ -137,52 +140,62 @@ testSharedStores((open) => {
   describe('slots that processes share', () => {
     test('are granted up to the limit, and those that are returned to others', async () => {
       const { hold } = await openLeases(open, 'one', 'two')
-      expect(await hold('one', 7)).toEqual({ held: 7, others: 0 })
-      expect(await hold('two', 5)).toEqual({ held: 3, others: 7 })
-      expect(await hold('one', 2)).toEqual({ held: 2, others: 3 })
-      expect(await hold('two', 5)).toEqual({ held: 5, others: 2 })
-      expect(await hold('one', 0)).toEqual({ held: 0, others: 5 })
-      expect(await hold('two', 0)).toEqual({ held: 0, others: 0 })
+      expect(await hold('one', 0, 7)).toEqual({ held: 7, all: 7 })
+      expect(await hold('two', 0, 5)).toEqual({ held: 3, all: 10 })
+      expect(await hold('one', 2, 0)).toEqual({ held: 2, all: 5 })
+      expect(await hold('two', 3, 2)).toEqual({ held: 5, all: 7 })
+      expect(await hold('one', 0, 0)).toEqual({ held: 0, all: 5 })
+      expect(await hold('two', 0, 0)).toEqual({ held: 0, all: 0 })
     })
 
     test('are kept where the limit is lower by now, and not granted again', async () => {
       const { hold } = await openLeases(open, 'one', 'two')
-      await hold('one', 7)
-      expect(await hold('one', 8, { limit: 2 })).toEqual({ held: 7, others: 0 })
-      expect(await hold('two', 1, { limit: 2 })).toEqual({ held: 0, others: 7 })
-      expect(await hold('one', 3, { limit: 2 })).toEqual({ held: 3, others: 0 })
+      await hold('one', 0, 7)
+      expect(await hold('one', 7, 1, { limit: 2 })).toEqual({ held: 7, all: 7 })
+      expect(await hold('two', 0, 1, { limit: 2 })).toEqual({ held: 0, all: 7 })
+      expect(await hold('one', 3, 0, { limit: 2 })).toEqual({ held: 3, all: 3 })
     })
 
-    test('are granted for later as far as they are free', async () => {
+    test('are granted for later as far as they are free, and not where a request gets none', async () => {
       const { hold } = await openLeases(open, 'one', 'two')
-      expect(await hold('one', 1, { spare: 4 })).toEqual({ held: 5, others: 0 })
-      expect(await hold('two', 4, { spare: 4 })).toEqual({ held: 5, others: 5 })
-      expect(await hold('two', 3, { spare: 4 })).toEqual({ held: 5, others: 5 })
-      expect(await hold('one', 6, { spare: 4 })).toEqual({ held: 5, others: 5 })
+      expect(await hold('one', 0, 1, { ahead: 4 })).toEqual({ held: 5, all: 5 })
+      expect(await hold('two', 0, 4, { ahead: 4 })).toEqual({ held: 5, all: 10 })
+      expect(await hold('two', 3, 0, { ahead: 4 })).toEqual({ held: 5, all: 10 })
+      expect(await hold('two', 3, 3, { ahead: 4 })).toEqual({ held: 5, all: 10 })
+    })
+
+    test('that a crash of the database has forgotten are counted again with the next renewal', async () => {
+      const { store, hold } = await openLeases(open, 'one', 'two')
+      await hold('one', 0, 7)
+      await store.rows("UPDATE slot_leases SET held = 4 WHERE process_id = 'one'")
+      expect(await hold('one', 7, 0)).toEqual({ held: 7, all: 7 })
+      expect(await hold('two', 0, 5)).toEqual({ held: 3, all: 10 })
+      await store.rows("UPDATE slot_leases SET held = 9 WHERE process_id = 'one'")
+      expect(await hold('one', 6, 1)).toEqual({ held: 7, all: 10 })
     })
 
     test('of a process that was removed are free, and their rows are deleted', async () => {
       const { store, hold } = await openLeases(open, 'one', 'two')
-      await hold('one', 10)
-      expect(await hold('two', 1)).toEqual({ held: 0, others: 10 })
+      await hold('one', 0, 10)
+      expect(await hold('two', 0, 1)).toEqual({ held: 0, all: 10 })
       await store.rows("DELETE FROM processes WHERE id = 'one'")
-      expect(await hold('two', 10)).toEqual({ held: 10, others: 0 })
+      expect(await hold('two', 0, 10)).toEqual({ held: 10, all: 10 })
       expect(await valuesOf(store, 'SELECT process_id, held FROM slot_leases')).toEqual([['two', 10]])
     })
 
     test('are counted separately for queued runs and for other organizations', async () => {
       const { store, hold } = await openLeases(open, 'one', 'two')
       const { id: other } = await store.organizations.create('other')
-      await hold('one', 10)
-      expect(await hold('two', 10, { kind: 'queued' })).toEqual({ held: 10, others: 0 })
-      expect(await hold('two', 10, { organization: other })).toEqual({ held: 10, others: 0 })
+      await hold('one', 0, 10)
+      expect(await hold('two', 0, 10, { kind: 'queued' })).toEqual({ held: 10, all: 10 })
+      expect(await hold('two', 0, 10, { organization: other })).toEqual({ held: 10, all: 10 })
     })
 
     test('are granted exactly up to the limit to many processes at once', async () => {
       const processes = Array.from({ length: 30 }, (_, index) => `process${index}`)
       const { hold } = await openLeases(open, ...processes)
-      const grants = await Promise.all(processes.map((process) => hold(process, 1)))
-      expect(grants.reduce((sum, grant) => sum + (grant?.held ?? 0), 0)).toBe(10)
+      const grants = await Promise.all(processes.map((process) => hold(process, 0, 1)))
+      expect(grants.reduce((sum, { held }) => sum + held, 0)).toBe(10)
     })
   })
 
@@ -190,29 +203,20 @@ testSharedStores((open) => {
     test('of several limits answers in their order', async () => {
       const { store, id, renew } = await openLeases(open, 'one')
       const { id: other } = await store.organizations.create('other')
-      const bucket = { kind: 'tokens', needs: [1], spare: 0, correction: 0 } as const
-      const slots = { organization: other, kind: 'concurrent', needed: 3, spare: 0 } as const
-      const buckets = [
+      const bucket = { kind: 'tokens', needs: [1], ahead: 0, correction: 0 } as const
+      const slots = { organization: other, kind: 'concurrent', held: 1, needs: [1, 1], ahead: 0 } as const
+      const grants = await renew('one', [
         { ...bucket, organization: other, limit: 7 },
+        { ...slots, limit: 2 },
         { ...bucket, organization: id, limit: 9, needs: [4, 6] },
-      ]
-      const grants = await renew('one', {
-        buckets,
-        slots: [
-          { ...slots, limit: 2 },
-          { ...slots, kind: 'queued', limit: 5 },
-        ],
-      })
-      expect(grants).toEqual({
-        buckets: [
-          { granted: [true], spare: 0, spent: 60_000 },
-          { granted: [true, false], spare: 0, spent: 240_000 },
-        ],
-        slots: [
-          { held: 2, others: 0 },
-          { held: 3, others: 0 },
-        ],
-      })
+        { ...slots, kind: 'queued', limit: 5 },
+      ])
+      expect(grants).toEqual([
+        { granted: [true], ahead: 0, spent: 60_000 },
+        { granted: [true, false], ahead: 0, spent: 2 },
+        { granted: [true, false], ahead: 0, spent: 240_000 },
+        { granted: [true, true], ahead: 0, spent: 3 },
+      ])
     })
 
     test('of a process that was removed is rejected with 503 and takes nothing', async () => {
@@ -220,9 +224,9 @@ testSharedStores((open) => {
       await take('two', [1])
       await store.rows("DELETE FROM processes WHERE id = 'one'")
       await expect(take('one', [50])).rejects.toMatchObject({ status: 503 })
-      await expect(hold('one', 5)).rejects.toMatchObject({ status: 503 })
+      await expect(hold('one', 0, 5)).rejects.toMatchObject({ status: 503 })
       expect((await take('two', [])).left).toBe(99)
-      expect(await hold('two', 10)).toEqual({ held: 10, others: 0 })
+      expect(await hold('two', 0, 10)).toEqual({ held: 10, all: 10 })
     })
 
     test('counts on the clock of the database', async () => {
@@ -233,12 +237,13 @@ testSharedStores((open) => {
         kind: 'requests',
         limit: 1,
         needs: [1],
-        spare: 0,
+        ahead: 0,
         correction: 0,
       } as const
+      const ofRequests = "SELECT refilled_at FROM rate_limit_buckets WHERE kind = 'requests'"
       const before = Date.now()
-      await store.renewLeases(store.shared.process.id(), { buckets: [bucket], slots: [] })
-      const [[refilledAt] = []] = await valuesOf(store, 'SELECT refilled_at FROM rate_limit_buckets')
+      await store.renewLeases(store.shared.process.id(), [bucket])
+      const [[refilledAt] = []] = await valuesOf(store, ofRequests)
       expect(refilledAt).toBeWithin(before - 1000, Date.now() + 1000)
     })
   })

@@ -1,146 +1,63 @@
-import type { BucketState } from '../../../lib/token-bucket.ts'
-import { Parameters } from '../writer/statement.ts'
-import {
-  type ChangedBucket,
-  type ChangedSlots,
-  type LeaseRenewals,
-  type LeaseState,
-  unusedBucket,
-} from './lease-renewal.ts'
+import { rate_limit_buckets, slot_leases } from '../../schema/postgres.ts'
+import { serverTime } from '../connection/connections.ts'
+import { columnTypesOf, Parameters, type Statement } from '../writer/statement.ts'
+import { type BucketRow, type SlotRow, unusedBucket } from './lease-renewal.ts'
 
-type Statement = readonly [text: string, values: readonly unknown[]]
-
-export type LockedBucket = BucketState & { readonly organization: string; readonly kind: string }
-
-/** The slots of one kind; null if there are none. Each row has the clock, the transaction, and whether the process is still there. */
-export type SlotRow = {
-  readonly now: number
-  readonly transaction: string
-  readonly present: boolean
-  readonly organization: string | null
-  readonly kind: string | null
-  readonly held: number | null
-  readonly others: number | null
-}
-
-/** Inserts the rows to lock that are missing: an organization is new. In their order, as they are locked. */
-export function insertBuckets(renewals: LeaseRenewals): Statement {
-  const parameters = new Parameters()
-  const table = parameters.table('wanted', keyTypes, lockedKeys(renewals))
-  const { limit, spent, refilledAt } = unusedBucket
-  return [
-    `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
-    SELECT organization_id, kind, ${limit}, ${spent}, ${refilledAt} FROM ${table} ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
-    parameters.values,
-  ]
-}
+/** Inserts the buckets of the owners that are missing: an owner is new. In their order, as they are locked. */
+export const insertBuckets = `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
+  SELECT owner, kind, ${unusedBucket.limit}, ${unusedBucket.spent}, ${unusedBucket.refilledAt}
+  FROM unnest($1::text[]) owner CROSS JOIN (VALUES ('requests'), ('tokens')) kinds (kind)
+  ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
 /**
- * Locks the buckets in their order, and before them the row of the process: it cannot be removed before the commit. The
- * bucket of requests is also the lock of the slots.
+ * Locks the buckets of the owners in their order, which are also the locks of their slots; and before them the row of the
+ * process, which cannot be removed before the commit. There are no rows if it was removed before.
  */
-export function lockBuckets(process: string, renewals: LeaseRenewals): Statement {
-  const parameters = new Parameters()
-  const table = parameters.table('wanted', keyTypes, lockedKeys(renewals))
-  return [
-    `WITH own AS MATERIALIZED (SELECT id FROM processes WHERE id = ${parameters.add(process)} FOR KEY SHARE)
-    SELECT b.organization_id organization, b.kind, b."limit", b.spent, b.refilled_at "refilledAt"
-    FROM own CROSS JOIN ${table} JOIN rate_limit_buckets b USING (organization_id, kind)
-    ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b`,
-    parameters.values,
-  ]
-}
+export const lockBuckets = `WITH own AS MATERIALIZED (SELECT id FROM processes WHERE id = $1 FOR KEY SHARE)
+  SELECT b.organization_id organization, b.kind, b."limit", b.spent, b.refilled_at "refilledAt"
+  FROM own CROSS JOIN rate_limit_buckets b WHERE b.organization_id = ANY($2)
+  ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b`
 
-/** To be sent after the lock, because it sees what was committed until it starts. */
-export function readSlots(process: string, { slots }: LeaseRenewals): Statement {
-  const parameters = new Parameters()
-  const own = parameters.add(process)
-  const table = parameters.table('wanted', keyTypes, slots.map(toKey))
-  return [
-    `SELECT clock.*, found.* FROM (
-      SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
-        pg_current_xact_id()::text transaction,
-        EXISTS (SELECT FROM processes WHERE id = ${own}) present) clock
-    LEFT JOIN (
-      SELECT s.organization_id organization, s.kind,
-        coalesce(sum(s.held) FILTER (WHERE s.process_id = ${own}), 0)::bigint held,
-        coalesce(sum(s.held) FILTER (WHERE s.process_id <> ${own}), 0)::bigint others
-      FROM ${table} JOIN slot_leases s USING (organization_id, kind)
-      WHERE s.process_id IN (SELECT id FROM processes) GROUP BY 1, 2) found ON true`,
-    parameters.values,
-  ]
-}
+/** The slots of the other processes. To be sent after the lock, because it sees what was committed until it starts. */
+export const findOthers = `SELECT organization_id organization, kind, sum(held)::bigint others FROM slot_leases
+  WHERE organization_id = ANY($2) AND process_id <> $1 AND process_id IN (SELECT id FROM processes) GROUP BY 1, 2`
 
-/** Writes the changes, if there are any. Slots that a process without a row had left are deleted with them. */
+/** To be sent after the lock as well. */
+export const readClock = `SELECT pg_current_xact_id()::text transaction, ${serverTime} now`
+
+export type Clock = { readonly transaction: string; readonly now: number }
+
+/** Writes the rows. Slots that a process without a row had left are deleted with them. */
 export function writeLeases(
   process: string,
-  { buckets, slots }: { readonly buckets: readonly ChangedBucket[]; readonly slots: readonly ChangedSlots[] },
-): Statement | undefined {
-  if (buckets.length + slots.length === 0) return undefined
+  { buckets, slots }: { readonly buckets: readonly BucketRow[]; readonly slots: readonly SlotRow[] },
+): Statement {
   const parameters = new Parameters()
-  const bucketTable = parameters.table('n', bucketTypes, buckets.map(toBucketRow))
-  const slotTable = parameters.table(
-    'n',
-    slotTypes,
-    slots.map((slot) => ({ ...toKey(slot), held: slot.held })),
-  )
-  const own = parameters.add(process)
-  return [
-    `WITH buckets AS (
+  const bucketRows = buckets.map(({ organization, refilledAt, ...row }) => ({
+    ...row,
+    organization_id: organization,
+    refilled_at: refilledAt,
+  }))
+  const slotRows = slots.map(({ organization, ...row }) => ({
+    ...row,
+    organization_id: organization,
+    process_id: process,
+  }))
+  const text = `WITH buckets AS (
       UPDATE rate_limit_buckets b SET "limit" = n."limit", spent = n.spent, refilled_at = n.refilled_at
-      FROM ${bucketTable} WHERE b.organization_id = n.organization_id AND b.kind = n.kind),
-    changed AS (SELECT * FROM ${slotTable}),
+      FROM ${parameters.table('n', bucketTypes, bucketRows)}
+      WHERE b.organization_id = n.organization_id AND b.kind = n.kind),
+    own AS (SELECT * FROM ${parameters.table('own', slotTypes, slotRows)}),
     returned AS (
-      DELETE FROM slot_leases s USING changed n WHERE s.organization_id = n.organization_id AND s.kind = n.kind
-        AND (n.held = 0 AND s.process_id = ${own} OR s.process_id NOT IN (SELECT id FROM processes)))
+      DELETE FROM slot_leases s USING own WHERE s.organization_id = own.organization_id AND s.kind = own.kind
+        AND (own.held = 0 AND s.process_id = own.process_id OR s.process_id NOT IN (SELECT id FROM processes)))
     INSERT INTO slot_leases (organization_id, kind, process_id, held)
-    SELECT organization_id, kind, ${own}, held FROM changed WHERE held > 0
-    ON CONFLICT (organization_id, kind, process_id) DO UPDATE SET held = excluded.held`,
-    parameters.values,
-  ]
+    SELECT organization_id, kind, process_id, held FROM own WHERE held > 0
+    ON CONFLICT (organization_id, kind, process_id) DO UPDATE SET held = excluded.held`
+  return { text, values: parameters.values }
 }
 
-/** Combines what was read; `now` is milliseconds. */
-export function toLeaseState(
-  buckets: readonly LockedBucket[],
-  slots: readonly SlotRow[],
-  now: number,
-): LeaseState {
-  const states = new Map(buckets.map((row) => [keyOf(row), row]))
-  const held = new Map(slots.map((row) => [keyOf(row), row]))
-  return {
-    now: Math.floor(now),
-    bucketOf: (renewal) => states.get(keyOf(renewal)) ?? unusedBucket,
-    slotsOf(renewal) {
-      const row = held.get(keyOf(renewal))
-      return { held: row?.held ?? 0, others: row?.others ?? 0 }
-    },
-  }
-}
-
-const keyTypes = { organization_id: 'text', kind: 'text' }
-const bucketTypes = { ...keyTypes, limit: 'bigint', spent: 'bigint', refilled_at: 'bigint' }
-const slotTypes = { ...keyTypes, held: 'bigint' }
-
-type Key = { readonly organization: string | null; readonly kind: string | null }
-
-function keyOf({ organization, kind }: Key): string {
-  return `${kind} ${organization}`
-}
-
-function toKey({ organization, kind }: Key) {
-  return { organization_id: organization, kind }
-}
-
-/** The keys of the rows to lock, each once. */
-function lockedKeys({ buckets, slots }: LeaseRenewals) {
-  const keys: readonly Key[] = [
-    ...buckets,
-    ...slots.map(({ organization }) => ({ organization, kind: 'requests' })),
-  ]
-  return [...new Map(keys.map((key) => [keyOf(key), toKey(key)])).values()]
-}
-
-function toBucketRow({ limit, spent, refilledAt, ...key }: ChangedBucket) {
-  return { ...toKey(key), limit, spent, refilled_at: refilledAt }
-}
+const bucketTypes = columnTypesOf<'organization_id' | 'kind' | 'limit' | 'spent' | 'refilled_at'>(
+  rate_limit_buckets,
+)
+const slotTypes = columnTypesOf<'organization_id' | 'kind' | 'process_id' | 'held'>(slot_leases)

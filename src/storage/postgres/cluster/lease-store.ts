@@ -4,24 +4,26 @@ import type { Connection, Connections } from '../connection/connections.ts'
 import type { Health } from '../health.ts'
 import { isRejected, isRepeatable, outageMessage, toOutage } from '../postgres-errors.ts'
 import { begin as beginTransaction } from '../writer/transaction.ts'
-import { renewLeases, type LeaseRenewals, type LeaseGrants } from './lease-renewal.ts'
+import { type LeaseGrant, type LeaseRenewal, type LeaseState, renewLeases } from './lease-renewal.ts'
 import {
+  type Clock,
+  findOthers,
   insertBuckets,
   lockBuckets,
-  type LockedBucket,
-  readSlots,
-  type SlotRow,
-  toLeaseState,
+  readClock,
   writeLeases,
 } from './lease-statements.ts'
 
 /**
- * Executes the renewals of a process in one transaction, which need not be durable: a crash of the server may forget the
- * last of them. The sum of what is granted never exceeds a limit, and the slots of a process that was evicted are free.
- * Rejects with 503 if the database is unavailable, or if the process was evicted: then nothing has changed. A renewal
- * that was sent settles when its outcome is known, however long the database is unavailable.
+ * Executes the renewals of a process, none twice for a limit, in one transaction; resolves with the grants in their order. The
+ * sum of what is granted never exceeds a limit, and the slots of a process that was evicted are free. Rejects with 503 if the
+ * database is unavailable, or if the process was evicted: then nothing has changed. A renewal that was sent settles when its
+ * outcome is known, however long the database is unavailable.
  */
-export type RenewLeases = (process: string, renewals: LeaseRenewals) => Promise<LeaseGrants>
+export type RenewLeases = (
+  process: string,
+  renewals: readonly LeaseRenewal[],
+) => Promise<readonly LeaseGrant[]>
 
 export type LeaseStoreOptions = {
   readonly health: Pick<Health, 'unavailableError' | 'failed'>
@@ -49,31 +51,34 @@ export function createLeaseStore(connections: Connections, options: LeaseStoreOp
         return await attemptRenewal(process, renewals, connections, options)
       } catch (error) {
         if (attempt < maxAttempts && isRepeatable(error)) continue
-        const isOutage = !(error instanceof ApiError) && outageMessage(error) !== undefined
-        if (isOutage) health.failed(error)
+        if (!(error instanceof ApiError) && outageMessage(error) !== undefined) health.failed(error)
         throw toOutage(error)
       }
     }
   }
 }
 
-/** A renewal whose rows are locked, and which is about to be committed. */
-type LockedRenewal = ReturnType<typeof renewLeases> & { readonly transaction: string }
+/** A renewal that is about to be committed. */
+type Committing = { readonly transaction: string; readonly grants: readonly LeaseGrant[] }
 
 /** Makes two round trips. */
 async function attemptRenewal(
   process: string,
-  renewals: LeaseRenewals,
+  renewals: readonly LeaseRenewal[],
   connections: Connections,
   { health, now, timeoutMs = defaultTimeoutMs }: LeaseStoreOptions,
-): Promise<LeaseGrants> {
-  let committing: LockedRenewal | undefined
+): Promise<readonly LeaseGrant[]> {
+  let committing: Committing | undefined
   try {
     return await connections.use(async (connection) => {
-      const locked = await lockAndRenew(process, renewals, connection, { now, timeoutMs })
-      committing = locked
-      await writeAndCommit(process, locked.changed, connection, timeoutMs)
-      return locked.grants
+      const send: Connection['send'] = (text, values) => connection.send(text, values, timeoutMs)
+      const { transaction, ...state } = await lockLimits(process, renewals, send)
+      const { grants, rows } = renewLeases(renewals, { ...state, now: Math.floor(now?.() ?? state.now) })
+      committing = { transaction, grants }
+      const { text, values } = writeLeases(process, rows)
+      const [, { command }] = await Promise.all([send(text, values), send('COMMIT')])
+      if (command !== 'COMMIT') throw new Error('The transaction that renews leases was rolled back.')
+      return grants
     })
   } catch (error) {
     if (committing === undefined || isRejected(error)) throw error
@@ -83,38 +88,24 @@ async function attemptRenewal(
   }
 }
 
-/** The first of two round trips. */
-async function lockAndRenew(
+/** Begins a transaction, and reads the limits. */
+async function lockLimits(
   process: string,
-  renewals: LeaseRenewals,
-  { send }: Connection,
-  { now, timeoutMs }: Pick<LeaseStoreOptions, 'now' | 'timeoutMs'>,
-): Promise<LockedRenewal> {
-  const [, , { rows: buckets }, { rows: slots }] = await Promise.all([
-    send(begin, [], timeoutMs),
-    send(...insertBuckets(renewals), timeoutMs),
-    send<LockedBucket>(...lockBuckets(process, renewals), timeoutMs),
-    send<SlotRow>(...readSlots(process, renewals), timeoutMs),
+  renewals: readonly LeaseRenewal[],
+  send: Connection['send'],
+): Promise<LeaseState & { readonly transaction: string }> {
+  const owners = [...new Set(renewals.map(({ organization }) => organization))]
+  const [, , { rows: buckets }, { rows: slots }, { rows: clocks }] = await Promise.all([
+    send(begin),
+    send(insertBuckets, [owners]),
+    send<LeaseState['buckets'][number]>(lockBuckets, [process, owners]),
+    send<LeaseState['slots'][number]>(findOthers, [process, owners]),
+    send<Clock>(readClock),
   ])
-  const [first] = slots
-  if (first?.present) {
-    const state = toLeaseState(buckets, slots, now?.() ?? first.now)
-    return { ...renewLeases(renewals, state), transaction: first.transaction }
-  }
-  await send('ROLLBACK', [], timeoutMs)
+  const [clock] = clocks
+  if (clock && buckets.length > 0) return { buckets, slots, ...clock }
+  await send('ROLLBACK')
   throw processRemoved()
-}
-
-async function writeAndCommit(
-  process: string,
-  changed: LockedRenewal['changed'],
-  { send }: Connection,
-  timeoutMs: number,
-): Promise<void> {
-  const write = writeLeases(process, changed)
-  const written = write && send(...write, timeoutMs)
-  const [{ command }] = await Promise.all([send('COMMIT', [], timeoutMs), written])
-  if (command !== 'COMMIT') throw new Error('The transaction that renews leases was rolled back.')
 }
 
 /**

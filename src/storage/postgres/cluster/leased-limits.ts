@@ -2,7 +2,7 @@ import { monotonicNow } from '../../../lib/time.ts'
 import { settlementOf } from '../../../lib/token-bucket.ts'
 import type { Limits, LimitValues, OrganizationLimiter, RateLimitStatus } from '../../ports/limits.ts'
 import type { ProcessIdentity } from '../../common/process-identity.ts'
-import { LeaseRounds, type OrganizationLeases } from './lease-rounds.ts'
+import { LeaseRounds, type OwnerLeases } from './lease-rounds.ts'
 import type { RenewLeases } from './lease-store.ts'
 import { LeasedBucket } from './leased-bucket.ts'
 import { LeasedSlots } from './leased-slots.ts'
@@ -33,23 +33,21 @@ export function createLeasedLimits(
   }
 }
 
-/** The share of this process of the limits of one organization. Nothing is waited for where it is enough. */
-class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
-  readonly buckets: readonly LeasedBucket[]
-  readonly slots: readonly LeasedSlots[]
+/** The share of this process of the limits of one organization, project or key. Nothing is waited for where it is enough. */
+class LeasedLimiter implements OrganizationLimiter {
   readonly #requests: LeasedBucket
   readonly #tokens: LeasedBucket
   readonly #concurrent: LeasedSlots
   readonly #queued: LeasedSlots
+  readonly #all: OwnerLeases
   readonly #rounds: LeaseRounds
 
   constructor(organization: string, limits: LimitValues, now: () => number, rounds: LeaseRounds) {
-    this.#requests = new LeasedBucket('requests', organization, limits.requestsPerMinute, now)
-    this.#tokens = new LeasedBucket('tokens', organization, limits.tokensPerMinute, now)
-    this.#concurrent = new LeasedSlots('concurrent', organization, limits.concurrentRequests)
-    this.#queued = new LeasedSlots('queued', organization, 0)
-    this.buckets = [this.#requests, this.#tokens]
-    this.slots = [this.#concurrent, this.#queued]
+    this.#requests = new LeasedBucket({ organization, kind: 'requests' }, limits.requestsPerMinute, now)
+    this.#tokens = new LeasedBucket({ organization, kind: 'tokens' }, limits.tokensPerMinute, now)
+    this.#concurrent = new LeasedSlots({ organization, kind: 'concurrent' }, limits.concurrentRequests)
+    this.#queued = new LeasedSlots({ organization, kind: 'queued' }, 0)
+    this.#all = [this.#requests, this.#tokens, this.#concurrent, this.#queued]
     this.#rounds = rounds
   }
 
@@ -60,28 +58,25 @@ class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
   setLimits(limits: LimitValues): void {
     this.#requests.resize(limits.requestsPerMinute)
     this.#tokens.resize(limits.tokensPerMinute)
-    this.#concurrent.resize(limits.concurrentRequests)
+    this.#concurrent.limit = limits.concurrentRequests
   }
 
   takeRequest(opensCall: boolean): number | Promise<number> {
-    const waitMs = this.#take(this.#requests, 1)
+    const waitMs = this.#rounds.take(this.#requests, 1, this.#all)
     return opensCall && waitMs instanceof Promise ? this.#leaseCall(waitMs) : waitMs
   }
 
   refundRequest(): void {
-    this.#requests.charge(-1)
-    this.#changed(this.#requests)
+    this.#rounds.charge(this.#requests, -1, this.#all)
   }
 
   takeTokens(tokens: number): number | Promise<number> {
-    return this.#take(this.#tokens, tokens)
+    return this.#rounds.take(this.#tokens, tokens, this.#all)
   }
 
   settleTokens(taken: number, used: number): void {
     const amount = settlementOf(this.#tokens.limit, taken, used)
-    if (amount === 0) return
-    this.#tokens.charge(amount)
-    this.#changed(this.#tokens)
+    if (amount !== 0) this.#rounds.charge(this.#tokens, amount, this.#all)
   }
 
   takeSlot(): boolean | Promise<boolean> {
@@ -89,18 +84,16 @@ class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
   }
 
   releaseSlot(): void {
-    this.#concurrent.release()
-    this.#changed(this.#concurrent)
+    this.#rounds.charge(this.#concurrent, -1, this.#all)
   }
 
   takeQueued(limit: number): boolean | Promise<boolean> {
-    this.#queued.resize(limit)
+    this.#queued.limit = limit
     return this.#takeSlot(this.#queued)
   }
 
   releaseQueued(): void {
-    this.#queued.release()
-    this.#changed(this.#queued)
+    this.#rounds.charge(this.#queued, -1, this.#all)
   }
 
   status(): RateLimitStatus {
@@ -108,7 +101,12 @@ class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
   }
 
   isIdle(): boolean {
-    return [...this.buckets, ...this.slots].every((lease) => lease.isIdle())
+    return this.#all.every((lease) => lease.isIdle())
+  }
+
+  #takeSlot(slots: LeasedSlots): boolean | Promise<boolean> {
+    const waitMs = this.#rounds.take(slots, 1, this.#all)
+    return waitMs instanceof Promise ? waitMs.then((waitMs) => waitMs === 0) : waitMs === 0
   }
 
   /** The renewal that admits the request also leases what its call is about to take. */
@@ -123,27 +121,5 @@ class LeasedLimiter implements OrganizationLimiter, OrganizationLeases {
     } finally {
       for (const expected of arrivals) expected.settle(admitted)
     }
-  }
-
-  #take(bucket: LeasedBucket, amount: number): number | Promise<number> {
-    if (bucket.tryTake(amount)) {
-      this.#changed(bucket)
-      return 0
-    }
-    const waitMs = bucket.refusalOf(amount)
-    return waitMs > 0 ? waitMs : this.#rounds.ask(this, bucket, amount)
-  }
-
-  #takeSlot(slots: LeasedSlots): boolean | Promise<boolean> {
-    if (slots.tryTake()) {
-      this.#changed(slots)
-      return true
-    }
-    return slots.isFull() ? false : this.#rounds.ask(this, slots, 1)
-  }
-
-  #changed(lease: LeasedBucket | LeasedSlots): void {
-    if (lease.isUrgent()) this.#rounds.start(this)
-    else this.#rounds.watch(this)
   }
 }

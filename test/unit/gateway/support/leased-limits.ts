@@ -113,9 +113,10 @@ export function recordAhead() {
   let most = 0
   const renew =
     (renewLeases: RenewLeases): RenewLeases =>
-    async (...renewals) => {
-      const grants = await renewLeases(...renewals)
-      most = Math.max(most, ...grants.buckets.map(({ spare }) => spare))
+    async (process, renewals) => {
+      const grants = await renewLeases(process, renewals)
+      const ofBuckets = grants.filter((_, index) => 'correction' in (renewals[index] ?? {}))
+      most = Math.max(most, ...ofBuckets.map(({ ahead }) => ahead))
       return grants
     }
   return { renew, most: () => most }

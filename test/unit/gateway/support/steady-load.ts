@@ -1,12 +1,11 @@
 import { callerOf } from '../../../support/local-limits.ts'
-import type { RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import type { OpenStore, SharedTestStore } from '../../storage/support/stores.ts'
 import { type LeasedOptions, openLeased, refusalOf } from './leased-limits.ts'
 
 /** Limits, and the calls a second that two processes make of them together. */
 export type SteadyLoad = LeasedOptions & { readonly rate: number }
 
-/** The renewals of one process in a second that changed a bucket or slots, those of the busiest kind. */
+/** The renewals of one process in a second. */
 export type MeasuredLoad = {
   readonly renewals: number
   readonly calls: number
@@ -25,13 +24,8 @@ export async function measureSteadyLoad(
   { rate, ...limits }: SteadyLoad,
   milliseconds: number,
 ): Promise<MeasuredLoad> {
-  const renewals = new Map<string, number>()
-  await using leased = await openLeased(open, {
-    ...limits,
-    processes,
-    renew: (renew) => countRenewals(renew, renewals),
-  })
-  const { all, acme, clock } = leased
+  await using leased = await openLeased(open, { ...limits, processes })
+  const { all, acme, clock, counts } = leased
   let [calls, waiting, rejected] = [0, 0, 0]
   const [startedAt, origin] = [performance.now(), clock.now]
 
@@ -60,19 +54,8 @@ export async function measureSteadyLoad(
   }
 
   await callFor(warmUpMs)
-  renewals.clear()
+  counts.renewals = 0
   ;[calls, waiting, rejected] = [0, 0, 0]
   const elapsedMs = await callFor(milliseconds)
-  const busiest = Math.max(0, ...renewals.values())
-  return { renewals: (busiest * 1000) / elapsedMs / processes, calls, waiting, rejected }
-}
-
-function countRenewals(renew: RenewLeases, counts: Map<string, number>): RenewLeases {
-  const count = (kind: string) => counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  return (process, renewals) => {
-    for (const { kind, needs, spare, correction } of renewals.buckets)
-      if (needs.length > 0 || spare !== 0 || correction !== 0) count(kind)
-    for (const { kind } of renewals.slots) count(kind)
-    return renew(process, renewals)
-  }
+  return { renewals: (counts.renewals * 1000) / elapsedMs / processes, calls, waiting, rejected }
 }
