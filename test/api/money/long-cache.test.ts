@@ -6,6 +6,7 @@ import { anthropicReply, messageRequest } from '../../support/messages.ts'
 import { responseRequest, responsesPath } from '../../support/responses.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { json, type Script } from '../../support/script.ts'
+import { startOnce } from '../../support/start-once.ts'
 
 const pricing = { input: 1, output: 10, cache_read: 0.1, cache_write: 1.25 }
 const contextWindow = 20_000
@@ -69,13 +70,16 @@ async function costsOf(paid: BillingScenario, script: Script, [path, body]: read
 
 function start(kind: string) {
   const model = { pricing, context_window: contextWindow, max_output_tokens: 100 }
-  return startBillingScenario([], { balance: '10', provider: { kind }, model })
+  return startBillingScenario([], { balance: '100', provider: { kind }, model })
 }
+
+const paidAnthropic = startOnce(() => start('anthropic'))
+const paidOpenRouter = startOnce(() => start('openrouter'))
 
 test.each(places.filter(([name]) => name.startsWith('a file')))(
   'an hour-long cache of %s costs no more than is reserved, and a shorter one reserves less',
   async (_, requestWith) => {
-    await using paid = await start('anthropic')
+    const paid = await paidAnthropic()
     const cache_creation = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: contextWindow }
     const usage = { input_tokens: 0, cache_creation_input_tokens: contextWindow, cache_creation }
     const script = anthropicReply([{ type: 'text', text: 'Four.' }], {
@@ -97,7 +101,7 @@ describe.each(places)('a cache of %s', (_, requestWith) => {
   ])(
     'is charged by the requested time where the provider does not report how long it is: %s',
     async (_name, marker, price) => {
-      await using paid = await start('openrouter')
+      const paid = await paidOpenRouter()
       const counts = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
       const usage = { ...counts, prompt_tokens_details: { cache_write_tokens: 10 } }
       const script = json({ ...completionOf(chatOutput()), usage })
@@ -119,7 +123,7 @@ test.each([
 ])(
   'a cache for which an hour was requested is charged as an Anthropic provider reports it: %s',
   async (_, cache_creation, cost) => {
-    await using paid = await start('anthropic')
+    const paid = await paidAnthropic()
     const usage = { input_tokens: 2, output_tokens: 5, cache_creation_input_tokens: 10, cache_creation }
     const script = anthropicReply([{ type: 'text', text: 'Four.' }], { usage })
     const body = { ...messageRequest, system: [{ type: 'text', text: 'Be brief.', cache_control: long }] }
@@ -133,7 +137,7 @@ test.each([
   ['a property of a router', { cache_control_injection_points: [{ location: 'message', control: long }] }],
   ['a message', { messages: [{ role: 'user', content: 'How high?', cache_control: long }] }],
 ])('an hour that %s requests is charged where the provider does not report it', async (_, fields) => {
-  await using paid = await start('openrouter')
+  const paid = await paidOpenRouter()
   const counts = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
   const usage = { ...counts, prompt_tokens_details: { cache_write_tokens: 10 } }
   const script = json({ ...completionOf(chatOutput()), usage })
@@ -142,7 +146,7 @@ test.each([
 })
 
 test('a tool argument that is named like the lifetime of a cache does not change the price', async () => {
-  await using paid = await start('openrouter')
+  const paid = await paidOpenRouter()
   const usage = { prompt_tokens: 12, completion_tokens: 5, prompt_tokens_details: { cache_write_tokens: 10 } }
   const call = { type: 'tool_use', id: 'toolu_01', name: 'dns', input: { ttl: '1h' } }
   const result = { type: 'tool_result', tool_use_id: call.id, content: 'Done.' }
