@@ -84,7 +84,9 @@ test('revoking a key lets its active run finish, and fails its queued runs', asy
 
 test('deleting an organization removes its runs: an active one ends without a trace, and a queued one never starts', async () => {
   const gate = Promise.withResolvers<void>()
-  await using paid = await startBillingScenario([gatedReply(gate.promise), streamReply()], oneAtATime)
+  // Its stream is not ended by the check of its key first.
+  const options = { ...oneAtATime, keyCheckInterval: 3_600_000 }
+  await using paid = await startBillingScenario([gatedReply(gate.promise), streamReply()], options)
   await paid.billing.fund('acme', '1')
   const headers = { authorization: `Bearer ${await paid.billing.keyOf('acme')}` }
   const running = await queueRun(paid.app, {}, { headers })
