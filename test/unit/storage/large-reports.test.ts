@@ -3,6 +3,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { sampleStatement } from '../../../src/storage/postgres/sample-statement.ts'
+import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import { createUsageSource } from '../../../src/storage/postgres/usage-source.ts'
 import { clientReports } from '../../../src/storage/usage/report-slots.ts'
 import {
@@ -40,8 +41,8 @@ async function filledDatabase() {
   return database
 }
 
-describe.skipIf(!hasPostgres)('a report of PostgreSQL with too many results', () => {
-  test('is refused before anything is added up, and one with as many as it may have is read', async () => {
+describe.skipIf(!hasPostgres)('a large report of PostgreSQL', () => {
+  test('with too many results is refused before anything is added up, and one with as many as it may have is read', async () => {
     const database = await filledDatabase()
     const read = async (groupBy: UsageDimension, maxGroups: number, days = 1) => {
       let added = 0
@@ -74,7 +75,7 @@ describe.skipIf(!hasPostgres)('a report of PostgreSQL with too many results', ()
     expect((await read('key', keys, 2)).added).toBe(0)
   })
 
-  test('is found by a part of its totals', async () => {
+  test('with too many results is found by a part of its totals', async () => {
     const { query } = await filledDatabase()
     const reading = (by: readonly UsageDimension[]): UsageReading => ({
       ranges: rangesOf({ from, to, width: '1d', groupBy: by }),
@@ -91,5 +92,22 @@ describe.skipIf(!hasPostgres)('a report of PostgreSQL with too many results', ()
     expect(sampleStatement(reading(['key']), ['key'], 100_000)).toBeUndefined()
     const ofOne = { ...reading(['key']), organizations: ['org_1'] }
     expect(sampleStatement(ofOne, ['key'], 1000)).toBeUndefined()
+  })
+
+  test('by project does not read the totals of other organizations', async () => {
+    const { query } = await filledDatabase()
+    await query(`UPDATE usage_totals SET requests = 2`)
+    const reading: UsageReading = {
+      ranges: rangesOf({ from, to, width: '1d', groupBy: ['project'] }),
+      widthMs: day,
+      sums: 'usage',
+      by: new Set(['project']),
+      organizations: ['org_1'],
+    }
+    const { text, values } = slicesStatement(reading)
+    const { counting, read } = countRows(query)
+    await counting(text, values)
+    // It has 200, and all have 40,000.
+    expect(read()).toBeWithin(200, 2000)
   })
 })
