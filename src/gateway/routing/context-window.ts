@@ -1,18 +1,16 @@
 import type { Generation } from '../../domain/generation/request.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
-import { routesToContainer } from '../provider-containers.ts'
 import { mayLeave } from './retry.ts'
 
 /**
- * Returns the routes that have the container of the prompt, and whose context window may be large enough for it. A route
- * whose window is certainly too small is skipped if its `on` includes `context_length` and another route may be large
- * enough. Otherwise it is called, because the provider's own error is clearer.
+ * Returns the routes whose context window may be large enough for the prompt. A route whose window is certainly too small
+ * is skipped if its `on` includes `context_length` and another route may be large enough. Otherwise it is called, because
+ * the provider's own error is clearer.
  */
 export function routesForPrompt(
-  { routes: all, contextWindow }: Pick<Model, 'routes' | 'contextWindow'>,
+  { routes, contextWindow }: Pick<Model, 'routes' | 'contextWindow'>,
   generation: Generation,
 ): readonly ModelRoute[] {
-  const routes = routesToContainer(all, generation)
   if (!routes.some((route) => mayLeave(route, 'context_length'))) return routes
   const windowOf = (route: ModelRoute) => route.contextWindow ?? contextWindow ?? Number.POSITIVE_INFINITY
   const tokens = minPromptTokens(generation, Math.min(...routes.map(windowOf)))

@@ -4,6 +4,7 @@ import type { Call } from '../call.ts'
 import type { GatewayDependencies } from '../gateway-dependencies.ts'
 import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
+import { routesToContainer } from '../provider-containers.ts'
 import type { CallRoutes, MeteredStream } from '../streams/metered-stream.ts'
 import { BrokenAnswer } from './complete-answer.ts'
 import { mayBeLarger, routesForPrompt } from './context-window.ts'
@@ -49,7 +50,9 @@ class Failover implements CallRoutes {
     this.#organization = metadata.organization
     this.#session = sessionOf(call.request)
     this.#failures = new Failures(dependencies.retries)
-    this.#routes = this.#ordered(routesForPrompt(model, call.generation))
+    const routes = routesToContainer(model.routes, call.generation)
+    const { contextWindow } = model
+    this.#routes = this.#ordered(routesForPrompt({ routes, contextWindow }, call.generation))
     this.#allOpen = this.#areAllOpen()
     this.#remaining = this.#allOpen ? this.#slowLast() : this.#routes
   }

@@ -198,7 +198,7 @@ export class WorkerPool {
   }
 }
 
-/** `Promise.withResolvers` for a promise that may be rejected while nobody awaits it. */
+/** Like `Promise.withResolvers`, but a rejection that nobody awaits is not reported as unhandled. */
 function quietResolvers<Value>(): PromiseWithResolvers<Value> {
   const resolvers = Promise.withResolvers<Value>()
   resolvers.promise.catch(() => {})
