@@ -1,3 +1,4 @@
+import { lazy } from '../../lib/lazy.ts'
 import type { Histogram } from '../usage/times.ts'
 import {
   changedInProjectSql,
@@ -17,15 +18,18 @@ export type ApplySlices = (
   level?: string,
 ) => void
 
+/** Its statements are prepared on first use: a process that has just started has nothing to add. */
 export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): ApplySlices {
   const keyColumns = table === 'usage_names' ? [...totalsKey, 'level', 'value'] : totalsKey
   const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
-  const times = sqlite.prepare<Times, Key>(
-    `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${keyCondition}`,
+  const findTimes = lazy(() =>
+    sqlite.prepare<Times, Key>(
+      `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${keyCondition}`,
+    ),
   )
-  const upsert = sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table, keyColumns))
-  const removeEmpty = sqlite.prepare<unknown, Key>(
-    `DELETE FROM ${table} WHERE ${keyCondition} AND requests <= 0`,
+  const upsert = lazy(() => sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table, keyColumns)))
+  const removeEmpty = lazy(() =>
+    sqlite.prepare<unknown, Key>(`DELETE FROM ${table} WHERE ${keyCondition} AND requests <= 0`),
   )
 
   function apply(width: TotalsWidth, slice: UsageSlice, sign: 1 | -1, level: string | undefined): void {
@@ -33,13 +37,13 @@ export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): Ap
     const start = startOfPeriod(slice.start, width)
     const key: Key = [organization, width, start, slice.key, api, model, provider]
     if (level !== undefined) key.push(level, value)
-    const stored = times.get(...key)
+    const stored = findTimes().get(...key)
     const sums = sumColumns.map(([, field]) => sign * slice[field])
     const cost = sign < 0 ? `-${slice.cost}` : slice.cost
     const latencies = changedTimes(stored?.latencies, slice.latencies, sign)
     const firstTokens = changedTimes(stored?.firstTokens, slice.firstTokens, sign)
-    upsert.run(...key, project, inProject, ...sums, cost, latencies, firstTokens)
-    if (sign < 0) removeEmpty.run(...key)
+    upsert().run(...key, project, inProject, ...sums, cost, latencies, firstTokens)
+    if (sign < 0) removeEmpty().run(...key)
   }
 
   return (slices, sign, widths, level) => {

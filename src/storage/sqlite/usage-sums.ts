@@ -28,14 +28,14 @@ export type ChangeSums = (rows: ChangedRows, sign: 1 | -1) => void
 /** Changes the sums that begin at one of these times. */
 export function prepareChangeSums(database: Database, starts = allStarts): ChangeSums {
   const slices = prepareSlices(database)
-  const changes = starts.flatMap(levelsFrom).map((level) => {
-    const { by, named, widths, start } = sumsLevels[level]
-    const apply = prepareApplySlices(database, tableOf(level))
-    return ({ condition, values }: ChangedRows, sign: 1 | -1) => {
+  const changes = [...Map.groupBy(starts.flatMap(levelsFrom), tableOf)].flatMap(([table, levels]) => {
+    const apply = prepareApplySlices(database, table)
+    return levels.map((level) => ({ condition, values }: ChangedRows, sign: 1 | -1) => {
+      const { by, named, widths, start } = sumsLevels[level]
       const rows = { condition: `${condition} AND ${isSummedSql(start)}`, values }
       const found = slices({ ...rows, by, named: named && namedColumns[named], widthMs: widthsMs[widths[0]] })
       apply(found, sign, widths, isNamed(level) ? level : undefined)
-    }
+    })
   })
   return (rows, sign) => changes.forEach((change) => change(rows, sign))
 }
