@@ -101,7 +101,8 @@ async function readAll(store: TestStore, filters: RequestFilters, options: objec
 testStores((open) => {
   test('blocks are added while the totals are not complete, as under a steady load', async () => {
     const { store } = await filled(open, 1500)
-    expect(await store.usage.rollUp()).toBeGreaterThan(0)
+    // The rows of one step may be fewer than those of a block.
+    for (let steps = 0; steps < 2; steps++) expect(await store.usage.rollUp()).toBeGreaterThan(0)
     const blocks = await valuesOf(store, 'SELECT until FROM usage_blocks WHERE property = 0')
     expect(blocks.length).toBeGreaterThan(0)
   })
