@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core'
 import { waitUntil } from '../support/billing-database.ts'
 import { chunks, delta, doneFrame } from '../support/chat-fixtures.ts'
 import { startScenario } from '../support/scenario.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, ownBrowser } from './support/browser.ts'
 import { openPage } from './support/open-page.ts'
 
-const browser = sharedBrowser()
+const browser = ownBrowser()
 
 const section = (index: number) =>
   `## Section ${index}\n\nThe *river* at weir ${index} is **high**: see [the table](https://example.com/${index}).\n\n` +

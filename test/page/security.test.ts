@@ -5,11 +5,11 @@ import type { App } from '../support/app.ts'
 import { jsonReply, streamReply } from '../support/chat-fixtures.ts'
 import { chatRequest } from '../support/scenario.ts'
 import { json } from '../support/script.ts'
-import { browserNeeded, hasBrowser, sharedBrowser } from './support/browser.ts'
+import { browserNeeded, hasBrowser, ownBrowser } from './support/browser.ts'
 import { openPage } from './support/open-page.ts'
 import { startForeignSite } from './support/foreign-site.ts'
 
-const browser = sharedBrowser()
+const browser = ownBrowser()
 const hostile = '<img src="http://elsewhere.test/x" onerror="document.title=`taken`"><script>1</script>'
 const model = { display_name: hostile }
 /** With their headings. */

@@ -1,9 +1,12 @@
 import { afterAll } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
-import { shareTab } from './tab.ts'
+import { closeTabs, shareTab } from './tab.ts'
 
-const candidates = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The first one has no user interface: it takes two thirds of the processor time of the others. */
+const candidates = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+)
 
 /** The browser of this machine: that of the variable, or an installed one. */
 const executable = [process.env.WEIR_TEST_CHROMIUM ?? [], candidates].flat().find((path) => existsSync(path))
@@ -29,16 +32,33 @@ const flags = [
   '--disable-smooth-scrolling',
 ]
 
-/** Returns the browser that all tests of a file share; it is closed after them. */
-export function sharedBrowser(): () => Promise<Browser> {
+const launch = () => chromium.launch({ executablePath: executable, args: flags, timeout: 60_000 })
+
+/** Returns a browser for the tests of a file alone; it is closed after them. */
+export function ownBrowser(): () => Promise<Browser> {
   let browser: Promise<Browser> | undefined
   afterAll(async () => (await browser)?.close(), 60_000)
-  return () => (browser ??= chromium.launch({ executablePath: executable, args: flags, timeout: 60_000 }))
+  return () => (browser ??= launch())
 }
 
-/** Returns the browser that all tests of a file share, and whose tab they share, too, one after the other. */
+/** That of all files of this process whose tests share a tab: a start takes as long as many tests. It ends with the process. */
+let running: Promise<Browser> | undefined
+
+/** Returns a browser whose tab the tests of a file share, one after the other. */
 export function sharedTab(): () => Promise<Browser> {
-  const start = sharedBrowser()
-  let browser: Promise<Browser> | undefined
-  return () => (browser ??= start().then(shareTab))
+  let used: Promise<Browser> | undefined
+  afterAll(async () => {
+    if (used) await closeTabs(await used)
+  }, 60_000)
+  return () => (used ??= running ??= launchShared())
+}
+
+async function launchShared(): Promise<Browser> {
+  const forget = () => (running = undefined)
+  const launching = launch()
+  launching.catch(forget)
+  const browser = await launching
+  // The files after one that has made it crash have another one.
+  browser.once('disconnected', forget)
+  return shareTab(browser)
 }

@@ -29,6 +29,12 @@ export function shareTab(browser: Browser): Browser {
   return browser
 }
 
+/** Closes what the tests of a file have opened: those of the next file share a new tab. */
+export async function closeTabs(browser: Browser): Promise<void> {
+  sharedTabs.set(browser, undefined)
+  await Promise.all(browser.contexts().map((context) => context.close()))
+}
+
 /** Returns the tab that the tests share if it is free and can be as the test wants it, else one of its own. */
 export async function openTab(browser: Browser, app: App, options: OpenOptions): Promise<OpenedTab> {
   const { viewport = wideScreen, colorScheme = 'light', ...others } = options.context ?? {}
