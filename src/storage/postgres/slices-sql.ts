@@ -15,6 +15,8 @@ export type Shape = Pick<UsageReading, 'by' | 'widthMs' | 'sums'> & {
   readonly filters: string
   /** Of rows; totals do not have these properties. */
   readonly rowFilters: readonly string[]
+  /** Whether each row that is read is a slice. The server passes them on as it reads them, and adds nothing up. */
+  readonly isOfSlices?: boolean
   /** Nothing is added up: of so many rows of each part, the places by these properties are read. */
   readonly sample?: Sample | undefined
 }
@@ -28,17 +30,44 @@ export function shapeOf(reading: UsageReading, parameters: Parameters, sample?: 
   return { filters, rowFilters: rowFiltersOf(reading, parameters), by, widthMs, sums, sample }
 }
 
+/** SQL for the columns of a slice, of rows `t`. */
+type SliceColumns = {
+  count(column: string): string
+  readonly cost: string
+  times(name: 'latency' | 'first_token'): string
+}
+
+/** Those of totals, as they are. */
+const readColumns: SliceColumns = {
+  count: (column) => `t.${column}`,
+  cost: 't.cost::text',
+  times: (name) =>
+    `t.${name}_times::text || CASE WHEN t.requests = 1 THEN '{}' ELSE t.${name}_counts::text END`,
+}
+
 /**
- * The sums of slices that are needed; all parts of a statement have the same columns. Double precision is as exact as the
- * numbers that they are read to, and takes half the time of bigint.
+ * Those of totals that are added up. Double precision is as exact as the numbers that they are read to, and takes half the
+ * time of bigint.
  */
-function sumsOf({ sums }: Shape, latencies: string, firstTokens: string): readonly string[] {
+const addedColumns: SliceColumns = {
+  count: (column) => `sum(t.${column}::float8)::bigint`,
+  cost: 'coalesce(sum(t.cost), 0)::text',
+  times: (name) => `string_agg(${readColumns.times(name)}, '')`,
+}
+
+/** Those of rows of `usage` that are added up. */
+const countedColumns: SliceColumns = {
+  ...addedColumns,
+  times: (name) => `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}') || '{}'`,
+}
+
+/** The sums of slices that are needed; all parts of a statement have the same columns. */
+function sumsOf({ sums }: Shape, { count, cost, times }: SliceColumns): readonly string[] {
+  const counts = sumColumnsOf(sums).map(([column]) => count(column))
   return [
-    `concat_ws(',', ${sumColumnsOf(sums)
-      .map(([column]) => `sum(t.${column}::float8)::bigint`)
-      .join()}) counts`,
-    ...(sums === 'usage' ? [] : ['coalesce(sum(t.cost), 0)::text cost']),
-    ...(sums === 'costs' ? [] : [`${latencies} latencies`, `${firstTokens} "firstTokens"`]),
+    `concat_ws(',', ${counts.join()}) counts`,
+    ...(sums === 'usage' ? [] : [`${cost} cost`]),
+    ...(sums === 'costs' ? [] : [`${times('latency')} latencies`, `${times('first_token')} "firstTokens"`]),
   ]
 }
 
@@ -70,20 +99,17 @@ export function namedSums(level: NamedLevel, sums: string, shape: Shape): string
 }
 
 function sumsIn(source: string, condition: string, shape: Shape): string {
-  const joined = (name: string) =>
-    `string_agg(t.${name}_times::text || CASE WHEN t.requests = 1 THEN '{}' ELSE t.${name}_counts::text END, '')`
-  const sums = sumsOf(shape, joined('latency'), joined('first_token'))
-  const start = startOf('t.start', shape)
-  return slicesOf(`(${source}) t WHERE ${condition} AND ${shape.filters}`, start, sums, shape)
+  const read = `(${source}) t WHERE ${condition} AND ${shape.filters}`
+  return slicesOf(read, startOf('t.start', shape), shape, shape.isOfSlices ? readColumns : addedColumns)
 }
 
-function slicesOf(source: string, start: string, sums: readonly string[], shape: Shape): string {
+function slicesOf(source: string, start: string, shape: Shape, slice: SliceColumns): string {
   const { by, widthMs, sample } = shape
   // In the order of an index: the server would read the table from its beginning until it has as many rows.
   if (sample !== undefined)
     return `(SELECT ${placeOf(start, { by: sample.by, widthMs }).join()} FROM ${source} ORDER BY t.time LIMIT ${sample.rows})`
-  return `SELECT ${[...placeOf(start, shape), ...sums].join()} FROM ${source}
-    GROUP BY ${[start, ...columnsOf(by)].join()}`
+  const groups = slice === readColumns ? '' : `GROUP BY ${[start, ...columnsOf(by)].join()}`
+  return `SELECT ${[...placeOf(start, shape), ...sumsOf(shape, slice)].join()} FROM ${source} ${groups}`
 }
 
 /** The slices of rows of `usage`. */
@@ -99,12 +125,9 @@ export function rows(source: string, condition: string, shape: Shape): string {
     `${histogramTimeSql('latency_ms')} latency`,
     `${histogramTimeSql('first_token_ms')} first_token`,
   ]
-  const times = (name: string) =>
-    `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}') || '{}'`
-  const sums = sumsOf(shape, times('latency'), times('first_token'))
   const read = `(SELECT ${values.join()} FROM ${source} ${by.has('tag') ? tagsJoinSql : ''}
     WHERE ${[condition, ...rowFilters].join(' AND ')}) t WHERE ${filters}`
-  return slicesOf(read, 't.start', sums, shape)
+  return slicesOf(read, 't.start', shape, countedColumns)
 }
 
 const columns: Readonly<Record<string, string>> = {

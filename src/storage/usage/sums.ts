@@ -75,6 +75,12 @@ export function sumsFor(
   })
 }
 
+/** The columns that the sums of a level are divided by: those of tags, by all tags of a request together. */
+export function dividersOf(level: SumsLevel): ReadonlySet<string> {
+  const { by, named } = sumsLevels[level]
+  return named === undefined ? by : new Set([...by, namedColumns[named]])
+}
+
 /** Whether the sums are of what clients have named, which the totals do not have: the rows are read where there are no sums. */
 export function isNamed(level: SumsLevel): level is NamedLevel {
   return sumsLevels[level].named !== undefined

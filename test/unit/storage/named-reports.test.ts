@@ -2,9 +2,12 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
 import { rangesOf, type UsageReading } from '../../../src/storage/usage/reports.ts'
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
+import type { Query } from '../../../src/storage/postgres/connection/connections.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
+import { sampleStatement } from '../../../src/storage/postgres/sample-statement.ts'
 import { sliceReader, type SliceRow } from '../../../src/storage/postgres/slice-rows.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
+import type { Statement } from '../../../src/storage/postgres/writer/statement.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
@@ -77,21 +80,27 @@ test('one user is found in SQLite by its name, however many others there are', (
   }
 })
 
+/** A PostgreSQL with these sums, until the end of the test. */
+async function filledPostgres() {
+  const server = await sharedPostgres()
+  const url = await server.createDatabase()
+  const database = await postgres.openDatabase(new Secret(url), quietLog)
+  onTestFinished(async () => {
+    await database.close()
+    await server.dropDatabase(url)
+  })
+  const times = 'latency_times, latency_counts, first_token_times, first_token_counts'
+  for (const text of fill(times, "'{90}'::int[], '{1}'::int[], '{}'::int[], '{}'::int[]"))
+    await database.query(text)
+  await database.query(`UPDATE usage_rollup SET until = ${to}, fence = ${to}, named_from = 0`)
+  await database.query('ANALYZE')
+  return database
+}
+
 test.skipIf(!hasPostgres)(
   'one user is found in PostgreSQL by its name, however many others there are',
   async () => {
-    const server = await sharedPostgres()
-    const url = await server.createDatabase()
-    const database = await postgres.openDatabase(new Secret(url), quietLog)
-    onTestFinished(async () => {
-      await database.close()
-      await server.dropDatabase(url)
-    })
-    const times = 'latency_times, latency_counts, first_token_times, first_token_counts'
-    for (const text of fill(times, "'{90}'::int[], '{1}'::int[], '{}'::int[], '{}'::int[]"))
-      await database.query(text)
-    await database.query(`UPDATE usage_rollup SET until = ${to}, fence = ${to}, named_from = 0`)
-    await database.query('ANALYZE')
+    const database = await filledPostgres()
     const read = async (filters: Partial<UsageReading>) => {
       const { text, values } = slicesStatement(reading(filters))
       const { counting, read } = countRows(database.query)
@@ -111,3 +120,45 @@ test.skipIf(!hasPostgres)(
     expect(ofOne.read).toBeLessThan(100)
   },
 )
+
+test.skipIf(!hasPostgres)('PostgreSQL passes on sums that are slices as it reads them', async () => {
+  const database = await filledPostgres()
+  const addedUp = async (by: readonly string[]) => {
+    const statement = slicesStatement(reading({ users: undefined, by: new Set(by) }))
+    return await tablesBelow(database.query, statement, 'Aggregate')
+  }
+  expect(await addedUp(['organization', 'user'])).not.toContain('usage_names')
+  // Where there are no sums of all together, those of each organization are added up.
+  expect(await addedUp(['user'])).toContain('usage_names')
+})
+
+test.skipIf(!hasPostgres)('PostgreSQL takes a sample of sums in the order of an index', async () => {
+  const database = await filledPostgres()
+  await database.query('UPDATE usage_rollup SET all_named_from = 0')
+  const statement = sampleStatement(reading({ users: undefined, by: new Set(['user']) }), ['user'], 1000)
+  if (statement === undefined) throw new Error('There is no sample.')
+  expect(await database.query(statement.text, statement.values)).toEqual([{ groups: 1001 }])
+  expect(await tablesBelow(database.query, statement, 'Sort')).not.toContain('usage_names')
+})
+
+type PlanNode = {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** The tables whose rows go through a node of this type in the plan of a statement. */
+async function tablesBelow(query: Query, { text, values }: Statement, type: string): Promise<string[]> {
+  const explained = await query<{ readonly 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
+    `EXPLAIN (FORMAT JSON) ${text}`,
+    values,
+  )
+  const below = (node: PlanNode, isBelow: boolean): string[] => {
+    const { 'Node Type': own, 'Relation Name': table, Plans = [] } = node
+    return [
+      ...(isBelow && table ? [table] : []),
+      ...Plans.flatMap((plan) => below(plan, isBelow || own === type)),
+    ]
+  }
+  return explained.flatMap((row) => row['QUERY PLAN']).flatMap(({ Plan }) => below(Plan, false))
+}
