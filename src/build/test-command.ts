@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -74,6 +74,9 @@ export type TestFolder = Disposable & {
 /** Bytes: the tests need a fifth of it. */
 const minMemory = 4 * 1024 ** 3
 
+/** To delete the folder. */
+const maxAttempts = 100
+
 /**
  * Creates it in memory where there is plenty: the tests create and delete so many databases that a disk would cost a
  * third of the processor time.
@@ -82,7 +85,11 @@ export function createTestFolder(): TestFolder {
   const path = mkdtempSync(join(memoryFolder() ?? tmpdir(), 'weir-check-'))
   // The servers of PostgreSQL run as another user.
   chmodSync(path, 0o1777)
-  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 10 })
+  const remove = () => {
+    // Where a program that the tests have ended still deletes its files, it stops halfway, without an error.
+    for (let attempt = 0; attempt < maxAttempts && existsSync(path); attempt++)
+      rmSync(path, { recursive: true, force: true, maxRetries: 10 })
+  }
   const interrupted = () => {
     remove()
     process.exit(1)

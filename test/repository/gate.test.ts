@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { countTests, durationLines, runGate, type Stage, summaryLine } from '../../src/build/gate.ts'
-import { storeTests } from '../../src/build/test-command.ts'
+import { createTestFolder, storeTests } from '../../src/build/test-command.ts'
 import { projectFolder } from '../support/source.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'weir-gate-'))
@@ -48,6 +48,20 @@ test('a test run that ends before its report is a failure', async () => {
 
 test.each(storeTests)('%s, which the gate repeats on PostgreSQL, exists', (path) => {
   expect(existsSync(join(projectFolder, path))).toBe(true)
+})
+
+test('the folder of the tests is deleted also while a program deletes its own files in it', async () => {
+  const { path, ...folder } = createTestFolder()
+  const own = Array.from({ length: 3000 }, (_, index) => join(path, `own-${index}`))
+  for (const name of own) await mkdir(name)
+  const script = `const { rmdirSync } = require('node:fs')
+    console.log('begun')
+    for (let index = 0; index < ${own.length}; index++)
+      try { rmdirSync(process.argv[1] + '/own-' + index) } catch {}`
+  await using program = Bun.spawn([process.execPath, '-e', script, path], { stdout: 'pipe' })
+  await program.stdout.getReader().read()
+  folder[Symbol.dispose]()
+  expect(existsSync(path)).toBe(false)
 })
 
 test('a text that is not a report has no counts', () => {
