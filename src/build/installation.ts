@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { withTimeout } from '../lib/time.ts'
 
 /** Returns an environment with only what a program needs to run, and another home folder. */
 export function bareEnvironment(home: string): Record<string, string> {
@@ -78,8 +79,8 @@ async function kill(child: Bun.Subprocess): Promise<void> {
 
 async function stop(child: Bun.Subprocess): Promise<void> {
   child.kill('SIGTERM')
-  const code = await Promise.race([child.exited, Bun.sleep(timeoutMs)])
-  if (code === undefined) throw new Error('The server did not stop on SIGTERM.')
+  const tooLong = () => new Error('The server did not stop on SIGTERM.')
+  const code = await withTimeout(child.exited, timeoutMs, tooLong)
   // Windows has no SIGTERM: there the process is always killed.
   if (code !== 0 && process.platform !== 'win32') throw new Error(`The server ended with ${code}.`)
   console.log('SIGTERM          ended cleanly')
