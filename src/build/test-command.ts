@@ -74,8 +74,9 @@ export type TestFolder = Disposable & {
 /** Bytes: the tests need a fifth of it. */
 const minMemory = 4 * 1024 ** 3
 
-/** To delete the folder. */
+/** To delete the folder: for ten seconds. */
 const maxAttempts = 100
+const attemptIntervalMs = 100
 
 /**
  * Creates it in memory where there is plenty: the tests create and delete so many databases that a disk would cost a
@@ -86,9 +87,11 @@ export function createTestFolder(): TestFolder {
   // The servers of PostgreSQL run as another user.
   chmodSync(path, 0o1777)
   const remove = () => {
-    // Where a program that the tests have ended still deletes its files, it stops halfway, without an error.
-    for (let attempt = 0; attempt < maxAttempts && existsSync(path); attempt++)
+    // While a program that the tests have ended, such as a browser, still changes its files, Bun stops halfway, without an error.
+    for (let attempt = 0; attempt < maxAttempts && existsSync(path); attempt++) {
+      if (attempt > 0) Bun.sleepSync(attemptIntervalMs)
       rmSync(path, { recursive: true, force: true, maxRetries: 10 })
+    }
   }
   const interrupted = () => {
     remove()
