@@ -51,7 +51,7 @@ function prepareChangeTotals(database: Database): (rows: ChangedRows, sign: 1 | 
   }
 }
 
-/** The rows that one step adds to the totals: some 5 milliseconds, and up to 40 where each belongs to other totals. */
+/** The rows that one step adds to the totals: some 5 milliseconds, and 30 to 60 where each belongs to other totals. */
 const defaultStepRows = 200
 
 /** Adds usage rows to the totals in steps of so many rows; a step resolves with 0 if no more are due. */
