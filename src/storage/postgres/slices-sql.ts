@@ -104,11 +104,11 @@ function sumsIn(source: string, condition: string, shape: Shape): string {
 }
 
 function slicesOf(source: string, start: string, shape: Shape, slice: SliceColumns): string {
-  const { by, widthMs, sample } = shape
+  const { by, widthMs, sample, isOfSlices } = shape
   // In the order of an index: the server would read the table from its beginning until it has as many rows.
   if (sample !== undefined)
     return `(SELECT ${placeOf(start, { by: sample.by, widthMs }).join()} FROM ${source} ORDER BY t.time LIMIT ${sample.rows})`
-  const groups = slice === readColumns ? '' : `GROUP BY ${[start, ...columnsOf(by)].join()}`
+  const groups = isOfSlices ? '' : `GROUP BY ${[start, ...columnsOf(by)].join()}`
   return `SELECT ${[...placeOf(start, shape), ...sumsOf(shape, slice)].join()} FROM ${source} ${groups}`
 }
 
