@@ -4,7 +4,7 @@ import type { AddTimes } from '../usage/times.ts'
  * Adds the times of a slice, which has by turns an array of times and one of their numbers of requests; without a number, a
  * time counts once. Most arrays are so short that parsing each of them would take longer than all else of a report.
  */
-export const addArrays: AddTimes = (histogram, stored) => {
+export const addArrays: AddTimes = (to, stored) => {
   for (let at = 1; at < stored.length;) {
     const end = stored.indexOf('}', at)
     const next = stored.indexOf('}', end + 1) + 2
@@ -14,7 +14,7 @@ export const addArrays: AddTimes = (histogram, stored) => {
       let count = 0
       for (; countAt < next && isDigit(stored, countAt); countAt++)
         count = count * 10 + digitAt(stored, countAt)
-      histogram.set(time, (histogram.get(time) ?? 0) + (count || 1))
+      to.add(time, count || 1)
     }
     at = next
   }

@@ -1,16 +1,43 @@
-import type { UsageReading } from '../usage/reports.ts'
-import { type CountField, type ReportSlice, sumColumnsOf } from '../usage/slices.ts'
+import type { CountField, ReportSlice } from '../usage/slices.ts'
 
-/** A slice whose counts are one text, in the order of `sumColumnsOf`: each column of a row takes time. */
-export type SliceRow = Omit<ReportSlice, CountField> & { readonly counts: string }
+/**
+ * A slice as it is read. Each column of a row takes time, so that its sums are one text: the counts in the order of
+ * `sumColumns`, the cost, the latencies and the times to the first token, divided by `|`.
+ */
+export type SliceRow = Omit<ReportSlice, CountField | 'cost' | 'latencies' | 'firstTokens'> & {
+  readonly sums: string
+}
 
-/** Returns a function that reads the counts of a row. */
-export function sliceReader({ sums }: Pick<UsageReading, 'sums'>): (row: SliceRow) => ReportSlice {
-  const fields = sumColumnsOf(sums).map(([, field]) => field)
-  return (row) => {
-    const slice: SliceRow & Partial<Record<CountField, number>> = row
-    const counts = JSON.parse(`[${row.counts}]`) as readonly number[]
-    for (const [index, field] of fields.entries()) slice[field] = counts[index] ?? 0
-    return slice
+/** Reads the sums of a row. */
+export function toSlice(row: SliceRow): ReportSlice {
+  const [list, cost, latencies, firstTokens] = row.sums.split('|')
+  const counts = JSON.parse(`[${list}]`) as readonly number[]
+  // Field by field: there may be thousands of slices, and an object that grows is slow.
+  return {
+    start: row.start,
+    organization: row.organization,
+    project: row.project,
+    key: row.key,
+    api: row.api,
+    model: row.model,
+    provider: row.provider,
+    user: row.user,
+    session: row.session,
+    tag: row.tag,
+    error: row.error,
+    requests: counts[0],
+    failed: counts[1],
+    clientErrors: counts[2],
+    serverErrors: counts[3],
+    promptTokens: counts[4],
+    completionTokens: counts[5],
+    cachedTokens: counts[6],
+    cacheWriteTokens: counts[7],
+    reasoningTokens: counts[8],
+    priced: counts[9],
+    unpriced: counts[10],
+    cost,
+    latencies,
+    firstTokens,
   }
 }

@@ -1,6 +1,7 @@
 import type { UsageReading } from '../usage/reports.ts'
 import {
   rowPropertiesSql,
+  sumColumns,
   sumColumnsOf,
   totalsKeySql,
   totalsProjectSql,
@@ -61,14 +62,13 @@ const countedColumns: SliceColumns = {
   times: (name) => `coalesce(array_agg(t.${name}) FILTER (WHERE t.${name} IS NOT NULL)::text, '{}') || '{}'`,
 }
 
-/** The sums of slices that are needed; all parts of a statement have the same columns. */
-function sumsOf({ sums }: Shape, { count, cost, times }: SliceColumns): readonly string[] {
-  const counts = sumColumnsOf(sums).map(([column]) => count(column))
-  return [
-    `concat_ws(',', ${counts.join()}) counts`,
-    ...(sums === 'usage' ? [] : [`${cost} cost`]),
-    ...(sums === 'costs' ? [] : [`${times('latency')} latencies`, `${times('first_token')} "firstTokens"`]),
-  ]
+/** The sums of slices as `SliceRow` has them; those that are not needed are 0 or empty. */
+function sumsOf({ sums }: Shape, { count, cost, times }: SliceColumns): string {
+  const needed = new Set(sumColumnsOf(sums).map(([column]) => column))
+  const counts = sumColumns.map(([column]) => (needed.has(column) ? count(column) : '0'))
+  const costOrNone = sums === 'usage' ? "''" : cost
+  const histograms = sums === 'costs' ? ["''", "''"] : [times('latency'), times('first_token')]
+  return `concat_ws('|', concat_ws(',', ${counts.join()}), ${costOrNone}, ${histograms.join()}) sums`
 }
 
 /** What a slice is of, as far as slices differ in it. */
@@ -109,7 +109,7 @@ function slicesOf(source: string, start: string, shape: Shape, slice: SliceColum
   if (sample !== undefined)
     return `(SELECT ${placeOf(start, { by: sample.by, widthMs }).join()} FROM ${source} ORDER BY t.time LIMIT ${sample.rows})`
   const groups = isOfSlices ? '' : `GROUP BY ${[start, ...columnsOf(by)].join()}`
-  return `SELECT ${[...placeOf(start, shape), ...sumsOf(shape, slice)].join()} FROM ${source} ${groups}`
+  return `SELECT ${[...placeOf(start, shape), sumsOf(shape, slice)].join()} FROM ${source} ${groups}`
 }
 
 /** The slices of rows of `usage`. */

@@ -2,7 +2,7 @@ import type { UsageSource } from '../usage/reports.ts'
 import { addArrays } from './add-arrays.ts'
 import type { Database } from './connection/database.ts'
 import { sampleStatement } from './sample-statement.ts'
-import { type SliceRow, sliceReader } from './slice-rows.ts'
+import { type SliceRow, toSlice } from './slice-rows.ts'
 import { slicesStatement } from './slices-statement.ts'
 
 /** The usage in the PostgreSQL database. */
@@ -10,7 +10,6 @@ export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): U
   return {
     addTimes: addArrays,
     async readSlices(reading, onSlices, { step, timeoutMs, timeoutError }) {
-      const toSlice = sliceReader(reading)
       await readPages<SliceRow>(slicesStatement(reading), timeoutMs, timeoutError, async (rows) => {
         for (let index = 0; index < rows.length; index += stepSlices)
           await step(() => onSlices(rows.slice(index, index + stepSlices).map(toSlice)))

@@ -1,5 +1,5 @@
 import { lazy } from '../../lib/lazy.ts'
-import type { Histogram } from '../usage/times.ts'
+import { Histogram, type TimeCounts } from '../usage/times.ts'
 import {
   changedInProjectSql,
   startOfPeriod,
@@ -54,10 +54,10 @@ export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): Ap
 type Times = Pick<UsageSlice, 'latencies' | 'firstTokens'>
 
 function changedTimes(stored: string | undefined, change: string, sign: 1 | -1): string {
-  const histogram: Histogram = new Map()
+  const histogram = new Histogram()
   addTimes(histogram, stored ?? '')
   addTimes(histogram, change, sign)
-  return JSON.stringify([...histogram].toSorted(([one], [other]) => one - other).flat())
+  return JSON.stringify(histogram.entries().flat())
 }
 
 /** The values of the columns of the key. */
@@ -81,7 +81,7 @@ function upsertSql(table: TotalsTable, keyColumns: readonly string[]): string {
  * Adds times and their numbers of requests, which alternate in the JSON, one array or several one after the other; subtracts
  * them if `sign` is -1. Most arrays are so short that parsing each of them would take longer than all else of a report.
  */
-export function addTimes(histogram: Histogram, json: string, sign: 1 | -1 = 1): void {
+export function addTimes(to: TimeCounts, json: string, sign: 1 | -1 = 1): void {
   const none = -1
   let [time, value] = [none, none]
   for (let index = 0; index < json.length; index++) {
@@ -90,7 +90,7 @@ export function addTimes(histogram: Histogram, json: string, sign: 1 | -1 = 1): 
     else if (value !== none) {
       if (time === none) time = value
       else {
-        addTime(histogram, time, sign * value)
+        to.add(time, sign * value)
         time = none
       }
       value = none
@@ -99,9 +99,3 @@ export function addTimes(histogram: Histogram, json: string, sign: 1 | -1 = 1): 
 }
 
 const zero = 48
-
-function addTime(histogram: Histogram, time: number, change: number): void {
-  const count = (histogram.get(time) ?? 0) + change
-  if (count > 0) histogram.set(time, count)
-  else histogram.delete(time)
-}

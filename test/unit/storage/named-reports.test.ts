@@ -5,7 +5,7 @@ import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { Query } from '../../../src/storage/postgres/connection/connections.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
 import { sampleStatement } from '../../../src/storage/postgres/sample-statement.ts'
-import { sliceReader, type SliceRow } from '../../../src/storage/postgres/slice-rows.ts'
+import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import type { Statement } from '../../../src/storage/postgres/writer/statement.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
@@ -105,7 +105,7 @@ test.skipIf(!hasPostgres)(
       const { text, values } = slicesStatement(reading(filters))
       const { counting, read } = countRows(database.query)
       const rows = await counting<SliceRow>(text, values)
-      return { requests: requestsOf(rows.map(sliceReader({ sums: 'all' }))), read: read() }
+      return { requests: requestsOf(rows.map(toSlice)), read: read() }
     }
     const ofEach = await read({ by: byBoth })
     expect(ofEach.requests).toEqual(Array.from({ length: 2 * organizations }, () => 1))

@@ -4,7 +4,7 @@ import { rangesOf } from '../../../src/storage/usage/reports.ts'
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
 import * as postgres from '../../../src/storage/postgres/connection/database.ts'
-import { sliceReader, type SliceRow } from '../../../src/storage/postgres/slice-rows.ts'
+import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
@@ -136,7 +136,7 @@ test.skipIf(!hasPostgres)(
     const { text, values } = report([])
     const rows = await execute<SliceRow>(url, text, values)
     expect(rows).toHaveLength(2)
-    const slices = rows.map(sliceReader({ sums: 'all' }))
+    const slices = rows.map(toSlice)
     expectComplete(slices.map((slice) => ({ ...slice, start: Number(slice.start) })))
     // One of the rows has one request, which needs no number.
     const pairs = slices[0]?.latencies?.replaceAll('}{', '} {').split(' ')

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { renderPage, renderUsage } from '../../../../src/api/organization/results.ts'
+import { renderCosts, renderPage, renderUsage } from '../../../../src/api/organization/results.ts'
 import type { UsageBucketGroup } from '../../../../src/storage/ports/usage.ts'
 
 const day = 86_400_000
 const names = { project: new Map<string, string>(), key: new Map<string, string>() }
 
-function groupOf(start: number, organization: string): UsageBucketGroup {
+function groupOf(start: number, organization: string, cost: bigint | null = 5n): UsageBucketGroup {
   const counts = {
     requests: 1,
     failed: 0,
@@ -18,7 +18,7 @@ function groupOf(start: number, organization: string): UsageBucketGroup {
     reasoningTokens: 0,
     unpriced: 0,
   }
-  return { start, values: { organization }, totals: { ...counts, cost: 5n, latency: null, firstToken: null } }
+  return { start, values: { organization }, totals: { ...counts, cost, latency: null, firstToken: null } }
 }
 
 /** The page, and the turns of the event loop that others had meanwhile. */
@@ -57,4 +57,23 @@ test('a page without results, or with few, is rendered at once', async () => {
   const { page, turns } = await render(1, 3)
   expect(page.data[0].results[2]).toMatchObject({ organization_id: 'org_2', input_tokens: 3, user_id: null })
   expect([empty.turns, turns]).toEqual([0, 0])
+})
+
+test('costs have each digit, however small or large they are', async () => {
+  const costs = {
+    '0.000000001': 1n,
+    '0.000000999': 999n,
+    '0.000001': 1000n,
+    '0.123456789': 123_456_789n,
+    '12.5': 12_500_000_000n,
+    '999999.999999999': 999_999_999_999_999n,
+    '1000000.000000001': 1_000_000_000_000_001n,
+    '123456789012.123456789': 123_456_789_012_123_456_789n,
+    '-3.25': -3_250_000_000n,
+    null: null,
+  }
+  const written = Object.values(costs).map((cost) =>
+    JSON.stringify(renderCosts(groupOf(0, 'org_1', cost), names)),
+  )
+  expect(written.map((json) => /"value":([^,]*)/.exec(json)?.[1])).toEqual(Object.keys(costs))
 })
