@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { totalsLagMs, totalsTables } from '../usage/slices.ts'
+import { totalsLagMs } from '../usage/slices.ts'
 import { addLateRow } from '../scripts/usage-blocks.ts'
 import type { Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
@@ -23,9 +23,7 @@ export function createRollup(
   { query, transact }: Pick<Database, 'query' | 'transact'>,
   stepRows = defaultStepRows,
 ): () => Promise<number> {
-  let isAnalyzed = false
-
-  async function add(): Promise<number> {
+  return async () => {
     const [due] = await query<Due>(selectDue)
     if (due === undefined) return 0
     let older = 0
@@ -36,29 +34,7 @@ export function createRollup(
     if (!due.rows && due.beyond) await transact(moveFence)
     return older + (await transact((query) => addStep(query, stepRows)))
   }
-
-  return async () => {
-    const added = await add()
-    if (added >= stepRows && !isAnalyzed) {
-      isAnalyzed = true
-      await analyzeTotals(query)
-    }
-    return added
-  }
 }
-
-/**
- * Lets the server learn what new totals are like, before many are added. It would do so within a minute, and until then look
- * for totals by their time alone, which takes seconds among those of thousands of organizations.
- */
-async function analyzeTotals(query: Query): Promise<void> {
-  const unknown = await query<{ readonly name: string }>(selectUnknown)
-  if (unknown.length > 0) await query(`ANALYZE ${unknown.map(({ name }) => name).join()}`)
-}
-
-/** The tables of which the server has no statistics. */
-const selectUnknown = `SELECT oid::regclass::text name FROM pg_class
-  WHERE oid IN (${totalsTables.map((name) => `'${name}'::regclass`).join()}) AND reltuples <= 0`
 
 /**
  * Whether there are rows to add before the fence, late rows to add, and rows that can be added after it is moved; and

@@ -27,23 +27,14 @@ import { execute, type Script } from '../statement.ts'
 
 /** Part of a transaction that has the totals locked: adds the rows with this condition to these parts, by default to all. */
 export function* addToTotals(condition: SQL, parts = allParts): Script<void> {
-  for (const part of parts) {
-    const table = tableOf(part)
-    yield* execute(() => sql`${periods(condition, part)} ${sql.raw(insertKeys(table))}`)
-    yield* execute(
-      () => sql`${periods(condition, part)}, ${sql.raw(`${slices(table)} ${update(table, '+')}`)}`,
-    )
-  }
+  for (const part of parts) yield* execute(() => change(condition, part, '+'))
 }
 
 /** The same, but subtracts the rows; a period that is left without requests is deleted. */
 export function* subtractFromTotals(condition: SQL, parts = allParts): Script<void> {
   for (const part of parts) {
-    const table = tableOf(part)
-    yield* execute(
-      () => sql`${periods(condition, part)}, ${sql.raw(`${slices(table)} ${update(table, '-')}`)}`,
-    )
-    yield* execute(() => sql`${periods(condition, part)} ${sql.raw(deleteEmpty(table))}`)
+    yield* execute(() => change(condition, part, '-'))
+    yield* execute(() => sql`${periods(condition, part)} ${sql.raw(deleteEmpty(tableOf(part)))}`)
   }
 }
 
@@ -69,11 +60,10 @@ function keysOf(table: TotalsTable): readonly string[] {
   return table === 'usage_names' ? [...keysOfTotals, 'level', 'value'] : keysOfTotals
 }
 
-/** The index of `usage_names` has the hash of their value. */
-function sameKey(table: TotalsTable, other: string): string {
-  return keysOf(table)
-    .map((key) => (key === 'value' ? `md5(t.value) = md5(${other}.value)` : `t.${key} = ${other}.${key}`))
-    .join(' AND ')
+/** What is unique of a row: of `usage_names`, which have no key, a hash of the value. */
+function uniqueOf(table: TotalsTable, row: string): readonly string[] {
+  const names = table === 'usage_names' ? keysOf(table).filter((name) => name !== 'key_id') : keysOf(table)
+  return names.map((name) => (name === 'value' ? `md5(${row}value)` : `${row}${name}`))
 }
 
 /** SQL for what a row of `usage` adds to each sum, but for the cost. */
@@ -148,40 +138,70 @@ const sumsKeySql = {
   value: 'w.value',
 }
 
-function insertKeys(table: TotalsTable): string {
-  const keys = keysOf(table)
-  return `INSERT INTO ${table} (${keys.join()}) SELECT DISTINCT ${keys.join()} FROM periods
-    ON CONFLICT DO NOTHING`
+/**
+ * The statement that adds rows of `usage` to a table, or subtracts them. It finds each total by the unique index, also in a new
+ * table, of which the server knows nothing yet: an UPDATE would then look at every row for every slice.
+ */
+function change(condition: SQL, part: Part, sign: '+' | '-'): SQL {
+  const table = tableOf(part)
+  const columns = [...keysOf(table), 'project_id', 'in_project', ...sums, ...histograms.flatMap(columnsOf)]
+  const values = [
+    ...[...keysOf(table), 'project_id', 'in_project'].map((name) => `s.${name}`),
+    ...sums.map((name) => `${sign}s.${name}`),
+    ...histograms.flatMap((name) => columnsOf(name).map((column) => `${name}.${column}`)),
+  ]
+  const changes = [
+    `in_project = ${changedInProjectSql('t', 'excluded', sign)}`,
+    ...sums.map((name) => `${name} = t.${name} + excluded.${name}`),
+    ...histograms.map(
+      (name) =>
+        `(${columnsOf(name).join()}) = (${histogramSql(name, changedTimes(name), 'HAVING sum(count) > 0')})`,
+    ),
+  ]
+  const listed = histograms.map((name) => {
+    const entries = `SELECT unnest(s.${name}_list) time, ${sign}1 count`
+    return `CROSS JOIN LATERAL (${histogramSql(name, entries)}) ${name}`
+  })
+  return sql`${periods(condition, part)}, ${sql.raw(`${slices(table)}
+    INSERT INTO ${table} AS t (${columns.join()}) SELECT ${values.join()} FROM slices s ${listed.join(' ')}
+    ON CONFLICT (${uniqueOf(table, '').join()}) DO UPDATE SET ${changes.join()}`)}`
+}
+
+const histograms = ['latency', 'first_token'] as const
+
+type HistogramName = (typeof histograms)[number]
+
+function columnsOf(name: HistogramName): readonly string[] {
+  return [`${name}_times`, `${name}_counts`]
 }
 
 function slices(table: TotalsTable): string {
   const keys = keysOf(table).join()
+  const added = [
+    ...sums.map((name) => `sum(${name}) ${name}`),
+    ...histograms.map((name) => `array_agg(${name}) FILTER (WHERE ${name} IS NOT NULL) ${name}_list`),
+  ]
   return `slices AS (
-  SELECT ${keys}, ${projectSql} project_id, ${inProjectSql} in_project, ${sums.map((name) => `sum(${name}) ${name}`).join()},
-    array_agg(latency) FILTER (WHERE latency IS NOT NULL) latencies,
-    array_agg(first_token) FILTER (WHERE first_token IS NOT NULL) first_tokens
+  SELECT ${keys}, ${projectSql} project_id, ${inProjectSql} in_project, ${added.join()}
   FROM periods usage GROUP BY ${keys})`
 }
 
-function update(table: TotalsTable, sign: '+' | '-'): string {
-  return `UPDATE ${table} t SET
-    project_id = CASE WHEN t.requests = 0 THEN s.project_id ELSE t.project_id END,
-    in_project = CASE WHEN t.requests = 0 THEN s.in_project ELSE ${changedInProjectSql('t', 's', sign)} END,
-    ${sums.map((name) => `${name} = t.${name} ${sign} s.${name}`).join()},
-    (latency_times, latency_counts) = ${changedHistogram('latency', 'latencies', sign)},
-    (first_token_times, first_token_counts) = ${changedHistogram('first_token', 'first_tokens', sign)}
-  FROM slices s WHERE ${sameKey(table, 's')}`
+/** SQL for a histogram of entries: times, and how many requests took each. */
+function histogramSql(name: HistogramName, entries: string, having = ''): string {
+  const [times, counts] = columnsOf(name)
+  return `SELECT coalesce(array_agg(time ORDER BY time), '{}') ${times}, coalesce(array_agg(count ORDER BY time), '{}') ${counts}
+    FROM (SELECT time, sum(count)::int count FROM (${entries}) entries GROUP BY time ${having}) counted`
 }
 
-function changedHistogram(name: 'latency' | 'first_token', times: string, sign: '+' | '-'): string {
-  return `(SELECT coalesce(array_agg(time ORDER BY time), '{}'), coalesce(array_agg(count ORDER BY time), '{}') FROM (
-    SELECT time, sum(count)::int count FROM (
-      SELECT unnest(t.${name}_times) time, unnest(t.${name}_counts) count
-      UNION ALL SELECT unnest(s.${times}), ${sign}1) entries
-    GROUP BY time HAVING sum(count) > 0) counted)`
+/** SQL for the entries of totals `t` and of what is added to them. */
+function changedTimes(name: HistogramName): string {
+  const [times, counts] = columnsOf(name)
+  return ['t', 'excluded']
+    .map((row) => `SELECT unnest(${row}.${times}) time, unnest(${row}.${counts}) count`)
+    .join(' UNION ALL ')
 }
 
 function deleteEmpty(table: TotalsTable): string {
   return `DELETE FROM ${table} t USING (SELECT DISTINCT ${keysOf(table).join()} FROM periods) p
-    WHERE ${sameKey(table, 'p')} AND t.requests <= 0`
+    WHERE (${uniqueOf(table, 't.').join()}) = (${uniqueOf(table, 'p.').join()}) AND t.requests <= 0`
 }

@@ -19,8 +19,7 @@ export function startOfPeriod(time: number, width: TotalsWidth): number {
 }
 
 /** The tables with totals. */
-export const totalsTables = ['usage_totals', 'usage_sums', 'usage_names'] as const
-export type TotalsTable = (typeof totalsTables)[number]
+export type TotalsTable = 'usage_totals' | 'usage_sums' | 'usage_names'
 
 /** Requests are recorded when they end. The totals lag, because a row that comes later costs more to add. */
 export const totalsLagMs = 60_000

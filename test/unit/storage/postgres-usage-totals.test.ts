@@ -78,28 +78,6 @@ describe.skipIf(!hasPostgres)('the totals of usage in PostgreSQL', () => {
     ])
   })
 
-  test('are analyzed once there are many, so that the server looks for each by its key', async () => {
-    const { url, database, id, ledger } = await open()
-    const unknown = async () => {
-      const found = await execute<{ readonly relname: string }>(
-        url,
-        "SELECT relname FROM pg_class WHERE relname ~ '^usage_(totals|sums|names)$' AND reltuples <= 0 ORDER BY 1",
-      )
-      return found.map(({ relname }) => relname)
-    }
-    const record = async (count: number) => {
-      const rows = Array.from({ length: count }, () => ({ ...requestOf(id), createdAt }))
-      await Promise.all(rows.map((request) => ledger.settle(request, { status: 200 })))
-    }
-    const rollUp = createRollup(database, 20)
-    await record(10)
-    while ((await rollUp()) > 0);
-    expect(await unknown()).toEqual(['usage_names', 'usage_sums', 'usage_totals'])
-    await record(20)
-    while ((await rollUp()) > 0);
-    expect(await unknown()).toEqual([])
-  })
-
   test('are extended by one process at a time', async () => {
     const { url, database, id, ledger, rollUp, requests } = await open()
     for (let index = 0; index < 5000; index += 250) {
