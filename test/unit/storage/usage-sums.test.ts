@@ -44,7 +44,7 @@ async function summedStorage(open: OpenStore, rows: number) {
       yield { groupBy, from: 5 * day, to: 9 * day, width: '1d' }
     }
     yield { groupBy: ['api'], models: ['acme/m1', 'acme/m3'], from: 6 * day }
-    yield { groupBy: ['user'], users: ['user7', 'user14', 'unknown'], from: 6 * day }
+    yield { groupBy: ['user'], users: ['user7', 'user14', 'unknown'], from: 6 * day, to: 10 * day }
     yield { groupBy: ['organization'], users: ['user7', 'user14', 'user7'], ...odd }
     yield { groupBy: [], users: ['user7'], organizations: [acme.id], ...odd, width: '1d' }
     yield { groupBy: [], tags: ['blue', 'team-1'], ...odd, width: '1d' }
