@@ -45,6 +45,9 @@ declare module 'pg' {
     connect(): Promise<unknown>
     query(config: QueryConfig): Promise<QueryResult>
     on(event: 'error', listener: (error: Error) => void): void
+    /** Whether the connection keeps the process alive. */
+    ref(): void
+    unref(): void
     end(): Promise<void>
   }
 
