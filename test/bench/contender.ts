@@ -7,6 +7,8 @@ export type Contender = {
   readonly gateway: boolean
   /** The environment variable with the path of its executable; without it, the contender takes no part. */
   readonly variable?: string
+  /** Whether it supports chat completions alone, and takes part only where it is named. */
+  readonly chatOnly?: boolean
   /** Returns a sentence where it is not available on this machine. */
   start(place: Place): Promise<Running | string>
 }

@@ -5,7 +5,7 @@ import { projectFolder } from '../support/source.ts'
 import { busbar } from './busbar.ts'
 import type { Contender } from './contender.ts'
 import { gomodel } from './gomodel.ts'
-import { bareProxies, direct, nginx } from './plain-proxies.ts'
+import { bareProxies, direct, leastGateways, nginx } from './plain-proxies.ts'
 import { portkey } from './portkey.ts'
 import { weir } from './weir.ts'
 
@@ -28,7 +28,7 @@ export async function chooseContenders(choice: ContenderChoice): Promise<readonl
   const known = new Set([...all, ...others].map(({ name }) => name))
   const unknown = choice.names?.find((name) => !known.has(name))
   if (unknown !== undefined) throw new Error(`There is no contender ${unknown}. See --help.`)
-  const chosen = all.filter(({ name, variable }) => choice.names?.includes(name) ?? isAvailable(variable))
+  const chosen = all.filter((one) => choice.names?.includes(one.name) ?? takesPart(one))
   return [...chosen, ...others]
 }
 
@@ -36,6 +36,7 @@ function allContenders(executable: string): readonly Contender[] {
   return [
     direct,
     ...bareProxies,
+    ...leastGateways,
     nginx,
     busbar,
     gomodel,
@@ -47,8 +48,8 @@ function allContenders(executable: string): readonly Contender[] {
   ]
 }
 
-function isAvailable(variable: string | undefined): boolean {
-  return variable === undefined || Boolean(process.env[variable])
+function takesPart({ variable, chatOnly = false }: Contender): boolean {
+  return !chatOnly && (variable === undefined || Boolean(process.env[variable]))
 }
 
 function otherWeir(text: string): Contender {

@@ -15,7 +15,8 @@ export const usage = `Usage
                       a model in LLAMA_SERVER and LLAMA_MODEL); budgets: all that the budgets need
   --contenders NAME,… of: direct, bun-pipe, bun-read, bun-parse, nginx, busbar, gomodel, portkey, weir,
                       weir-unmetered, weir-budget (prepaid, and the key has a budget), weir-log-off;
-                      busbar and gomodel need the paths of their executables in BUSBAR and GOMODEL
+                      busbar and gomodel need the paths of their executables in BUSBAR and GOMODEL;
+                      least-unmetered and least-prepaid, for chats alone
   --rounds N          how often each is measured; 3 unless set
   --duration SECONDS  how long each is measured in a round; 1 unless set
   --minutes N         the same in minutes

@@ -6,6 +6,7 @@ import type { Contender, Place, Running } from './contender.ts'
 import { startProgram } from './programs.ts'
 
 const noHeaders = () => ({})
+const production = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', NODE_ENV: 'production' }
 
 /** The provider alone: what the others are compared with. */
 export const direct: Contender = {
@@ -22,10 +23,23 @@ export const bareProxies: readonly Contender[] = (['pipe', 'read', 'parse'] as c
 }))
 
 async function startBareProxy(mode: string, upstream: string): Promise<Running> {
-  const environment = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', NODE_ENV: 'production' }
-  const serving = await startServing(['test/bench/bun-proxy.ts', mode, upstream], environment)
+  const serving = await startServing(['test/bench/bun-proxy.ts', mode, upstream], production)
   return { ...serving, headers: noHeaders, stop: async () => void (await serving[Symbol.asyncDispose]()) }
 }
+
+/** The least that a gateway on the libraries of Weir takes for a chat; see `least-gateway.ts`. */
+export const leastGateways: readonly Contender[] = (['unmetered', 'prepaid'] as const).map((billing) => ({
+  name: `least-${billing}`,
+  gateway: true,
+  chatOnly: true,
+  start: async ({ upstream, folder }) => {
+    const cwd = join(folder, `least-${billing}`)
+    await mkdir(cwd)
+    const serving = await startServing(['test/bench/least-gateway.ts', billing, upstream, cwd], production)
+    const headers = () => ({ authorization: 'Bearer sk-bench' })
+    return { ...serving, headers, stop: async () => void (await serving[Symbol.asyncDispose]()) }
+  },
+}))
 
 /** A plain reverse proxy of one process. */
 export const nginx: Contender = { name: 'nginx', gateway: false, start: startNginx }
