@@ -60,7 +60,7 @@ function keysOf(table: TotalsTable): readonly string[] {
   return table === 'usage_names' ? [...keysOfTotals, 'level', 'value'] : keysOfTotals
 }
 
-/** What is unique of a row: of `usage_names`, which have no key, a hash of the value. */
+/** What is unique in a row. That of `usage_names` has no key, and a hash of the value. */
 function uniqueOf(table: TotalsTable, row: string): readonly string[] {
   const names = table === 'usage_names' ? keysOf(table).filter((name) => name !== 'key_id') : keysOf(table)
   return names.map((name) => (name === 'value' ? `md5(${row}value)` : `${row}${name}`))
