@@ -8,6 +8,7 @@ import type { NetworkOverrides } from '../../src/lib/pinned-fetch.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import { newDatabase } from './database-connection.ts'
+import { patientTimeoutMs } from './postgres/open-database.ts'
 import { createRuntime, type Runtime } from '../../src/server/runtime.ts'
 import { createRequestLines, type RequestLines } from './request-lines.ts'
 
@@ -135,7 +136,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 /** A test that locks the database, or passes undefined, has the timeouts of production. */
 function databaseTimeoutOf(options: AppOptions): number | undefined {
   if ('databaseTimeoutMs' in options) return options.databaseTimeoutMs
-  return options.lockTimeoutMs === undefined ? 30_000 : undefined
+  return options.lockTimeoutMs === undefined ? patientTimeoutMs : undefined
 }
 
 /** The settings as read from a file, which has no undefined values. */

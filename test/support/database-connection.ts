@@ -6,10 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
-import {
-  type Database as PostgresDatabase,
-  openDatabase as openPostgres,
-} from '../../src/storage/postgres/connection/database.ts'
+import type { Database as PostgresDatabase } from '../../src/storage/postgres/connection/database.ts'
 import { createScriptRunner as createPostgresRunner } from '../../src/storage/postgres/run-script.ts'
 import { openDatabase as openSqlite } from '../../src/storage/sqlite/connection/database.ts'
 import { operatorReport } from '../../src/storage/usage/operator-report.ts'
@@ -25,6 +22,7 @@ import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
 import { createMigratedFile } from './migrated-file.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
+import { openTestDatabase } from './postgres/open-database.ts'
 import { sharedPostgres, testsUsePostgres } from './postgres/server.ts'
 import { testActor } from './actor.ts'
 
@@ -83,7 +81,7 @@ export function sqliteFile(location: DatabaseLocation): string {
 
 /** Opens the database of a gateway, and creates it if necessary. */
 export function connectDatabase(location: DatabaseLocation): Promise<DatabaseConnection> {
-  return typeof location === 'string' ? connectSqlite(location) : connectPostgres(location)
+  return typeof location === 'string' ? connectSqlite(location) : connectPostgres(location.reveal())
 }
 
 async function connectSqlite(file: string): Promise<DatabaseConnection> {
@@ -109,8 +107,8 @@ async function connectSqlite(file: string): Promise<DatabaseConnection> {
   }
 }
 
-async function connectPostgres(url: Secret): Promise<DatabaseConnection> {
-  const database = await openPostgres(url, quietLog)
+async function connectPostgres(url: string): Promise<DatabaseConnection> {
+  const database = await openTestDatabase(url)
   const rows = async (sql: string, ...parameters: readonly Value[]) => {
     let count = 0
     const text = sql.replace(/\?/g, () => `$${++count}`)

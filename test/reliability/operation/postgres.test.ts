@@ -3,14 +3,13 @@ import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
-import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { startApp } from '../../support/app.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { maxCost, pricing, replyCost } from '../../support/billing-scenario.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { execute, hasPostgres, type PostgresServer, startPostgres } from '../../support/postgres/server.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
-import { quietLog } from '../../unit/storage/support/folder.ts'
 import { testChange } from '../../support/actor.ts'
 
 let server: PostgresServer | undefined
@@ -24,7 +23,7 @@ async function startGateway(replies: number) {
   const url = await server.createDatabase()
   const scripts = Array.from({ length: replies }, () => jsonReply())
   const scenario = await startScenario(scripts, { database: new Secret(url), model })
-  const database = await openDatabase(new Secret(url), quietLog)
+  const database = await openTestDatabase(url)
   const organizations = createOrganizations(createScriptRunner(database), testChange)
   await organizations.change('default', { billing: 'prepaid' })
   await organizations.credit('default', 1_000_000_000n)

@@ -1,6 +1,4 @@
-import { Secret } from '../../../src/lib/secret.ts'
-import { createLog } from '../../../src/lib/log.ts'
-import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
+import { openTestDatabase } from './open-database.ts'
 import { type PostgresServer, sharedPostgres } from './server.ts'
 
 /** Each test file may have its own modules; all of them copy the same database, so that not each migrates its own. */
@@ -25,10 +23,6 @@ function migratedDatabase(server: PostgresServer): Promise<string> {
 
 async function migrateOne(server: PostgresServer): Promise<string> {
   const url = await server.createDatabase()
-  const database = await openDatabase(
-    new Secret(url),
-    createLog(() => {}),
-  )
-  await database.close()
+  await (await openTestDatabase(url)).close()
   return url
 }

@@ -1,14 +1,12 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { Secret } from '../../../src/lib/secret.ts'
 import { termsOf } from '../../../src/storage/common/completion-terms.ts'
 import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
 import { completionSearch } from '../../../src/storage/postgres/completion-search.ts'
 import { createCompletions } from '../../../src/storage/scripts/completions.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
-import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { countRows } from './support/count-rows.ts'
-import { quietLog } from './support/folder.ts'
 
 const rows = 20_000
 const termOf = (key: string, value: string) => termsOf('org', 'm', { [key]: value }).split(' ')[1]
@@ -17,7 +15,7 @@ const termOf = (key: string, value: string) => termsOf('org', 'm', { [key]: valu
 async function filledDatabase() {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
-  const database = await openDatabase(new Secret(url), quietLog)
+  const database = await openTestDatabase(url)
   onTestFinished(async () => {
     await database.close()
     await server.dropDatabase(url)

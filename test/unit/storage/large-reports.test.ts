@@ -1,7 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { Secret } from '../../../src/lib/secret.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
-import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { sampleStatement } from '../../../src/storage/postgres/sample-statement.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import { createUsageSource } from '../../../src/storage/postgres/usage-source.ts'
@@ -12,9 +10,9 @@ import {
   type UsageReading,
   type UsageSource,
 } from '../../../src/storage/usage/reports.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { countRows } from './support/count-rows.ts'
-import { quietLog } from './support/folder.ts'
 
 const day = 86_400_000
 const [from, to] = [100 * day, 110 * day]
@@ -24,7 +22,7 @@ const keys = 2000
 async function filledDatabase() {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
-  const database = await openDatabase(new Secret(url), quietLog)
+  const database = await openTestDatabase(url)
   onTestFinished(async () => {
     await database.close()
     await server.dropDatabase(url)

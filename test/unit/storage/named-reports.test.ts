@@ -1,19 +1,18 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { Secret } from '../../../src/lib/secret.ts'
 import { rangesOf, type UsageReading } from '../../../src/storage/usage/reports.ts'
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { Query } from '../../../src/storage/postgres/connection/connections.ts'
-import * as postgres from '../../../src/storage/postgres/connection/database.ts'
 import { sampleStatement } from '../../../src/storage/postgres/sample-statement.ts'
 import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import type { Statement } from '../../../src/storage/postgres/writer/statement.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { countRows } from './support/count-rows.ts'
-import { quietLog, testDatabase } from './support/folder.ts'
+import { testDatabase } from './support/folder.ts'
 
 const day = 86_400_000
 const [from, to] = [100 * day, 102 * day]
@@ -84,7 +83,7 @@ test('one user is found in SQLite by its name, however many others there are', (
 async function filledPostgres() {
   const server = await sharedPostgres()
   const url = await server.createDatabase()
-  const database = await postgres.openDatabase(new Secret(url), quietLog)
+  const database = await openTestDatabase(url)
   onTestFinished(async () => {
     await database.close()
     await server.dropDatabase(url)

@@ -1,15 +1,14 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { Secret } from '../../../src/lib/secret.ts'
 import { rangesOf } from '../../../src/storage/usage/reports.ts'
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
-import * as postgres from '../../../src/storage/postgres/connection/database.ts'
 import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { plansOf } from '../../support/query-plans.ts'
-import { quietLog, testDatabase } from './support/folder.ts'
+import { testDatabase } from './support/folder.ts'
 
 const day = 86_400_000
 const organizations = 500
@@ -125,7 +124,7 @@ test.skipIf(!hasPostgres)(
     const server = await sharedPostgres()
     const url = await server.createDatabase()
     onTestFinished(() => server.dropDatabase(url))
-    await (await postgres.openDatabase(new Secret(url), quietLog)).close()
+    await (await openTestDatabase(url)).close()
     const times = 'latency_times, latency_counts, first_token_times, first_token_counts'
     const columns = `${keyColumns}, ${sumColumns}, ${times}`
     for (const text of fill(columns, "'{90}'::int[], '{1}'::int[], '{}'::int[], '{}'::int[]"))

@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { timeSortedId } from '../../../src/lib/id.ts'
-import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/ledger.ts'
-import { type Database, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
+import type { Database } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { clientReports } from '../../../src/storage/usage/report-slots.ts'
@@ -10,8 +9,8 @@ import { createUsageReports } from '../../../src/storage/usage/reports.ts'
 import { createUsageSource } from '../../../src/storage/postgres/usage-source.ts'
 import { createRollup } from '../../../src/storage/postgres/usage-rollup.ts'
 import { waitUntil } from '../../support/billing-database.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
-import { quietLog } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 import { testChange } from '../../support/actor.ts'
 
@@ -19,7 +18,7 @@ const createdAt = 86_400_000
 
 async function open() {
   const url = await (await sharedPostgres()).createDatabase()
-  const database = await openDatabase(new Secret(url), quietLog)
+  const database = await openTestDatabase(url)
   onTestFinished(() => database.close())
   const { id } = await createOrganizations(createScriptRunner(database), testChange).create('acme')
   const buckets = createUsageReports(createUsageSource(database), clientReports)

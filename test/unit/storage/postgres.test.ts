@@ -2,20 +2,19 @@ import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createLedger } from '../../../src/storage/postgres/ledger.ts'
-import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { joinCluster } from '../../../src/storage/postgres/cluster/cluster.ts'
 import { isReserved } from '../../support/is-reserved.ts'
 import { waitUntil } from '../../support/billing-database.ts'
+import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
-import { quietLog } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 import { testActor, testChange } from '../../support/actor.ts'
 
 async function open(url: string) {
-  const database = await openDatabase(new Secret(url), quietLog)
+  const database = await openTestDatabase(url)
   const { leave } = await joinCluster(new Secret(url), database)
   onTestFinished(async () => {
     await database.close()

@@ -1,12 +1,11 @@
 import { onTestFinished } from 'bun:test'
 import { join } from 'node:path'
-import { Secret } from '../../../../src/lib/secret.ts'
 import { copiedTables } from '../../../../src/storage/copy/copied-tables.ts'
 import { copyDatabase } from '../../../../src/storage/copy/copy-database.ts'
 import { openCopySource, openCopyTarget } from '../../../../src/storage/copy/copy-endpoints.ts'
 import type { DatabaseLocation } from '../../../../src/storage/database-location.ts'
-import * as postgres from '../../../../src/storage/postgres/connection/database.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
+import { openTestDatabase } from '../../../support/postgres/open-database.ts'
 import { sharedPostgres } from '../../../support/postgres/server.ts'
 import { quietLog, temporaryFolder } from './folder.ts'
 
@@ -50,7 +49,7 @@ export async function emptyPostgres(): Promise<string> {
 /** The URL of a database with empty tables. */
 export async function migratedPostgres(): Promise<string> {
   const url = await emptyPostgres()
-  await (await postgres.openDatabase(new Secret(url), quietLog)).close()
+  await (await openTestDatabase(url)).close()
   return url
 }
 
