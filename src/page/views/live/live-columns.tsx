@@ -21,7 +21,7 @@ export function liveColumns(names: OrganizationNames): readonly Column<LiveReque
     ),
     tokenColumn('input', 'Input', (end) => end.inputTokens),
     tokenColumn('output', 'Output', (end) => end.outputTokens),
-    numberColumn('cost', 'Cost', '84px', ({ end }) =>
+    numberColumn('cost', 'Cost', '100px', ({ end }) =>
       end?.costUsd == null ? dash() : <Money usd={end.costUsd} />,
     ),
     column('key', 'Key', ({ key }) => (key === null ? dash() : <code>{visibleText(key)}</code>), {
