@@ -50,6 +50,7 @@ async function fill(paid: BillingScenario): Promise<void> {
   await spendBudget(paid.billing, ids.key, { spent: '20', held: '2.5' })
   const { body } = await requestAdmin(paid.app, 'GET', 'organizations/default')
   ids.organization = String(body.id)
+  await requestAdmin(paid.app, 'POST', 'organizations/default/credit', { body: { amount: '1249.407828183' } })
   ids.completion = (await storeCompletion(paid.app, { metadata: { gauge: 'g7', place: longName } })).id
   ids.response = (await createResponse(paid.app)).id
   const now = Date.now()

@@ -8,8 +8,8 @@ export const sizes = [
 ] as const
 
 /**
- * Returns what is wrong with the layout of a view, a sentence each: a document wider than the screen, a control out of
- * sight, a control without words, and an empty state without a next step.
+ * Returns what is wrong with the layout of a view, a sentence each: a document wider than the screen, a figure wider than
+ * its place, a control out of sight, a control without words, and an empty state without a next step.
  */
 export async function layoutProblems(page: Page): Promise<string[]> {
   // Media queries and observers of sizes are notified before the second frame.
@@ -65,6 +65,9 @@ function findProblems(): string[] {
     if (control.innerText.trim() === '' && !control.title)
       problems.push(`The ${what} has no words and no tooltip.`)
   }
+  for (const figure of all('.figures dd'))
+    if (figure.scrollWidth > figure.clientWidth)
+      problems.push(`The figure ‘${figure.innerText}’ is wider than its place.`)
   for (const state of all('.state'))
     // Of an empty conversation, the field for the first message is the next step.
     if ((state.querySelector('a[href], button') ?? state.parentElement?.querySelector('textarea')) == null)

@@ -71,7 +71,7 @@ function Account(props: { readonly organization: Organization; readonly onChange
   return (
     <div class="stack wide">
       <section class="stack" aria-label="Account">
-        <dl class="figures">
+        <dl class="figures exact">
           <Figure label="Balance">{exactUsd(balance_usd)}</Figure>
           <Figure label="Reserved by open requests">{exactUsd(reserved_usd)}</Figure>
         </dl>
