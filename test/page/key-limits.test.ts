@@ -168,5 +168,7 @@ describe.skipIf(!hasBrowser)(`the limits of a key${browserNeeded}`, () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshot(page, 'key-released-360-dark')
+    await page.locator('#main').getByRole('link', { name: 'default' }).click()
+    await page.getByRole('heading', { name: 'default', level: 1 }).waitFor()
   })
 })

@@ -20,7 +20,7 @@ export function ModelDetail({ slug }: { readonly slug: string }) {
     <>
       <ViewHeader
         title={visibleText(model.value?.display_name || slug)}
-        back={{ href: routeHash('models'), label: 'Models' }}
+        back={{ href: routeHash('models'), label: '← All models' }}
       >
         <CopyButton text={slug} label="Copy the name" />
         {model.value && isConversational(model.value) && (

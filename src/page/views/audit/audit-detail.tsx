@@ -13,7 +13,7 @@ export function AuditDetail({ id }: { readonly id: string }) {
   const entry = useGet<AuditEntry>(useAdminApi(), `/admin/audit_logs/${encodeURIComponent(id)}`)
   return (
     <>
-      <ViewHeader title="Change" back={{ href: routeHash('audit'), label: 'Audit' }} />
+      <ViewHeader title="Change" back={{ href: routeHash('audit'), label: '← All changes' }} />
       <IdLine id={id} />
       <Loaded resource={entry} lines={12}>
         {(loaded) => (

@@ -7,7 +7,7 @@ import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { type ApiKey, hasEnded, keyPath, stateOf } from './key.ts'
 import { useKeyDialogs } from './key-dialogs.tsx'
-import { KeyBadge, ProjectLink, shownKey } from './key-table.tsx'
+import { KeyBadge, OrganizationLink, ProjectLink, shownKey } from './key-table.tsx'
 import { LimitsSection } from './limits-view.tsx'
 
 /** One API key: its limits, what is left of its budget, and its properties. */
@@ -52,11 +52,11 @@ export function KeyDetail({ id }: { readonly id: string }) {
 }
 
 function factsOf(key: ApiKey): readonly LabelledFact[] {
-  const { organization, parent, replaced_by, expires_at, permissions, tags } = key
+  const { parent, replaced_by, expires_at, permissions, tags } = key
   return [
     ['State', <KeyBadge of={key} />],
     ['Key', shownKey(key)],
-    ['Organization', <Foreign text={organization ?? 'deleted'} />],
+    ['Organization', <OrganizationLink of={key} />],
     ['Project', <ProjectLink of={key} />],
     ['Created', <Time at={key.created_at} />],
     ['Expires', expires_at === null ? <None text="never" /> : <Time at={expires_at} />],

@@ -85,18 +85,21 @@ export function shownKey({ id, last4 }: ApiKey) {
 const organizationColumn = column<ApiKey>(
   'organization',
   'Organization',
-  ({ organization: name }) =>
-    name === null ? (
-      <None text="deleted" />
-    ) : (
-      <ForeignLink text={name} href={routeHash('organizations', [name])} />
-    ),
-  { sortValue: ({ organization }) => organization },
+  (key) => <OrganizationLink of={key} />,
+  {
+    sortValue: ({ organization }) => organization,
+  },
 )
 
 const projectColumn = column<ApiKey>('project', 'Project', (key) => <ProjectLink of={key} />, {
   sortValue: ({ project }) => project?.name ?? null,
 })
+
+/** The organization of a key, as a link. */
+export function OrganizationLink({ of: { organization: name } }: { readonly of: ApiKey }) {
+  if (name === null) return <None text="deleted" />
+  return <ForeignLink text={name} href={routeHash('organizations', [name])} />
+}
 
 /** The project of a key, as a link. */
 export function ProjectLink({ of: { organization, project } }: { readonly of: ApiKey }) {

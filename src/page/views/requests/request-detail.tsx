@@ -24,7 +24,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
   const request = useGet<FinishedRequest>(useAdminApi(), `/admin/requests/${encodeURIComponent(id)}`)
   return (
     <>
-      <ViewHeader title="Request" back={{ href: routeHash('requests'), label: 'Requests' }} />
+      <ViewHeader title="Request" back={{ href: routeHash('requests'), label: '← All requests' }} />
       <IdLine id={id} />
       <Loaded resource={request} lines={12}>
         {(loaded) => <RequestView request={loaded} />}

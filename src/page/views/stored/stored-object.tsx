@@ -30,7 +30,10 @@ export function StoredHeader(props: {
   const [deleting, setDeleting] = useState(false)
   return (
     <>
-      <ViewHeader title={titles[kind]} back={{ href: routeHash('stored', [kind]), label: `Stored ${kind}` }}>
+      <ViewHeader
+        title={titles[kind]}
+        back={{ href: routeHash('stored', [kind]), label: `← Stored ${kind}` }}
+      >
         {props.children}
         <Button
           label="Delete"
