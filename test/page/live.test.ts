@@ -98,15 +98,17 @@ describe.skipIf(!hasBrowser)(`the live view${browserNeeded}`, () => {
     await screenshot(page, 'live-360-dark')
   })
 
-  test('the cost of a short request to a cheap model is not cut off', async () => {
+  test('the cost of a short request to a cheap model is not cut off, and nothing costs $0.00', async () => {
     const model = { pricing: { input: 0.1, output: 0.1 } }
-    await using paid = await startAdmin(jsonReply(), { model })
+    await using paid = await startAdmin([jsonReply(), json({}, { status: 500 })], { model })
     await using opened = await openAdmin(await browser(), paid.app, '#/live')
     const { page } = opened
     await connected(page)
     await (await paid.app.chat(chatRequest)).text()
     const cost = page.getByRole('cell', { name: '<$0.0001', exact: true })
     expect(await cost.evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth)).toBe(0)
+    await (await paid.app.chat(chatRequest)).text()
+    await page.getByRole('cell', { name: '$0.00', exact: true }).waitFor()
   })
 
   test('a broken connection is made again, and the list goes on', async () => {

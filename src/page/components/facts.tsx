@@ -73,14 +73,14 @@ export function Time({ at, format }: { readonly at: number | string; readonly fo
 
 const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
 
-/** An amount in USD, exact in its title, rounded to `decimals` for the eye. Takes a decimal text or a number of JSON. */
+/** An amount in USD, a decimal text or a number of JSON. For the eye, it is rounded to `decimals`, and nothing is $0.00. */
 export function Money({ usd, decimals = 4 }: { readonly usd: string | number; readonly decimals?: number }) {
   const exact = decimalText(usd)
   const nanos = parseUsd(exact)
   if (nanos === undefined) return <span class="number">–</span>
   return (
     <span class="number" title={`$${exact}`}>
-      {formatRoundedUsd(nanos, decimals).replace(/^([<>]?-?)/, '$1$')}
+      {formatRoundedUsd(nanos, nanos === 0n ? 2 : decimals).replace(/^([<>]?-?)/, '$1$')}
     </span>
   )
 }

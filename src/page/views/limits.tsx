@@ -112,7 +112,7 @@ const billingSentences: Readonly<Record<OwnOrganization['billing'], string>> = {
 function Amount({ label, usd }: { readonly label: string; readonly usd: string }) {
   return (
     <Figure label={label}>
-      <Money usd={usd} decimals={Number(usd) === 0 ? 2 : 4} />
+      <Money usd={usd} />
     </Figure>
   )
 }
