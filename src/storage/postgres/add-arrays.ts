@@ -20,12 +20,14 @@ export const addArrays: AddTimes = (to, stored) => {
   }
 }
 
-function isDigit(text: string, index: number): boolean {
+/** Whether the character at an index is a digit; false behind the end. */
+export function isDigit(text: string, index: number): boolean {
   const digit = digitAt(text, index)
   return digit >= 0 && digit <= 9
 }
 
-function digitAt(text: string, index: number): number {
+/** The value of the digit at an index. */
+export function digitAt(text: string, index: number): number {
   return text.charCodeAt(index) - zero
 }
 

@@ -1,4 +1,5 @@
 import type { CountField, ReportSlice } from '../usage/slices.ts'
+import { digitAt, isDigit } from './add-arrays.ts'
 
 /**
  * A slice as it is read. Each column of a row takes time, so that its sums are one text: the counts in the order of
@@ -10,8 +11,8 @@ export type SliceRow = Omit<ReportSlice, CountField | 'cost' | 'latencies' | 'fi
 
 /** Reads the sums of a row. */
 export function toSlice(row: SliceRow): ReportSlice {
-  const [list, cost, latencies, firstTokens] = row.sums.split('|')
-  const counts = JSON.parse(`[${list}]`) as readonly number[]
+  const [, cost, latencies, firstTokens] = row.sums.split('|')
+  const counts = readCounts(row.sums)
   // Field by field: there may be thousands of slices, and an object that grows is slow.
   return {
     start: row.start,
@@ -40,4 +41,15 @@ export function toSlice(row: SliceRow): ReportSlice {
     latencies,
     firstTokens,
   }
+}
+
+/** Reads the counts that a text begins with. The parser of JSON takes six times as long for so few numbers. */
+function readCounts(text: string): readonly number[] {
+  const counts: number[] = []
+  for (let at = 0; isDigit(text, at); at++) {
+    let count = 0
+    for (; isDigit(text, at); at++) count = count * 10 + digitAt(text, at)
+    counts.push(count)
+  }
+  return counts
 }

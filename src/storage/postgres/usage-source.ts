@@ -28,4 +28,4 @@ export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): U
 }
 
 /** The slices that are added in one turn of the event loop. */
-const stepSlices = 200
+const stepSlices = 500

@@ -1,6 +1,6 @@
 import { type ReportRun, tooManyGroups } from './report-slots.ts'
 import { type AddTimes, Histogram, Times } from './times.ts'
-import { type CountField, type ReportSlice, sumColumns, sumColumnsOf } from './slices.ts'
+import { type CountField, type ReportSlice, sumColumnsOf } from './slices.ts'
 import type {
   ReportSums,
   Timing,
@@ -157,17 +157,31 @@ function emptyGroup(key: string, start: number, values: Group['values']): Group 
     key,
     start,
     values,
-    counts: { ...noCounts },
+    counts: noCounts(),
     cost: 0n,
     latencies: new Times(),
     firstTokens: new Times(),
   }
 }
 
-const noCounts = Object.fromEntries(sumColumns.map(([, field]) => [field, 0])) as Counts
+// Field by field, like the totals: there may be thousands of groups, and to copy an object is slow.
+function noCounts(): Counts {
+  return {
+    requests: 0,
+    failed: 0,
+    clientErrors: 0,
+    serverErrors: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    priced: 0,
+    unpriced: 0,
+  }
+}
 
 function totalsOf({ counts, cost }: Group, latency: Timing | null, firstToken: Timing | null): UsageTotals {
-  // Field by field: there may be thousands of groups, and to copy the rest of an object is slow.
   return {
     requests: counts.requests,
     failed: counts.failed,

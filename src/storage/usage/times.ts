@@ -40,10 +40,14 @@ class FewTimes implements TimeCounts {
   readonly #counts: number[] = []
 
   add(time: number, count: number): void {
-    let place = this.#times.length
-    while (place > 0 && (this.#times[place - 1] ?? 0) > time) place--
-    this.#times.splice(place, 0, time)
-    this.#counts.splice(place, 0, count)
+    let place = this.#times.push(time) - 1
+    this.#counts.push(count)
+    for (; place > 0 && (this.#times[place - 1] ?? 0) > time; place--) {
+      this.#times[place] = this.#times[place - 1] ?? 0
+      this.#counts[place] = this.#counts[place - 1] ?? 0
+    }
+    this.#times[place] = time
+    this.#counts[place] = count
   }
 
   clear(): void {
