@@ -60,6 +60,20 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     expect(await page.getByRole('button', { name: '24 hours' }).getAttribute('aria-pressed')).toBe('true')
   })
 
+  test('numbers have the language of the page, whatever that of the browser', async () => {
+    const context = { locale: 'de-DE' }
+    await using opened = await openView(await browser(), paid.app, '#/usage?range=7d&by=model', { context })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'By model' }).waitFor()
+    expect(await figureOf(page, 'Requests')).toMatch(/^\d+,\d{3}$/)
+    expect(await figureOf(page, 'Failed')).toMatch(/^[\d,]+\s+\d+(\.\d)?%$/)
+    expect(await figureOf(page, 'Input tokens')).toMatch(/^[\d.]+[KM]\s/)
+    const cost = page.getByRole('figure').first()
+    await cost.getByText('Show as table').click()
+    const amounts = await cost.getByRole('cell').allInnerTexts()
+    expect(amounts.join('\n')).toMatch(/^\$\d/m)
+  })
+
   test('a report with more results than one page of the API has is loaded in several', async () => {
     const options = { expected: /status of 400/ }
     await using opened = await openView(await browser(), paid.app, '#/usage?range=30d&by=user_id', options)

@@ -1,4 +1,4 @@
-/** Formats a whole number with the separators of the reader: 12,345. */
+/** Formats a whole number: 12,345. */
 export function formatCount(count: number): string {
   return countFormat.format(count)
 }
@@ -13,8 +13,20 @@ export function countWithPart(count: number, part: number, name: string): string
   return part === 0 ? formatCount(count) : `${formatCount(count)} (${formatCount(part)} ${name})`
 }
 
-const countFormat = new Intl.NumberFormat()
-const shortFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+/** Formats a ratio as a percentage: 0.4%. */
+export function formatPercent(ratio: number): string {
+  return percentFormat.format(ratio)
+}
+
+/**
+ * Numbers have the language of the page, not that of the browser: an amount has a decimal point, and beside it 1.234 must not
+ * be a thousand.
+ */
+export const numberLanguage = 'en'
+
+const countFormat = new Intl.NumberFormat(numberLanguage)
+const shortFormat = new Intl.NumberFormat(numberLanguage, { notation: 'compact', maximumFractionDigits: 1 })
+const percentFormat = new Intl.NumberFormat(numberLanguage, { style: 'percent', maximumFractionDigits: 1 })
 
 /** Formats a duration in milliseconds: 850 ms, 2.4 s, 3 min 5 s. */
 export function formatDuration(milliseconds: number): string {

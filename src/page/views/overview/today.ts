@@ -1,3 +1,4 @@
+import { formatPercent } from '../../components/format.ts'
 import type { ApiClient } from '../../api/client.ts'
 import { type Day, type DayUsage, loadWeek, resultsOf, sumCosts, sumUsage } from '../../api/week.ts'
 
@@ -53,9 +54,7 @@ export function errorRate({ all, serverErrors }: Requests): {
 } {
   if (all === 0) return { text: '–', tone: 'neutral', word: 'no requests' }
   const rate = serverErrors / all
-  const text = percentFormat.format(rate)
+  const text = formatPercent(rate)
   if (rate < 0.01) return { text, tone: 'good', word: 'normal' }
   return rate < 0.05 ? { text, tone: 'warning', word: 'raised' } : { text, tone: 'bad', word: 'high' }
 }
-
-const percentFormat = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })

@@ -5,7 +5,13 @@ import { useResource } from '../../api/resource.ts'
 import { Button, DownloadButton } from '../../components/button.tsx'
 import { bucketTime, Chart } from '../../components/chart.tsx'
 import { Figure, Money } from '../../components/facts.tsx'
-import { formatCount, formatDuration, formatShort } from '../../components/format.ts'
+import {
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatShort,
+  numberLanguage,
+} from '../../components/format.ts'
 import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, routeHash } from '../../route.ts'
 import { useSession } from '../../session.tsx'
@@ -95,7 +101,7 @@ export function UsageReport({ report, shown }: { readonly report: Report; readon
 /** The charts of the cost and of the requests are large. */
 const mainCharts = 2
 
-const usdFormat = new Intl.NumberFormat(undefined, {
+const usdFormat = new Intl.NumberFormat(numberLanguage, {
   style: 'currency',
   currency: 'USD',
   currencyDisplay: 'narrowSymbol',
@@ -120,7 +126,7 @@ function Sums({ total }: { readonly total: Totals }) {
         <Figure label="Requests">{formatCount(requests)}</Figure>
       </dl>
       <dl class="figures">
-        <Figure label="Failed" note={percentText(failed, requests)}>
+        <Figure label="Failed" note={formatPercent(failed / requests)}>
           {formatCount(failed)}
         </Figure>
         <Figure label="Input tokens" note={`${formatShort(total.cachedTokens)} cached`}>
@@ -132,10 +138,6 @@ function Sums({ total }: { readonly total: Totals }) {
       </dl>
     </>
   )
-}
-
-function percentText(part: number, whole: number): string {
-  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part / whole)
 }
 
 function reportText({ total: { usage }, step }: Report, { period }: UsageQuery): string {
