@@ -97,6 +97,21 @@ test('a stopped gateway can be backed up too, and an existing file is replaced o
   expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
 })
 
+test.skipIf(process.platform === 'win32')('a backup replaces nothing that is not a file', async () => {
+  const folder = temporaryFolder()
+  const app = await startApp({ database: join(folder, 'weir.db') })
+  await app.stop()
+  const pipe = join(folder, 'pipe')
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+  const { code, out, err } = await backup(folder, 'pipe', '--overwrite')
+  expect({ code, out, err }).toEqual({
+    code: 1,
+    out: '',
+    err: `${pipe} is not a file. Choose another one.\n`,
+  })
+  expect(statSync(pipe).isFIFO()).toBe(true)
+})
+
 test('a backup that cannot be read or written is one error message and leaves nothing behind', async () => {
   const folder = temporaryFolder()
   const nothing = await backup(folder, 'copy.db')

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../sqlite-errors.ts'
@@ -23,8 +23,11 @@ export async function backUp(
   overwrite: boolean,
   part = `${target}.${process.pid}.part`,
 ): Promise<void> {
-  if (!overwrite && existsSync(target)) throw targetExists(target)
   try {
+    const present = statSync(target, { throwIfNoEntry: false })
+    if (present && !overwrite) throw targetExists(target)
+    // A device such as /dev/null would be replaced as well.
+    if (present && !present.isFile()) throw new BackupError(`${target} is not a file. Choose another one.`)
     closeSync(openSync(part, 'wx', 0o600))
     await copyInThread(database, part)
     syncToDisk(part)
