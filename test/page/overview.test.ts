@@ -211,10 +211,10 @@ test.each([
 })
 
 test.each([
-  [{ all: 0, clientErrors: 0, serverErrors: 0 }, 'neutral', 'no requests'],
-  [{ all: 100, clientErrors: 90, serverErrors: 0 }, 'good', 'normal'],
-  [{ all: 100, clientErrors: 0, serverErrors: 1 }, 'warning', 'raised'],
-  [{ all: 100, clientErrors: 0, serverErrors: 5 }, 'bad', 'high'],
+  [{ requests: 0, clientErrors: 0, serverErrors: 0 }, 'neutral', 'no requests'],
+  [{ requests: 100, clientErrors: 90, serverErrors: 0 }, 'good', 'normal'],
+  [{ requests: 100, clientErrors: 0, serverErrors: 1 }, 'warning', 'raised'],
+  [{ requests: 100, clientErrors: 0, serverErrors: 5 }, 'bad', 'high'],
 ])('the error rate of %j is %s and called %s: errors of clients do not count', (requests, tone, word) => {
   expect(errorRate(requests)).toMatchObject({ tone, word })
 })

@@ -1,16 +1,16 @@
 import { formatUsd } from '../../lib/usd.ts'
 import { useResource } from '../api/resource.ts'
-import { type DayUsage, loadWeek, resultsOf, sumCosts, sumUsage, type Week } from '../api/week.ts'
 import { Figure, Money } from '../components/facts.tsx'
 import { formatCount, formatShort } from '../components/format.ts'
 import { Loaded, Section } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
+import { type Figures, grandTotal, loadWeek } from './usage/report.ts'
 
 /** What the organization of the key has used of a model in a week. */
 export function ModelUsage({ slug }: { readonly slug: string }) {
   const api = useApi()
-  const week = useResource((signal) => loadWeek(api, Date.now(), { models: [slug] }, signal), [api, slug])
+  const week = useResource((signal) => loadWeek(api, { models: [slug] }, Date.now(), signal), [api, slug])
   return (
     <Section title="Usage" note="of the organization of the key, in the last seven days of UTC">
       <Loaded resource={week} lines={3}>
@@ -20,12 +20,8 @@ export function ModelUsage({ slug }: { readonly slug: string }) {
   )
 }
 
-function WeekFigures({ week, slug }: { readonly week: Week; readonly slug: string }) {
-  const usage = resultsOf(week.usage)
-  const costs = resultsOf(week.costs)
-  const cost = sumCosts(costs)
-  const unpriced = costs.reduce((sum, { num_unpriced_requests: count }) => sum + count, 0)
-  const requests = sumUsage(usage, 'num_model_requests')
+function WeekFigures({ week, slug }: { readonly week: Figures; readonly slug: string }) {
+  const { requests, failed, cost, unpriced, inputTokens, outputTokens } = grandTotal(week)
   if (requests === 0)
     return (
       <p>
@@ -39,11 +35,11 @@ function WeekFigures({ week, slug }: { readonly week: Week; readonly slug: strin
         <Figure label="Cost" note={unpriced > 0 ? `${formatCount(unpriced)} unpriced` : ''}>
           {cost === null ? 'Unknown' : <Money usd={formatUsd(cost)} />}
         </Figure>
-        <Figure label="Requests" note={`${formatCount(sumUsage(usage, 'num_failed_requests'))} failed`}>
+        <Figure label="Requests" note={`${formatCount(failed)} failed`}>
           {formatCount(requests)}
         </Figure>
-        <TokenFigure label="Input tokens" usage={usage} field="input_tokens" />
-        <TokenFigure label="Output tokens" usage={usage} field="output_tokens" />
+        <TokenFigure label="Input tokens" tokens={inputTokens} />
+        <TokenFigure label="Output tokens" tokens={outputTokens} />
       </dl>
       <p>
         <a href={routeHash('usage', [], { model: slug, range: '7d', by: 'api_key_id' })}>
@@ -54,14 +50,9 @@ function WeekFigures({ week, slug }: { readonly week: Week; readonly slug: strin
   )
 }
 
-function TokenFigure(props: {
-  readonly label: string
-  readonly usage: readonly DayUsage[]
-  readonly field: 'input_tokens' | 'output_tokens'
-}) {
-  const tokens = sumUsage(props.usage, props.field)
+function TokenFigure({ label, tokens }: { readonly label: string; readonly tokens: number }) {
   return (
-    <Figure label={props.label}>
+    <Figure label={label}>
       <span title={formatCount(tokens)}>{formatShort(tokens)}</span>
     </Figure>
   )

@@ -26,7 +26,7 @@ export function Overview() {
       </ViewHeader>
       <div class="stack wide">
         <Loaded resource={today} lines={4}>
-          {(value) => <TodayFigures today={value} />}
+          {(value) => <TodayFigures {...value} />}
         </Loaded>
         <FailingProviders />
         <NearEnds />
@@ -35,10 +35,10 @@ export function Overview() {
   )
 }
 
-function TodayFigures({ today }: { readonly today: Today }) {
-  const { requests, cost, unpriced, before } = today
-  const rate = errorRate(requests)
-  const rateBefore = errorRate(before.requests)
+function TodayFigures({ today, before }: Today) {
+  const { requests, clientErrors, cost, unpriced } = today
+  const rate = errorRate(today)
+  const rateBefore = errorRate(before)
   const perDay = before.cost === null ? 'unknown' : `$${formatUsd(before.cost / 6n)}`
   return (
     <Section title="Today" note="since midnight UTC, beside the six days before">
@@ -51,12 +51,12 @@ function TodayFigures({ today }: { readonly today: Today }) {
             {cost === null ? 'Unknown' : <Money usd={formatUsd(cost)} />}
           </a>
         </Figure>
-        <Figure label="Requests" note={`${formatCount(Math.round(before.requests.all / 6))} a day before`}>
-          <a href={routeHash('usage', [], { scope: 'all' })}>{formatCount(requests.all)}</a>
+        <Figure label="Requests" note={`${formatCount(Math.round(before.requests / 6))} a day before`}>
+          <a href={routeHash('usage', [], { scope: 'all' })}>{formatCount(requests)}</a>
         </Figure>
         <Figure
           label="Error rate"
-          note={`${rateBefore.text === '–' ? 'none' : rateBefore.text} before${clientErrorsText(requests)}`}
+          note={`${rateBefore.text === '–' ? 'none' : rateBefore.text} before${clientErrorsText(clientErrors)}`}
         >
           <a href={routeHash('requests', [], { range: '24h', status: '5xx' })}>{rate.text}</a>{' '}
           <Badge tone={rate.tone}>{rate.word}</Badge>
@@ -66,7 +66,7 @@ function TodayFigures({ today }: { readonly today: Today }) {
   )
 }
 
-function clientErrorsText({ clientErrors }: Today['requests']): string {
+function clientErrorsText(clientErrors: number): string {
   if (clientErrors === 0) return ''
   return `; without ${formatCount(clientErrors)} ${clientErrors === 1 ? 'error' : 'errors'} of clients`
 }

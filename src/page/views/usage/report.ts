@@ -71,7 +71,6 @@ export async function loadReport(
   const query = {
     start_time: start,
     end_time: end,
-    bucket_width: width,
     // The API has lists of them.
     ...Object.fromEntries(filtered.map((name) => [`${name}s`, filters[name] ?? []])),
   }
@@ -81,19 +80,34 @@ export async function loadReport(
   return { by, groups, total: total ?? groups, step: widths[width].seconds }
 }
 
+const daySeconds = 86_400
+
+/** Loads the figures of seven days of UTC, of which the last is the one of `nowMs`, day by day. */
+export function loadWeek(
+  client: ApiClient,
+  filter: Query,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Figures> {
+  const now = Math.floor(nowMs / 1000)
+  const start = now - (now % daySeconds) - 6 * daySeconds
+  return loadFigures(client, { ...filter, start_time: start, end_time: now }, '1d', signal)
+}
+
 /** The length of a bucket, and the most buckets of a page. */
 const widths = {
   '1m': { seconds: 60, usage: 1440, costs: 1440 },
   '1h': { seconds: 3600, usage: 168, costs: 168 },
-  '1d': { seconds: 86_400, usage: 31, costs: 180 },
+  '1d': { seconds: daySeconds, usage: 31, costs: 180 },
 } as const
 
 async function loadFigures(
   client: ApiClient,
-  query: Query,
+  selected: Query,
   width: Span['width'],
   signal: AbortSignal,
 ): Promise<Figures> {
+  const query = { ...selected, bucket_width: width }
   const { usage: limit, costs: costsLimit } = widths[width]
   const [usage, costs] = await Promise.all([
     loadBuckets<UsageResult>(client, '/v1/organization/usage/completions', { ...query, limit }, signal),
@@ -138,6 +152,8 @@ export type Totals = {
   readonly names: readonly (string | null)[]
   readonly requests: number
   readonly failed: number
+  readonly clientErrors: number
+  readonly serverErrors: number
   readonly inputTokens: number
   readonly cachedTokens: number
   readonly outputTokens: number
@@ -152,6 +168,8 @@ const nothing: Totals = {
   names: [],
   requests: 0,
   failed: 0,
+  clientErrors: 0,
+  serverErrors: 0,
   inputTokens: 0,
   cachedTokens: 0,
   outputTokens: 0,
@@ -191,6 +209,8 @@ export function totalsOf({ usage, costs }: Figures, by: readonly Grouping[]): re
       ...sum,
       requests: sum.requests + result.num_model_requests,
       failed: sum.failed + result.num_failed_requests,
+      clientErrors: sum.clientErrors + result.num_client_errors,
+      serverErrors: sum.serverErrors + result.num_server_errors,
       inputTokens: sum.inputTokens + result.input_tokens,
       cachedTokens: sum.cachedTokens + result.input_cached_tokens,
       outputTokens: sum.outputTokens + result.output_tokens,
@@ -209,7 +229,7 @@ export function totalsOf({ usage, costs }: Figures, by: readonly Grouping[]): re
   return [...sums.values()]
 }
 
-/** The sum of everything. */
+/** The sum of everything. Nothing costs nothing. */
 export function grandTotal(figures: Figures): Totals {
-  return totalsOf(figures, [])[0] ?? nothing
+  return totalsOf(figures, [])[0] ?? { ...nothing, cost: 0n }
 }
