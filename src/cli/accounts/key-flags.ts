@@ -9,7 +9,7 @@ import { looksSecret, shortText } from '../../lib/text.ts'
 import type { KeyChange } from '../../storage/ports/accounts.ts'
 import type { FlagValues } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { invalidFlag, limitFlags, readLimits, readList, readNames } from './limit-flags.ts'
+import { invalidFlag, limitFlags, readChoice, readLimits, readList, readNames } from './limit-flags.ts'
 
 /** The flags of the properties of a key, besides its organization. */
 export const keyFlags = {
@@ -27,7 +27,7 @@ export const keyFlags = {
 export function readKeyFlags(flags: FlagValues<typeof keyFlags>, now: number): Omit<KeyChange, 'project'> {
   return {
     name: flags.name,
-    expiresAt: readExpiry(flags.expires, now),
+    expiresAt: readExpiry(flags.expires, 'keys', now),
     permissions: readPermissions(flags.permissions),
     tags: readTags(flags.tags),
     note: readNote(flags.note),
@@ -36,11 +36,16 @@ export function readKeyFlags(flags: FlagValues<typeof keyFlags>, now: number): O
   }
 }
 
-function readExpiry(text: string | undefined, now: number): number | null | undefined {
+/** Reads when a key expires: null for never, and undefined without the flag. Throws `UsageError`. */
+export function readExpiry(
+  text: string | undefined,
+  command: string,
+  now: number,
+): number | null | undefined {
   if (text === undefined || text === 'never') return text && null
   const lifetime = parseLifetime(text)
   if (lifetime !== undefined) return now + lifetime
-  throw invalidFlag('keys', 'expires', 'a duration such as 90d or 24h, or never', text)
+  throw invalidFlag(command, 'expires', 'a duration such as 90d or 24h, or never', text)
 }
 
 /** As in the API. */
@@ -68,9 +73,8 @@ function readNote(text: string | undefined): string | null | undefined {
 }
 
 function readContentLog(text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined
-  if (text !== 'on' && text !== 'off') throw invalidFlag('keys', 'content-log', 'on or off', text)
-  return text === 'on'
+  const choice = readChoice(text, 'keys', 'content-log', ['on', 'off'], 'on or off')
+  return choice && choice === 'on'
 }
 
 function readPermissions(text: string | undefined): readonly KeyPermission[] | undefined {
@@ -81,11 +85,9 @@ function readPermissions(text: string | undefined): readonly KeyPermission[] | u
 
 /** Returns the id in an argument that is an id or a whole key. Throws `UsageError`, which never contains a secret. */
 export function keyIdOf(argument: string): string {
-  const key = parseApiKey(argument.trim())
-  if (key !== undefined) return key.publicId
   const [, idOfDamaged] = /^sk-weir-([0-9A-Za-z]{12})(-|$)/.exec(argument.trim()) ?? []
-  if (idOfDamaged !== undefined) return idOfDamaged
-  if (!looksSecret(argument) && argument.length <= maxIdLength) return shortText(argument, maxIdLength)
+  const id = parseApiKey(argument.trim())?.publicId ?? idOfDamaged ?? plainId(argument)
+  if (id !== undefined) return id
   if (argument.trim().startsWith(adminKeyPrefix))
     throw new UsageError(
       'ID must be the ID of an API key, not an admin key. For admin keys, use weir admin-keys.',
@@ -97,3 +99,9 @@ export function keyIdOf(argument: string): string {
 
 /** Longer than any id. */
 const maxIdLength = 64
+
+/** Returns an argument that can be an id; undefined for a secret. */
+export function plainId(argument: string): string | undefined {
+  const isId = !looksSecret(argument) && argument.length <= maxIdLength
+  return isId ? shortText(argument, maxIdLength) : undefined
+}

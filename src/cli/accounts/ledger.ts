@@ -15,7 +15,7 @@ import { type Column, jsonText, listText, rightColumn, timeText } from '../outpu
 import { readPointInTime } from '../point-in-time.ts'
 import { storageCommand } from '../storage.ts'
 import { findOrganization } from './find-account.ts'
-import { invalidFlag } from './limit-flags.ts'
+import { invalidFlag, readChoice } from './limit-flags.ts'
 
 /** The lines of the help of `weir orgs` about the flags of its ledger. */
 export const ledgerFlagsHelp = `Flags of ledger
@@ -57,10 +57,8 @@ export const ledger = storageCommand(
 )
 
 function readQuery(flags: LedgerFlags): Omit<LedgerQuery, 'organization'> {
-  const { kind: kindText, limit, after, csv, json, sum } = flags
-  const kind = entryKinds.find((candidate) => candidate === kindText)
-  if (kindText !== undefined && kind === undefined)
-    throw invalidFlag('orgs', 'kind', entryKinds.join(' or '), kindText)
+  const { limit, after, csv, json, sum } = flags
+  const kind = readChoice(flags.kind, 'orgs', 'kind', entryKinds, entryKinds.join(' or '))
   if (after !== undefined && !entryIdPattern.test(after))
     throw invalidFlag('orgs', 'after', 'the ID of a ledger entry', after)
   if (csv && (json || sum))

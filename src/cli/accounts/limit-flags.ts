@@ -1,7 +1,6 @@
 import {
   type AllowanceChange,
   type AllowanceOwner,
-  type BudgetPeriod,
   budgetPeriods,
 } from '../../domain/accounting/allowance.ts'
 import { type Nanos, parseUsd } from '../../lib/usd.ts'
@@ -35,7 +34,7 @@ export function readLimits(flags: FlagValues<typeof limitFlags>, owner: Allowanc
   const limit = (flag: RateLimitFlag) => readRateLimit(flag, flags[flag], owner)
   return {
     budget: readBudget(flags.budget, command),
-    budgetPeriod: readPeriod(flags['budget-period'], command),
+    budgetPeriod: readChoice(flags['budget-period'], command, 'budget-period', budgetPeriods),
     budgetTimeZone: flags['budget-time-zone'],
     requestsPerMinute: limit('requests-per-minute'),
     tokensPerMinute: limit('tokens-per-minute'),
@@ -53,11 +52,17 @@ function readBudget(text: string | undefined, command: string): Nanos | null | u
   throw invalidFlag(command, 'budget', rule, text)
 }
 
-function readPeriod(text: string | undefined, command: string): BudgetPeriod | undefined {
-  const period = budgetPeriods.find((candidate) => candidate === text)
-  if (text !== undefined && period === undefined)
-    throw invalidFlag(command, 'budget-period', `one of ${budgetPeriods.join(', ')}`, text)
-  return period
+/** Reads a flag that takes one of these values; undefined if it is not set. Throws `UsageError`. */
+export function readChoice<Choice extends string>(
+  text: string | undefined,
+  command: string,
+  flag: string,
+  choices: readonly Choice[],
+  rule = `one of ${choices.join(', ')}`,
+): Choice | undefined {
+  const choice = choices.find((candidate) => candidate === text)
+  if (text !== undefined && choice === undefined) throw invalidFlag(command, flag, rule, text)
+  return choice
 }
 
 type RateLimitFlag = 'requests-per-minute' | 'tokens-per-minute' | 'concurrent-requests'

@@ -5,9 +5,8 @@ import {
   parseAdminKey,
   parseApiKey,
 } from '../../domain/accounting/organization.ts'
-import { parseLifetime } from '../../http/expiry.ts'
-import { looksSecret, shortText } from '../../lib/text.ts'
 import type { AdminKeyRecord } from '../../storage/ports/admin-keys.ts'
+import { plainId, readExpiry } from '../accounts/key-flags.ts'
 import { invalidFlag, readNames } from '../accounts/limit-flags.ts'
 import { timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
@@ -59,7 +58,7 @@ const create = storageCommand('admin-keys create', { flags: createFlags }, async
   const { flags, context } = call
   const input = {
     name: flags.name ?? 'unnamed',
-    expiresAt: readExpiry(flags.expires),
+    expiresAt: readExpiry(flags.expires, 'admin-keys', Date.now()) ?? null,
     ...(flags.permissions !== undefined && { permissions: readPermissions(flags.permissions) }),
   }
   const { record, key } = await call.open('write', ({ adminKeys }) => adminKeys.create(input))
@@ -77,13 +76,6 @@ function readPermissions(text: string): readonly AdminPermission[] {
   const names = readNames(text, 'admin-keys', 'permissions', adminPermissions, rule)
   if (names.length === 0) throw invalidFlag('admin-keys', 'permissions', rule, text)
   return adminPermissions.filter((permission) => permission === 'read' || names.includes(permission))
-}
-
-function readExpiry(text: string | undefined): number | null {
-  if (text === undefined || text === 'never') return null
-  const lifetime = parseLifetime(text)
-  if (lifetime !== undefined) return Date.now() + lifetime
-  throw invalidFlag('admin-keys', 'expires', 'a duration such as 90d or 24h, or never', text)
 }
 
 const list = storageCommand('admin-keys list', {}, ({ context, open, print }) =>
@@ -118,14 +110,10 @@ const revoke = storageCommand(
   },
 )
 
-/** Longer than any id. */
-const maxIdLength = 64
-
 /** Returns the id in an argument that is an id or a whole key. Throws `UsageError`, which never contains a secret. */
 function idOf(argument: string): string {
-  const key = parseAdminKey(argument)
-  if (key !== undefined) return key.publicId
-  if (!looksSecret(argument) && argument.length <= maxIdLength) return shortText(argument, maxIdLength)
+  const id = parseAdminKey(argument)?.publicId ?? plainId(argument)
+  if (id !== undefined) return id
   throw new UsageError(
     parseApiKey(argument) === undefined
       ? 'ID must be the ID of an admin key, or an admin key. To list them, run: weir admin-keys list'

@@ -1,6 +1,6 @@
 import { auditIdPattern, renderAuditEntry } from '../../http/render-audit.ts'
-import { type AuditEntry, type AuditEvent, auditEvents, type AuditFields } from '../../storage/ports/audit.ts'
-import { invalidFlag } from '../accounts/limit-flags.ts'
+import { type AuditEntry, auditEvents, type AuditFields } from '../../storage/ports/audit.ts'
+import { invalidFlag, readChoice } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readLimit, readOrganization } from '../list-flags.ts'
@@ -57,14 +57,16 @@ const flagTypes = {
 
 const list = storageCommand('audit', { flags: flagTypes }, async (call) => {
   const { flags } = call
-  const { org, actor, event, resource, after } = flags
+  const { org, actor, resource, after } = flags
+  // A list without entries would look as if nothing had been changed.
+  const event = readChoice(flags.event, 'audit', 'event', auditEvents)
   if (after !== undefined && !auditIdPattern.test(after))
     throw invalidFlag('audit', 'after', 'the ID of an entry', after)
   const query = {
     since: readPointInTime('audit', 'since', flags.since),
     until: readPointInTime('audit', 'until', flags.until),
     actors: actor === undefined ? undefined : [actor],
-    events: event === undefined ? undefined : [readEvent(event)],
+    events: event && [event],
     resources: resource === undefined ? undefined : [resource],
     limit: readLimit('audit', flags.limit),
     order: 'desc',
@@ -82,13 +84,6 @@ const list = storageCommand('audit', { flags: flagTypes }, async (call) => {
       call.context.err(`There are more. To list them, add: --after ${items.at(-1)?.id}`)
   })
 })
-
-/** Throws `UsageError` for another one: a list without entries would look as if nothing had been changed. */
-function readEvent(text: string): AuditEvent {
-  const event = auditEvents.find((known) => known === text)
-  if (event === undefined) throw invalidFlag('audit', 'event', `one of ${auditEvents.join(', ')}`, text)
-  return event
-}
 
 const columns: readonly Column<AuditEntry>[] = [
   { title: 'TIME', value: ({ createdAt }) => timeText(createdAt) },

@@ -1,14 +1,14 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { type BillingMode, billingModes } from '../../domain/accounting/organization.ts'
+import { billingModes } from '../../domain/accounting/organization.ts'
 import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
 import { renderOrganization, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
 import { findOrganization, releaseHeld, withBudget } from '../accounts/find-account.ts'
 import {
   assertChange,
-  invalidFlag,
   limitFlags,
   limitFlagsHelp,
+  readChoice,
   readLimits,
   releaseHeldFlag,
   releaseHeldHelp,
@@ -117,7 +117,10 @@ const changeFlags = { billing: 'text', ...limitFlags, ...releaseHeldFlag } as co
 const set = storageCommand('orgs set', { flags: changeFlags, operands: ['NAME'] }, async (call) => {
   const { flags, context } = call
   const [name] = call.operands
-  const change = { billing: parseBilling(flags.billing), ...readLimits(flags, 'organization') }
+  const change = {
+    billing: readChoice(flags.billing, 'orgs', 'billing', billingModes),
+    ...readLimits(flags, 'organization'),
+  }
   const releases = flags['release-held']
   assertChange({ ...change, releases }, 'orgs set', changeFlags)
   const organization = await call.open('write', async (storage) => {
@@ -137,13 +140,6 @@ const rename = storageCommand('orgs rename', { operands: ['NAME', 'NEW'] }, asyn
   if (name === defaultOrganization && !call.flags.json)
     call.context.err(`Commands without --org use an organization named ${name}, which no longer exists.`)
 })
-
-function parseBilling(text: string | undefined): BillingMode | undefined {
-  const billing = billingModes.find((candidate) => candidate === text)
-  if (text !== undefined && billing === undefined)
-    throw invalidFlag('orgs', 'billing', `one of ${billingModes.join(', ')}`, text)
-  return billing
-}
 
 const credit = storageCommand(
   'orgs credit',

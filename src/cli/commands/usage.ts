@@ -2,7 +2,7 @@ import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../stora
 import { operatorReport } from '../../storage/usage/operator-report.ts'
 import { findProject } from '../accounts/find-account.ts'
 import { keyIdOf } from '../accounts/key-flags.ts'
-import { invalidFlag } from '../accounts/limit-flags.ts'
+import { invalidFlag, readChoice } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, type FlagValues } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext, Terminal } from '../context.ts'
@@ -113,14 +113,9 @@ async function watchText(storage: AdminStorage, query: UsageQuery, context: CliC
 }
 
 function parseGroupings(text: string): readonly UsageGrouping[] {
-  return [...new Set(text.split(',').map((name) => parseGrouping(name.trim())))]
-}
-
-function parseGrouping(text: string): UsageGrouping {
-  const grouping = usageGroupings.find((candidate) => candidate === text)
-  if (grouping === undefined)
-    throw invalidFlag('usage', 'by', `one or several of ${usageGroupings.join(', ')}`, text)
-  return grouping
+  const rule = `one or several of ${usageGroupings.join(', ')}`
+  const names = text.split(',').map((name) => name.trim())
+  return [...new Set(names.flatMap((name) => readChoice(name, 'usage', 'by', usageGroupings, rule) ?? []))]
 }
 
 type FilterFlags = FlagValues<typeof filterFlags & { readonly org: 'text' }>

@@ -10,7 +10,7 @@ import {
   parseDeliveryId,
   printDeliveryId,
 } from '../../storage/ports/webhooks.ts'
-import { invalidFlag } from '../accounts/limit-flags.ts'
+import { readChoice } from '../accounts/limit-flags.ts'
 import { timeCell } from '../accounts/limits-output.ts'
 import { type Command, commonFlagsHelp, runSubcommand, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -105,9 +105,7 @@ const deliveryFlags = { endpoint: 'text', status: 'text', limit: 'text' } as con
 
 const deliveries = storageCommand('webhooks deliveries', { flags: deliveryFlags }, async (call) => {
   const { flags } = call
-  const status = statuses.find((one) => one === flags.status)
-  if (flags.status !== undefined && status === undefined)
-    throw invalidFlag('webhooks', 'status', 'pending, delivered or dead', flags.status)
+  const status = readChoice(flags.status, 'webhooks', 'status', statuses, 'pending, delivered or dead')
   const limit = readLimit('webhooks', flags.limit)
   const query = { endpoint: flags.endpoint, status, limit, order: 'desc' } as const
   const { items } = await call.open('read', ({ webhooks }) => webhooks.list(query))
