@@ -1,8 +1,8 @@
 import { parseDuration } from '../config/units.ts'
 import { invalidFlag } from './accounts/limit-flags.ts'
 
-/** What `parsePointInTime` accepts, for help and errors. */
-export const pointInTimeRule = 'a duration such as 7d or 24h, today, yesterday, or a date such as 2026-11-22'
+/** What `parsePointInTime` accepts, for errors. */
+const pointInTimeRule = 'a duration such as 7d or 24h, today, yesterday, or a date such as 2026-11-22'
 
 const dayMs = 86_400_000
 /** A hundred years: a date much earlier would overflow. */
@@ -22,12 +22,11 @@ export function parsePointInTime(text: string, now: number): number | undefined 
   return parseDate(text)
 }
 
-/** Reads the flag of a command; undefined if it is not set. Throws `UsageError`. */
-export function readPointInTime(command: string, flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const time = parsePointInTime(text, Date.now())
-  if (time === undefined) throw invalidFlag(command, flag, pointInTimeRule, text)
-  return time
+/** Reads the flag of a command. Throws `UsageError`. */
+export function readPointInTime(command: string, flag: string, text: string, now = Date.now()): number {
+  const time = parsePointInTime(text, now)
+  if (time !== undefined) return time
+  throw invalidFlag(command, flag, pointInTimeRule, text)
 }
 
 function parseDate(text: string): number | undefined {

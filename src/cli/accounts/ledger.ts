@@ -10,12 +10,11 @@ import {
 import type { FlagValues } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { readLimit } from '../list-flags.ts'
+import { pageFlags, readPageFlags } from '../list-flags.ts'
 import { type Column, jsonText, listText, rightColumn, timeText } from '../output.ts'
-import { readPointInTime } from '../point-in-time.ts'
 import { storageCommand } from '../storage.ts'
 import { findOrganization } from './find-account.ts'
-import { invalidFlag, readChoice } from './limit-flags.ts'
+import { readChoice } from './limit-flags.ts'
 
 /** The lines of the help of `weir orgs` about the flags of its ledger. */
 export const ledgerFlagsHelp = `Flags of ledger
@@ -28,15 +27,7 @@ export const ledgerFlagsHelp = `Flags of ledger
   --sum                          also add up all entries of the ledger, which are the balance
   --csv                          print CSV, with exact amounts`
 
-const flagTypes = {
-  kind: 'text',
-  since: 'text',
-  until: 'text',
-  limit: 'text',
-  after: 'text',
-  sum: 'switch',
-  csv: 'switch',
-} as const
+const flagTypes = { kind: 'text', ...pageFlags, sum: 'switch', csv: 'switch' } as const
 
 type LedgerFlags = FlagValues<typeof flagTypes & { readonly json: 'switch' }>
 
@@ -57,19 +48,12 @@ export const ledger = storageCommand(
 )
 
 function readQuery(flags: LedgerFlags): Omit<LedgerQuery, 'organization'> {
-  const { limit, after, csv, json, sum } = flags
+  const { limit, csv, json, sum } = flags
   const kind = readChoice(flags.kind, 'orgs', 'kind', entryKinds, entryKinds.join(' or '))
-  if (after !== undefined && !entryIdPattern.test(after))
-    throw invalidFlag('orgs', 'after', 'the ID of a ledger entry', after)
+  const page = readPageFlags('orgs', flags, { pattern: entryIdPattern, rule: 'the ID of a ledger entry' })
   if (csv && (json || sum))
     throw new UsageError('--csv cannot be combined with --json or --sum. For help, run: weir orgs --help')
-  return {
-    kind,
-    since: readPointInTime('orgs', 'since', flags.since),
-    until: readPointInTime('orgs', 'until', flags.until),
-    after,
-    limit: csv && limit === undefined ? Number.MAX_SAFE_INTEGER : readLimit('orgs', limit),
-  }
+  return { kind, ...page, ...(csv && limit === undefined && { limit: Number.MAX_SAFE_INTEGER }) }
 }
 
 async function printCsv(storage: AdminStorage, query: LedgerQuery, { out, outputClosed }: CliContext) {

@@ -3,9 +3,8 @@ import { type AuditEntry, auditEvents, type AuditFields } from '../../storage/po
 import { invalidFlag, readChoice } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { readLimit, readOrganization } from '../list-flags.ts'
+import { pageFlags, readOrganization, readPageFlags } from '../list-flags.ts'
 import { type Column, type DetailRow, detailText, listText, table, timeText } from '../output.ts'
-import { readPointInTime } from '../point-in-time.ts'
 import { storageCommand } from '../storage.ts'
 
 const help = `Usage
@@ -44,39 +43,26 @@ export const command: Command = {
   run: (args, context) => (args[0] === 'show' ? show(args.slice(1), context) : list(args, context)),
 }
 
-const flagTypes = {
-  org: 'text',
-  actor: 'text',
-  event: 'text',
-  resource: 'text',
-  since: 'text',
-  until: 'text',
-  limit: 'text',
-  after: 'text',
-} as const
+const flagTypes = { org: 'text', actor: 'text', event: 'text', resource: 'text', ...pageFlags } as const
+const idRule = { pattern: auditIdPattern, rule: 'the ID of an entry' }
 
 const list = storageCommand('audit', { flags: flagTypes }, async (call) => {
   const { flags } = call
   const { org, actor, resource, after } = flags
   // A list without entries would look as if nothing had been changed.
   const event = readChoice(flags.event, 'audit', 'event', auditEvents)
-  if (after !== undefined && !auditIdPattern.test(after))
-    throw invalidFlag('audit', 'after', 'the ID of an entry', after)
   const query = {
-    since: readPointInTime('audit', 'since', flags.since),
-    until: readPointInTime('audit', 'until', flags.until),
+    ...readPageFlags('audit', flags, idRule),
     actors: actor === undefined ? undefined : [actor],
     events: event && [event],
     resources: resource === undefined ? undefined : [resource],
-    limit: readLimit('audit', flags.limit),
     order: 'desc',
-    after,
   } as const
   await call.open('read', async (storage) => {
     const isId = org !== undefined && /^org_[0-9a-f]{32}$/.test(org)
     const organizationId = isId ? org : await readOrganization(storage, org)
     const page = await storage.audit.page({ ...query, organizationId })
-    if (page === undefined) throw invalidFlag('audit', 'after', 'the ID of an entry', after ?? '')
+    if (page === undefined) throw invalidFlag('audit', 'after', idRule.rule, after ?? '')
     const { items, hasMore } = page
     const json = { data: items.map(renderAuditEntry), has_more: hasMore }
     call.print(json, listText(items, columns, 'There are no such changes.', call.context))

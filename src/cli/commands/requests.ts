@@ -14,9 +14,8 @@ import type {
 import { invalidFlag } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { readLimit, readOrganization } from '../list-flags.ts'
+import { pageFlags, readOrganization, readPageFlags } from '../list-flags.ts'
 import { type Column, listText, rightColumn, timeText } from '../output.ts'
-import { readPointInTime } from '../point-in-time.ts'
 import { contentText, durationText, requestText } from '../request-output.ts'
 import { storageCommand } from '../storage.ts'
 
@@ -77,25 +76,14 @@ const flagTypes = {
   error: 'text',
   user: 'text',
   session: 'text',
-  since: 'text',
-  until: 'text',
-  limit: 'text',
-  after: 'text',
+  ...pageFlags,
 } as const
 
 const list = storageCommand('requests', { flags: flagTypes }, async ({ flags, context, open, print }) => {
-  const { org, project, key, model, provider, status, error, user, session, since, until, limit, after } =
-    flags
+  const { org, project, key, model, provider, status, error, user, session } = flags
   if (status !== undefined && !statusFilterPattern.test(status))
     throw invalidFlag('requests', 'status', 'a status such as 502, 4xx, 5xx or failed', status)
-  if (after !== undefined && !requestIdPattern.test(after))
-    throw invalidFlag('requests', 'after', 'the ID of a request', after)
-  const query = {
-    since: readPointInTime('requests', 'since', since),
-    until: readPointInTime('requests', 'until', until),
-    after,
-    limit: readLimit('requests', limit),
-  }
+  const query = readPageFlags('requests', flags, { pattern: requestIdPattern, rule: 'the ID of a request' })
   await open('read', async (storage) => {
     const organization = await readOrganization(storage, org)
     const filters = { organization, project, key, model, provider, status, error, user, session }

@@ -2,12 +2,12 @@ import { type UsageGrouping, usageGroupings, type UsageQuery } from '../../stora
 import { operatorReport } from '../../storage/usage/operator-report.ts'
 import { findProject } from '../accounts/find-account.ts'
 import { keyIdOf } from '../accounts/key-flags.ts'
-import { invalidFlag, readChoice } from '../accounts/limit-flags.ts'
+import { readChoice } from '../accounts/limit-flags.ts'
 import { type Command, commonFlagsHelp, type FlagValues } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { CliContext, Terminal } from '../context.ts'
 import { jsonText } from '../output.ts'
-import { parsePointInTime, pointInTimeRule } from '../point-in-time.ts'
+import { readPointInTime } from '../point-in-time.ts'
 import type { AdminStorage } from '../../storage/open-database.ts'
 import { storageCommand } from '../storage.ts'
 import { usageCsv, usageJson, usageTable } from '../usage-output.ts'
@@ -137,16 +137,10 @@ type RangeFlags = { readonly since?: string; readonly until?: string }
 
 /** The range at this time; without `until` it ends then, and also includes what is recorded while it is read. */
 function readRange(flags: RangeFlags, now: number): { readonly since: number; readonly until?: number } {
-  const since = readTime('since', flags.since ?? '7d', now)
-  const until = flags.until === undefined ? undefined : readTime('until', flags.until, now)
+  const since = readPointInTime('usage', 'since', flags.since ?? '7d', now)
+  const until = flags.until === undefined ? undefined : readPointInTime('usage', 'until', flags.until, now)
   if (since >= (until ?? now)) throw new UsageError('The report must start before it ends.', 'usage')
   return { since, ...(until !== undefined && until < now && { until }) }
-}
-
-function readTime(flag: string, text: string, now: number): number {
-  const time = parsePointInTime(text, now)
-  if (time !== undefined) return time
-  throw invalidFlag('usage', flag, pointInTimeRule, text)
 }
 
 /** Between the end of one refresh and the start of the next. */
