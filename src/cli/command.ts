@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearMatch } from '../lib/near-match.ts'
+import { nearMatch, suggestion } from '../lib/near-match.ts'
 import { loggable } from '../lib/text.ts'
 import type { CliContext } from './context.ts'
 import { UsageError } from './errors.ts'
@@ -28,8 +28,7 @@ export async function runSubcommand(
     throw new UsageError(`Missing subcommand for weir ${command}. Available: ${names.join(', ')}.`, command)
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined
   if (subcommand !== undefined) return subcommand(rest, context)
-  const near = nearMatch(name, names)
-  const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
+  const guess = suggestion(name, names, `Available: ${names.join(', ')}.`)
   throw new UsageError(`Unknown subcommand “${loggable(name)}” for weir ${command}. ${guess}`, command)
 }
 

@@ -1,7 +1,7 @@
 import { type Command, commonFlagsHelp } from './command.ts'
 import type { CliContext } from './context.ts'
 import { failureJson, toFailure, UsageError } from './errors.ts'
-import { nearMatch } from '../lib/near-match.ts'
+import { suggestion } from '../lib/near-match.ts'
 import { loggable } from '../lib/text.ts'
 import { workerCommand } from './serve/workers/procedures.ts'
 
@@ -110,12 +110,10 @@ export async function findCommand(name: string): Promise<Command> {
   if (name === workerCommand) return (await import('./serve/workers/worker.ts')).serveWorker
   const load = Object.hasOwn(loaders, name) ? loaders[name as CommandName] : undefined
   if (load !== undefined) return (await load()).command
-  const near = nearMatch(
-    name,
-    commands.map(({ name }) => name),
+  const guess = suggestion(name, Object.keys(loaders), '')
+  throw new UsageError(
+    `Unknown command “${loggable(name)}”. ${guess && `${guess} `}For help, run: weir --help`,
   )
-  const guess = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new UsageError(`Unknown command “${loggable(name)}”.${guess} For help, run: weir --help`)
 }
 
 /** The text of `weir --help`. */

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { Check } from 'typebox/schema'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, textOf } from '../lib/json/json.ts'
-import { nearMatch } from '../lib/near-match.ts'
+import { suggestion } from '../lib/near-match.ts'
 import { problemPath, type SettingsProblem } from './problem.ts'
 
 /**
@@ -52,9 +52,7 @@ function* problemsOfObject(schema: Fields, properties: Fields, value: unknown, p
 }
 
 function unknownSettingMessage(name: string, names: readonly string[]): string {
-  const near = nearMatch(name, names)
-  if (near !== undefined) return `unknown setting. Did you mean ${near}?`
-  return `unknown setting. Known settings: ${names.join(', ')}.`
+  return `unknown setting. ${suggestion(name, names, `Known settings: ${names.join(', ')}.`)}`
 }
 
 function* problemsOfRecord(schema: Fields, value: unknown, path: string): Problems {

@@ -3,6 +3,12 @@ export function nearMatch(word: string, candidates: Iterable<string>): string | 
   return nearMatches(word, candidates, 1)[0]
 }
 
+/** Returns the question whether a mistyped word means a candidate, or `otherwise` if none is close. */
+export function suggestion(word: string, candidates: Iterable<string>, otherwise: string): string {
+  const near = nearMatch(word, candidates)
+  return near === undefined ? otherwise : `Did you mean ${near}?`
+}
+
 /** Characters. Longer words are not matched because the work grows with the length. */
 const maxLength = 100
 const maxEdits = 4

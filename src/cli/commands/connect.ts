@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { toSettings } from '../../config/defaults.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { parseApiKey } from '../../domain/accounting/organization.ts'
-import { nearMatch } from '../../lib/near-match.ts'
+import { suggestion } from '../../lib/near-match.ts'
 import { loggable } from '../../lib/text.ts'
 import type { NewKey } from '../../storage/ports/accounts.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
@@ -194,8 +194,7 @@ function findTool(name: string): ConnectTool {
   const names = connectTools.map((tool) => tool.name)
   const tool = connectTools.find((tool) => tool.name === name)
   if (tool !== undefined) return tool
-  const near = nearMatch(name, names)
-  const guess = near === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${near}?`
+  const guess = suggestion(name, names, `Available: ${names.join(', ')}.`)
   throw new UsageError(
     `There are no settings for “${loggable(name)}”. ${guess} weir connect lists the tools.`,
   )

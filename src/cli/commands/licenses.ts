@@ -1,6 +1,6 @@
 import manifest from '../../../package.json'
 import data from '../third-party.json'
-import { nearMatch } from '../../lib/near-match.ts'
+import { suggestion } from '../../lib/near-match.ts'
 import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
 import { CommandError } from '../errors.ts'
 import { table } from '../output.ts'
@@ -32,11 +32,8 @@ function findComponents(name: string): readonly Component[] {
   const wanted = name.toLowerCase()
   const found = thirdParty.components.filter((component) => component.name.toLowerCase() === wanted)
   if (found.length > 0) return found
-  const near = nearMatch(
-    name,
-    thirdParty.components.map((component) => component.name),
-  )
-  const guess = near === undefined ? 'See weir licenses.' : `Did you mean ${near}?`
+  const names = thirdParty.components.map((component) => component.name)
+  const guess = suggestion(name, names, 'See weir licenses.')
   throw new CommandError(`The executable contains no component “${name}”. ${guess}`)
 }
 

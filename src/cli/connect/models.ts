@@ -1,5 +1,5 @@
 import type { Model } from '../../gateway/models/model.ts'
-import { nearMatch } from '../../lib/near-match.ts'
+import { suggestion } from '../../lib/near-match.ts'
 import type { ConnectModel, ConnectTool } from './tool.ts'
 import { fieldsOf, listOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
 import { directGet } from '../running-gateway.ts'
@@ -88,11 +88,8 @@ function unknownModel(slug: string): ConnectModel {
 }
 
 function unknownNote(slug: string, candidates: readonly ConnectCandidate[]): string {
-  const near = nearMatch(
-    slug,
-    candidates.map(({ slug }) => slug),
-  )
-  const guess = near === undefined ? 'weir models lists them.' : `Did you mean ${near}?`
+  const slugs = candidates.map(({ slug }) => slug)
+  const guess = suggestion(slug, slugs, 'weir models lists them.')
   return `The model ${slug} is not one of the enabled models. ${guess}`
 }
 

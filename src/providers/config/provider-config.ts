@@ -2,7 +2,7 @@ import { defaultProviderSettings } from '../../config/defaults.ts'
 import type { SettingsProblem } from '../../config/problem.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { millisecondsOf } from '../../config/units.ts'
-import { nearMatch } from '../../lib/near-match.ts'
+import { suggestion } from '../../lib/near-match.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { withResponsesApi } from '../kinds/responses.ts'
 import type { Kind, LocalKind, Provider, RemoteKind, Slots, Timeouts } from '../provider.ts'
@@ -34,9 +34,8 @@ function kindOf({ name, entry }: ProviderConfigInput): Kind | undefined {
 }
 
 function kindProblem({ name, entry, path }: ProviderConfigInput): SettingsProblem {
-  const match = nearMatch(entry.kind ?? name, Object.keys(kinds))
-  const hint =
-    match === undefined ? `Known kinds: ${Object.keys(kinds).join(', ')}.` : `Did you mean ${match}?`
+  const known = Object.keys(kinds)
+  const hint = suggestion(entry.kind ?? name, known, `Known kinds: ${known.join(', ')}.`)
   const problem = entry.kind === undefined ? `is missing: ${name} is not a known kind.` : 'unknown kind.'
   return { path: `${path}.kind`, message: `${problem} ${hint}` }
 }
