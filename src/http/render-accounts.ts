@@ -4,7 +4,7 @@ import type { Budgets } from '../storage/ports/budgets.ts'
 import { type BudgetState, type LimitsOwner, readBudgetStates, renderLimits } from './render-limits.ts'
 
 /** Returns an organization as the admin API returns it, and the command line prints it with `--json`. */
-export function renderOrganization(account: OrganizationAccount, state: BudgetState | undefined) {
+export function renderOrganization({ account, state }: WithBudget<OrganizationAccount>) {
   const { id, name, billing, balance, reserved, limits, createdAt } = account
   return {
     id,
@@ -18,8 +18,8 @@ export function renderOrganization(account: OrganizationAccount, state: BudgetSt
 }
 
 /** Returns a project as the admin API returns it, and the command line prints it with `--json`. */
-export function renderProject(project: ProjectRecord, state: BudgetState | undefined) {
-  const { id, name, organization, limits, createdAt, deletedAt } = project
+export function renderProject({ account, state }: WithBudget<ProjectRecord>) {
+  const { id, name, organization, limits, createdAt, deletedAt } = account
   return {
     id,
     name,
@@ -31,7 +31,7 @@ export function renderProject(project: ProjectRecord, state: BudgetState | undef
 }
 
 /** Returns a key without its secret, as the admin API returns it, and the command line prints it with `--json`. */
-export function renderKey(key: KeyRecord, state: BudgetState | undefined) {
+export function renderKey({ account: key, state }: WithBudget<KeyRecord>) {
   const { id, name, organization, project, parent, limits, permissions, tags, note, last4 } = key
   return {
     id,
@@ -71,15 +71,25 @@ export async function withBudgets<Kind extends Account>(
   return accounts.map((account, index) => ({ account, state: states[index] }))
 }
 
+/** Reads what is left of the budget of one organization, project or key now. */
+export async function withBudget<Kind extends Account>(
+  { budgets }: { readonly budgets: Pick<Budgets, 'read'> },
+  found: Kind | Promise<Kind>,
+): Promise<WithBudget<Kind>> {
+  const account = await found
+  const [withState] = await withBudgets(budgets, [account], Date.now())
+  return withState ?? { account, state: undefined }
+}
+
 /** Returns a function that renders organizations, projects or keys as objects of this type, with what is left of their budgets. */
 export function createAccountRenderer<Kind extends Account, Rendered extends object>(
   budgets: Pick<Budgets, 'read'>,
   object: string,
-  render: (account: Kind, state: BudgetState | undefined) => Rendered,
+  render: (account: WithBudget<Kind>) => Rendered,
 ) {
   return async (accounts: readonly Kind[]) => {
-    const states = await withBudgets(budgets, accounts, Date.now())
-    return states.map(({ account, state }) => ({ object, ...render(account, state) }))
+    const found = await withBudgets(budgets, accounts, Date.now())
+    return found.map((account) => ({ object, ...render(account) }))
   }
 }
 

@@ -1,7 +1,7 @@
 import { loggable } from '../../lib/text.ts'
 import { formatUsd } from '../../lib/usd.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { limitsOwner, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
+import { limitsOwner, withBudgets } from '../../http/render-accounts.ts'
 import { currentBudget } from '../../http/render-limits.ts'
 import type {
   KeyPageQuery,
@@ -77,16 +77,6 @@ export async function withUse(
   const used = await keys.lastUses([...new Set(records.map(({ organizationId }) => organizationId))])
   const withState = await withBudgets(budgets, records, now)
   return withState.map((key) => ({ ...key, lastUsedAt: used.get(key.account.id) }))
-}
-
-/** Reads what is left of the budget of an organization, a project or a key. */
-export async function withBudget<Account extends OrganizationAccount | ProjectRecord | KeyRecord>(
-  { budgets }: Pick<ManagedStores, 'budgets'>,
-  found: Account | Promise<Account>,
-): Promise<WithBudget<Account>> {
-  const account = await found
-  const [withState] = await withBudgets(budgets, [account], Date.now())
-  return withState ?? { account, state: undefined }
 }
 
 /** Releases what is held of a budget in its current period, and prints the amount on standard error. */

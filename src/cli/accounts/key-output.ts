@@ -47,9 +47,9 @@ function usedCell(time: number | undefined): string {
 }
 
 /** Returns a key as `weir keys` prints it with `--json`. */
-export function keyJson({ account, state, lastUsedAt }: KeyDetails) {
-  const used = lastUsedAt === undefined ? null : new Date(lastUsedAt).toISOString()
-  return { ...renderKey(account, state), last_used_at: used }
+export function keyJson(key: KeyDetails) {
+  const used = key.lastUsedAt === undefined ? null : new Date(key.lastUsedAt).toISOString()
+  return { ...renderKey(key), last_used_at: used }
 }
 
 const deletedText = '(deleted)'

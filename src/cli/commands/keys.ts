@@ -1,6 +1,6 @@
 import { defaultGrace, parseGrace } from '../../api/admin/keys.ts'
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { renderKey, type WithBudget } from '../../http/render-accounts.ts'
+import { renderKey, withBudget } from '../../http/render-accounts.ts'
 import type { KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import {
@@ -9,7 +9,6 @@ import {
   findProject,
   listKeys,
   releaseHeld,
-  withBudget,
   withUse,
 } from '../accounts/find-account.ts'
 import { keyFlags, keyIdOf, readKeyFlags } from '../accounts/key-flags.ts'
@@ -93,7 +92,7 @@ const create = storageCommand('keys create', { flags: { org: 'text', ...keyFlags
   const properties = { ...read, name: read.name ?? 'unnamed', expiresAt: read.expiresAt ?? null }
   const created = await call.open('write', async (storage) => {
     const project = await projectId(storage, flags.project, organization)
-    return withState(storage, await storage.keys.create({ ...properties, organization, project }))
+    return withBudgetOf(storage, await storage.keys.create({ ...properties, organization, project }))
   })
   printKey(created, call)
 })
@@ -168,8 +167,8 @@ async function organizationOf(storage: ManagedStores, id: string): Promise<strin
 
 const revoke = storageCommand('keys revoke', { operands: ['ID'] }, async ({ operands, open, print }) => {
   const id = keyIdOf(operands[0])
-  const { account, state } = await open('write', (storage) => withBudget(storage, storage.keys.revoke(id)))
-  print(renderKey(account, state), `Revoked the API key ${id} (${account.name}).`)
+  const key = await open('write', (storage) => withBudget(storage, storage.keys.revoke(id)))
+  print(renderKey(key), `Revoked the API key ${id} (${key.account.name}).`)
 })
 
 const rotate = storageCommand('keys rotate', { flags: { grace: 'text' }, operands: ['ID'] }, async (call) => {
@@ -177,7 +176,7 @@ const rotate = storageCommand('keys rotate', { flags: { grace: 'text' }, operand
   const id = keyIdOf(call.operands[0])
   const grace = readGrace(flags.grace ?? defaultGrace)
   const { created, old } = await call.open('write', async (storage) => {
-    const created = await withState(storage, await storage.keys.rotate(id, grace))
+    const created = await withBudgetOf(storage, await storage.keys.rotate(id, grace))
     return { created, old: await storage.keys.find(id) }
   })
   printKey(created, call)
@@ -190,24 +189,21 @@ function readGrace(text: string): number {
   throw invalidFlag('keys', 'grace', 'a duration such as 90d or 24h', text)
 }
 
-type NewKeyWithBudget = NewKey & Pick<WithBudget<KeyRecord>, 'state'>
-
-async function withState(storage: ManagedStores, created: NewKey): Promise<NewKeyWithBudget> {
-  const { state } = await withBudget(storage, created.record)
-  return { ...created, state }
+async function withBudgetOf(storage: ManagedStores, { key, record }: NewKey) {
+  return { key, ...(await withBudget(storage, record)) }
 }
 
 /** Prints only the key on standard output, so that a script can read it. */
 function printKey(
-  created: NewKeyWithBudget,
+  created: Awaited<ReturnType<typeof withBudgetOf>>,
   { flags, context, print }: Pick<Call, 'flags' | 'context' | 'print'>,
 ) {
-  const { record, key, state } = created
-  const { id, ...properties } = renderKey(record, state)
+  const { key, account } = created
+  const { id, ...properties } = renderKey(created)
   print({ id, key: key.reveal(), ...properties }, key.reveal())
   if (flags.json) return
   context.err(
-    `The API key is shown only once. It belongs to the organization ${record.organization} and works until ${expiryText(record)}.`,
+    `The API key is shown only once. It belongs to the organization ${account.organization} and works until ${expiryText(account)}.`,
   )
 }
 

@@ -1,9 +1,9 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { billingModes } from '../../domain/accounting/organization.ts'
 import { formatUsd, type Nanos, parseUsd } from '../../lib/usd.ts'
-import { renderOrganization, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
+import { renderOrganization, type WithBudget, withBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { OrganizationAccount } from '../../storage/ports/accounts.ts'
-import { findOrganization, releaseHeld, withBudget } from '../accounts/find-account.ts'
+import { findOrganization, releaseHeld } from '../accounts/find-account.ts'
 import {
   assertChange,
   limitFlags,
@@ -76,14 +76,17 @@ const create = storageCommand('orgs create', { operands: ['NAME'] }, async (call
   const organization = await call.open('create', (storage) =>
     withBudget(storage, storage.organizations.create(name)),
   )
-  call.print(organizationJson(organization), `Created the organization ${name} (${organization.account.id}).`)
+  call.print(
+    renderOrganization(organization),
+    `Created the organization ${name} (${organization.account.id}).`,
+  )
 })
 
 const list = storageCommand('orgs list', {}, ({ context, open, print }) =>
   open('read', async ({ organizations, budgets, name }) => {
     const found = await withBudgets(budgets, await organizations.list(), Date.now())
     const none = `There are no organizations in ${name}.`
-    print(found.map(organizationJson), listText(found, columns, none, context))
+    print(found.map(renderOrganization), listText(found, columns, none, context))
   }),
 )
 
@@ -92,7 +95,7 @@ const show = storageCommand(
   { operands: ['NAME'] },
   async ({ operands: [name], open, print }) => {
     const organization = await open('read', (storage) => withBudget(storage, findOrganization(storage, name)))
-    print(organizationJson(organization), organizationDetails(organization))
+    print(renderOrganization(organization), organizationDetails(organization))
   },
 )
 
@@ -108,7 +111,10 @@ const remove = storageCommand(
       const deletion = organizations.delete(name, (more) => (rows += more))
       return withProgress(deletion, context, flags.json, progress)
     })
-    print({ ...renderOrganization(account, undefined), deleted: true }, `Deleted the organization ${name}.`)
+    print(
+      { ...renderOrganization({ account, state: undefined }), deleted: true },
+      `Deleted the organization ${name}.`,
+    )
   },
 )
 
@@ -128,7 +134,7 @@ const set = storageCommand('orgs set', { flags: changeFlags, operands: ['NAME'] 
     if (releases) await releaseHeld(storage, changed, context)
     return withBudget(storage, changed)
   })
-  call.print(organizationJson(organization), organizationDetails(organization))
+  call.print(renderOrganization(organization), organizationDetails(organization))
 })
 
 const rename = storageCommand('orgs rename', { operands: ['NAME', 'NEW'] }, async (call) => {
@@ -136,7 +142,7 @@ const rename = storageCommand('orgs rename', { operands: ['NAME', 'NEW'] }, asyn
   const organization = await call.open('write', (storage) =>
     withBudget(storage, storage.organizations.change(name, { name: newName })),
   )
-  call.print(organizationJson(organization), `Renamed the organization ${name} to ${newName}.`)
+  call.print(renderOrganization(organization), `Renamed the organization ${name} to ${newName}.`)
   if (name === defaultOrganization && !call.flags.json)
     call.context.err(`Commands without --org use an organization named ${name}, which no longer exists.`)
 })
@@ -150,7 +156,7 @@ const credit = storageCommand(
       withBudget(storage, storage.organizations.credit(name, amount, flags.note)),
     )
     const { account } = organization
-    print(organizationJson(organization), `The balance of ${name} is ${formatUsd(account.balance)} USD.`)
+    print(renderOrganization(organization), `The balance of ${name} is ${formatUsd(account.balance)} USD.`)
     if (!flags.json) printBillingHint(account, context)
   },
 )
@@ -172,11 +178,6 @@ function printBillingHint({ name, billing }: OrganizationAccount, context: CliCo
 }
 
 type OrganizationWithBudget = WithBudget<OrganizationAccount>
-
-/** Returns an organization as `--json` prints it. */
-function organizationJson({ account, state }: OrganizationWithBudget) {
-  return renderOrganization(account, state)
-}
 
 const columns: readonly Column<OrganizationWithBudget>[] = [
   { title: 'NAME', value: ({ account }) => account.name },

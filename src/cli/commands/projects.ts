@@ -1,7 +1,7 @@
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
-import { renderProject, type WithBudget, withBudgets } from '../../http/render-accounts.ts'
+import { renderProject, type WithBudget, withBudget, withBudgets } from '../../http/render-accounts.ts'
 import type { ProjectRecord } from '../../storage/ports/accounts.ts'
-import { findOrganization, findProject, releaseHeld, withBudget } from '../accounts/find-account.ts'
+import { findOrganization, findProject, releaseHeld } from '../accounts/find-account.ts'
 import {
   assertChange,
   limitFlags,
@@ -70,14 +70,10 @@ const create = storageCommand('projects create', { flags: createFlags, operands:
   const input = { organization: flags.org ?? defaultOrganization, name, ...readLimits(flags, 'project') }
   const project = await call.open('write', (storage) => withBudget(storage, storage.projects.create(input)))
   const created = `Created the project ${name} (${project.account.id}) in the organization ${input.organization}.`
-  call.print(projectJson(project), created)
+  call.print(renderProject(project), created)
 })
 
 type ProjectWithBudget = WithBudget<ProjectRecord>
-
-function projectJson({ account, state }: ProjectWithBudget) {
-  return renderProject(account, state)
-}
 
 const list = storageCommand('projects list', { flags: { org: 'text' } }, ({ flags, context, open, print }) =>
   open('read', async (storage) => {
@@ -87,7 +83,7 @@ const list = storageCommand('projects list', { flags: { org: 'text' } }, ({ flag
     const projects = await withBudgets(storage.budgets, records, Date.now())
     const place = organization === undefined ? storage.name : `the organization ${organization}`
     const none = `There are no projects in ${place}.`
-    print(projects.map(projectJson), listText(projects, columns, none, context))
+    print(projects.map(renderProject), listText(projects, columns, none, context))
   }),
 )
 
@@ -98,7 +94,7 @@ const show = storageCommand(
     const project = await open('read', (storage) =>
       withBudget(storage, findProject(storage, reference, flags.org)),
     )
-    print(projectJson(project), projectDetails(project))
+    print(renderProject(project), projectDetails(project))
   },
 )
 
@@ -117,7 +113,7 @@ const set = storageCommand(
       if (releases) await releaseHeld(storage, changed, context)
       return withBudget(storage, changed)
     })
-    print(projectJson(project), projectDetails(project))
+    print(renderProject(project), projectDetails(project))
   },
 )
 
@@ -133,7 +129,7 @@ const remove = storageCommand(
       const { id } = await findProject(storage, reference, flags.org)
       return withBudget(storage, storage.projects.delete(id))
     })
-    print(projectJson(project), `Deleted the project ${project.account.name}.`)
+    print(renderProject(project), `Deleted the project ${project.account.name}.`)
   },
 )
 

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { renderSlice } from '../../../http/paging.ts'
-import { withBudgets } from '../../../http/render-accounts.ts'
+import { withBudget } from '../../../http/render-accounts.ts'
 import { jsonText } from '../../../http/reply.ts'
 import { adminObjectNotFound, noOrganization } from '../../../lib/errors/http-errors.ts'
 import type { LimitValues } from '../../../storage/ports/limits.ts'
@@ -215,6 +215,6 @@ function spendLimitRoutes(guard: PermissionGuard, projects: OwnProjects, managed
 async function ofOrganization({ organizations, budgets }: Managed, { organization, keyId }: Manager) {
   const account = await organizations.find(organization.id)
   if (account === undefined) throw noOrganization(keyId)
-  const [found] = await withBudgets(budgets, [account], Date.now())
-  return renderSpendLimit('organization', account.limits, found?.state)
+  const { state } = await withBudget({ budgets }, account)
+  return renderSpendLimit('organization', account.limits, state)
 }

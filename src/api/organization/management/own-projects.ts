@@ -1,8 +1,8 @@
 import type { AddressOf } from '../../../http/actor.ts'
 import type { ChangeDependencies } from '../../../http/changes.ts'
 import { loggedLimits } from '../../../http/limits.ts'
-import { createAccountRenderer, withBudgets } from '../../../http/render-accounts.ts'
-import { type BudgetState, renderLimits } from '../../../http/render-limits.ts'
+import { createAccountRenderer, type WithBudget, withBudget } from '../../../http/render-accounts.ts'
+import { renderLimits } from '../../../http/render-limits.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
 import type {
@@ -29,10 +29,7 @@ export function createOwnProjects(parts: ManagementDependencies) {
     page: ({ organization }: Manager, query: PageQuery & { readonly deleted: boolean }) =>
       projects.page({ ...query, organizationId: organization.id }),
     /** What is left of the budget of a project; undefined without one. */
-    async budgetOf(project: ProjectRecord) {
-      const [found] = await withBudgets(budgets, [project], Date.now())
-      return found?.state
-    },
+    budgetOf: async (project: ProjectRecord) => (await withBudget({ budgets }, project)).state,
     render: createAccountRenderer(budgets, 'organization.project', renderOwnProject),
   }
 }
@@ -86,8 +83,8 @@ function createProjectChanges(
 }
 
 /** Renders a project as OpenAI's API has it, with Weir's limits. */
-function renderOwnProject(project: ProjectRecord, state: BudgetState | undefined) {
-  const { id, name, createdAt, deletedAt, limits } = project
+function renderOwnProject({ account, state }: WithBudget<ProjectRecord>) {
+  const { id, name, createdAt, deletedAt, limits } = account
   return {
     id,
     name,
