@@ -5,33 +5,18 @@ import { useResource } from '../../api/resource.ts'
 import { Button, FilterChip } from '../../components/button.tsx'
 import { Combobox } from '../../components/combobox.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
-import { replaceQuery } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import type { StoredKind } from './summary.ts'
 
-/** The filters of a list, as in the address. */
-export type StoredFilter = {
-  readonly model: string
-  readonly status: string
-  readonly order: 'desc' | 'asc'
-  /** Each pair that the metadata must have. */
-  readonly metadata: Readonly<Record<string, string>>
-}
+/** The filter of a list, as in the address: `metadata` has each pair that the metadata must have, as JSON. */
+export const noFilter = { model: '', status: '', order: 'desc', metadata: '{}' }
 
-/** Reads the filter of the address. */
-export function readFilter(query: URLSearchParams): StoredFilter {
-  return {
-    model: query.get('model') ?? '',
-    status: query.get('status') ?? '',
-    order: query.get('order') === 'asc' ? 'asc' : 'desc',
-    metadata: readPairs(query.get('metadata')),
-  }
-}
+export type StoredFilter = typeof noFilter
 
 /** The address may have been written by hand. */
-function readPairs(json: string | null): Readonly<Record<string, string>> {
+function readPairs({ metadata }: StoredFilter): Readonly<Record<string, string>> {
   try {
-    const value: unknown = JSON.parse(json ?? '{}')
+    const value: unknown = JSON.parse(metadata)
     const pairs = typeof value === 'object' && value !== null ? Object.entries(value) : []
     return Object.fromEntries(pairs.filter(([, one]) => typeof one === 'string'))
   } catch {
@@ -40,9 +25,19 @@ function readPairs(json: string | null): Readonly<Record<string, string>> {
 }
 
 /** The parameters of a list with this filter. */
-export function listParameters({ model, status, order, metadata }: StoredFilter): Query {
-  const pairs = Object.entries(metadata).map(([key, value]) => [`metadata[${key}]`, value])
-  return { model: model || undefined, status: status || undefined, order, ...Object.fromEntries(pairs) }
+export function listParameters(filter: StoredFilter): Query {
+  const { model, status } = filter
+  const pairs = Object.entries(readPairs(filter)).map(([key, value]) => [`metadata[${key}]`, value])
+  return {
+    model: model || undefined,
+    status: status || undefined,
+    order: orderOf(filter),
+    ...Object.fromEntries(pairs),
+  }
+}
+
+function orderOf({ order }: StoredFilter): 'asc' | 'desc' {
+  return order === 'asc' ? 'asc' : 'desc'
 }
 
 type FilterProps = {
@@ -51,8 +46,7 @@ type FilterProps = {
 }
 
 /** The filter of a list: by model, metadata and status. */
-export function FilterForm({ kind, filter }: { readonly kind: StoredKind; readonly filter: StoredFilter }) {
-  const change = (changed: Partial<StoredFilter>) => keepFilter({ ...filter, ...changed })
+export function FilterForm({ kind, filter, change }: FilterProps & { readonly kind: StoredKind }) {
   return (
     <>
       <div class="stored-filters">
@@ -67,7 +61,7 @@ export function FilterForm({ kind, filter }: { readonly kind: StoredKind; readon
         )}
         <SelectField
           label="Order"
-          value={filter.order}
+          value={orderOf(filter)}
           options={orders}
           onChange={(order) => change({ order })}
         />
@@ -113,7 +107,7 @@ function MetadataFilter({ filter, change }: FilterProps) {
   const add = (event: Event) => {
     event.preventDefault()
     if (key === '') return
-    change({ metadata: { ...filter.metadata, [key]: value } })
+    change({ metadata: JSON.stringify({ ...readPairs(filter), [key]: value }) })
     setKey('')
     setValue('')
   }
@@ -127,10 +121,10 @@ function MetadataFilter({ filter, change }: FilterProps) {
 }
 
 function ActiveFilters({ filter, change }: FilterProps) {
-  const { model, metadata } = filter
-  const pairs = Object.entries(metadata)
+  const { model } = filter
+  const pairs = Object.entries(readPairs(filter))
   if (model === '' && pairs.length === 0) return null
-  const without = (key: string) => Object.fromEntries(pairs.filter(([name]) => name !== key))
+  const without = (key: string) => JSON.stringify(Object.fromEntries(pairs.filter(([name]) => name !== key)))
   return (
     <div class="chips">
       {model !== '' && <FilterChip name="Model" value={model} onClear={() => change({ model: '' })} />}
@@ -139,14 +133,4 @@ function ActiveFilters({ filter, change }: FilterProps) {
       ))}
     </div>
   )
-}
-
-/** Keeps the filter in the address. */
-function keepFilter({ model, status, order, metadata }: StoredFilter): void {
-  replaceQuery({
-    model: model || undefined,
-    status: status || undefined,
-    order: order === 'asc' ? order : undefined,
-    metadata: Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
-  })
 }

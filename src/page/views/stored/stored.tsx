@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks'
 import { type ListPage, usePages } from '../../api/pages.ts'
 import { Button, CodeBlock } from '../../components/button.tsx'
 import { curlCommand } from '../../components/curl.ts'
@@ -8,11 +7,11 @@ import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, column } from '../../components/table-columns.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { Empty, ViewHeader } from '../../components/view.tsx'
-import { type PageRoute, replaceQuery, routeHash } from '../../route.ts'
+import { filterIn, type PageRoute, replaceQuery, routeHash } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import { CompletionDetail } from './completion-detail.tsx'
 import { ResponseDetail } from './response-detail.tsx'
-import { FilterForm, listParameters, readFilter, type StoredFilter } from './stored-filter.tsx'
+import { FilterForm, listParameters, noFilter, type StoredFilter } from './stored-filter.tsx'
 import { StatusBadge } from './stored-object.tsx'
 import { type StoredKind, summarizeCompletion, summarizeResponse, type Summary } from './summary.ts'
 
@@ -31,8 +30,7 @@ const tabs = [
 
 /** The lists of stored completions and of stored responses. */
 function StoredLists({ kind, query }: { readonly kind: StoredKind; readonly query: URLSearchParams }) {
-  const text = query.toString()
-  const filter = useMemo(() => readFilter(query), [text])
+  const { filter, change } = filterIn(query, noFilter)
   return (
     <>
       <ViewHeader title="Stored" />
@@ -45,7 +43,7 @@ function StoredLists({ kind, query }: { readonly kind: StoredKind; readonly quer
         }}
       >
         <div class="stack">
-          <FilterForm kind={kind} filter={filter} />
+          <FilterForm kind={kind} filter={filter} change={change} />
           <StoredTable key={kind} kind={kind} filter={filter} />
         </div>
       </Tabs>
@@ -94,7 +92,7 @@ function StoredTable({ kind, filter }: { readonly kind: StoredKind; readonly fil
       const page = await api.get<ListPage<never>>(path, { query, signal })
       return { ...page, data: page.data.map(summarize) }
     },
-    [api, kind, filter],
+    [api, kind, JSON.stringify(filter)],
   )
   return (
     <PagedTable
@@ -122,9 +120,9 @@ const columns: readonly Column<Summary>[] = [
 ]
 
 function NothingStored({ kind, filter }: { readonly kind: StoredKind; readonly filter: StoredFilter }) {
-  const { model, status, metadata, order } = filter
+  const { order, ...parameters } = listParameters(filter)
   const { title, text, command } = lists[kind].empty
-  if (model !== '' || status !== '' || Object.keys(metadata).length > 0)
+  if (Object.values(parameters).some((value) => value !== undefined))
     return (
       <Empty title="Nothing matches the filter">
         <Button
