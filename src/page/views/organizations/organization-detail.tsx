@@ -15,7 +15,7 @@ import { grandTotal, loadReport } from '../usage/report.ts'
 import { UsageReport } from '../usage/usage.tsx'
 import { LimitsSection } from './limits-view.tsx'
 import { type Organization, organizationPath, OrganizationState } from './organization.tsx'
-import { AddCredit, DeleteOrganization, EditOrganization } from './organization-dialogs.tsx'
+import { AddCredit, DeleteOrganization, OrganizationForm } from './organization-dialogs.tsx'
 import { OwnedKeys } from './owned-keys.tsx'
 import { OrganizationProjects } from './projects.tsx'
 
@@ -48,7 +48,7 @@ export function OrganizationDetail({ name }: { readonly name: string }) {
         {(loaded) => <Account organization={loaded} onChanged={organization.reload} />}
       </Loaded>
       {dialogProps && dialog === 'credit' && <AddCredit {...dialogProps} />}
-      {dialogProps && dialog === 'edit' && <EditOrganization {...dialogProps} />}
+      {dialogProps && dialog === 'edit' && <OrganizationForm {...dialogProps} />}
       {dialogProps && dialog === 'delete' && <DeleteOrganization {...dialogProps} onDone={onDeleted} />}
     </>
   )

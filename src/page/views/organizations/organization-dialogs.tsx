@@ -10,43 +10,46 @@ import { type Billing, type Organization, organizationPath } from './organizatio
 
 type DialogProps = DialogHandlers<Organization> & { readonly organization: Organization }
 
-/** Creates an organization. */
-export function CreateOrganization(handlers: DialogHandlers<Organization>) {
-  const [name, setName] = useState('')
-  const form = useOrganizationForm()
-  const fields = name.trim() === '' ? undefined : form.fields && { name: name.trim(), ...form.fields }
+/** Creates an organization, or changes the billing and the limits of the one that is edited. */
+export function OrganizationForm(
+  props: DialogHandlers<Organization> & { readonly organization?: Organization | undefined },
+) {
+  const { organization: edited, ...handlers } = props
+  const [text, setText] = useState('')
+  const [billing, setBilling] = useState<Billing>(edited?.billing ?? 'unmetered')
+  const limits = useLimitForm(edited)
+  const name = text.trim()
+  const fields = limits.fields && { billing, ...limits.fields }
   return (
     <FormDialog<Organization>
-      title="Create an organization"
-      action="Create"
-      change={creationOf('/admin/organizations', fields)}
+      title={edited ? `Edit ${edited.name}` : 'Create an organization'}
+      action={edited ? 'Save' : 'Create'}
+      change={
+        edited
+          ? changeOf(organizationPath(edited.id), edited, fields)
+          : creationOf('/admin/organizations', name === '' ? undefined : fields && { name, ...fields })
+      }
       {...handlers}
     >
-      <TextField
-        label="Name"
-        value={name}
-        onInput={setName}
-        hint="1 to 64 letters, digits, spaces, dots, dashes or underscores."
-      />
-      <OrganizationFields form={form} />
+      {edited === undefined && (
+        <TextField
+          label="Name"
+          value={text}
+          onInput={setText}
+          hint="1 to 64 letters, digits, spaces, dots, dashes or underscores."
+        />
+      )}
+      <SelectField label="Billing" value={billing} options={billingOptions} onChange={setBilling} />
+      <LimitFields form={limits} empty="Default" />
     </FormDialog>
   )
 }
 
-/** Changes the billing and the limits of an organization. */
-export function EditOrganization({ organization, ...handlers }: DialogProps) {
-  const form = useOrganizationForm(organization)
-  return (
-    <FormDialog
-      title={`Edit ${organization.name}`}
-      action="Save"
-      change={changeOf(organizationPath(organization.id), organization, form.fields)}
-      {...handlers}
-    >
-      <OrganizationFields form={form} />
-    </FormDialog>
-  )
-}
+const billingOptions: readonly { readonly value: Billing; readonly label: string }[] = [
+  { value: 'unmetered', label: 'Unmetered: costs are recorded only' },
+  { value: 'prepaid', label: 'Prepaid: requests are paid from the balance' },
+  { value: 'none', label: 'None: requests to models are rejected' },
+]
 
 /** Adds credit to the balance, or subtracts it. The amount stays a decimal text: a float would round it. */
 export function AddCredit({ organization, onClose, onDone }: DialogProps) {
@@ -104,35 +107,4 @@ export function DeleteOrganization({ organization, ...handlers }: DialogProps) {
       <TextField label={`Type “${organization.name}” to confirm`} value={typed} onInput={setTyped} />
     </FormDialog>
   )
-}
-
-const billingOptions: readonly { readonly value: Billing; readonly label: string }[] = [
-  { value: 'unmetered', label: 'Unmetered: costs are recorded only' },
-  { value: 'prepaid', label: 'Prepaid: requests are paid from the balance' },
-  { value: 'none', label: 'None: requests to models are rejected' },
-]
-
-/** The fields of billing and limits. */
-function OrganizationFields({ form }: { readonly form: OrganizationForm }) {
-  return (
-    <>
-      <SelectField label="Billing" value={form.billing} options={billingOptions} onChange={form.setBilling} />
-      <LimitFields form={form.limits} empty="Default" />
-    </>
-  )
-}
-
-type OrganizationForm = ReturnType<typeof useOrganizationForm>
-
-/** The billing and the limits of a new organization, or of one that is edited. */
-function useOrganizationForm(edited?: Organization) {
-  const [billing, setBilling] = useState<Billing>(edited?.billing ?? 'unmetered')
-  const limits = useLimitForm(edited)
-  return {
-    billing,
-    setBilling,
-    limits,
-    /** The fields of a request; undefined if one is invalid. */
-    fields: limits.fields && { billing, ...limits.fields },
-  }
 }

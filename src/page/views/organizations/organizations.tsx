@@ -11,7 +11,7 @@ import { useShortcut } from '../../shortcuts.tsx'
 import { Ledger } from './ledger.tsx'
 import { type Organization, organizationColumns } from './organization.tsx'
 import { OrganizationDetail } from './organization-detail.tsx'
-import { CreateOrganization } from './organization-dialogs.tsx'
+import { OrganizationForm } from './organization-dialogs.tsx'
 import { ProjectDetail } from './project-detail.tsx'
 
 /** The organizations view: balances, billing and limits, for the operator. */
@@ -53,7 +53,7 @@ function OrganizationList({ search }: { readonly search: string }) {
         />
       </div>
       {creating && (
-        <CreateOrganization
+        <OrganizationForm
           onClose={() => setCreating(false)}
           onDone={(created) => {
             location.hash = hrefOf(created)
