@@ -1,5 +1,5 @@
 import { quoted } from '../quote.ts'
-import { example, prompt } from './sdks.ts'
+import { example, node, prompt, python } from './sdks.ts'
 import { keyVariable, type TemplateInput, type ToolTemplate } from './tool.ts'
 
 /** Frameworks for programs that use models. */
@@ -9,9 +9,7 @@ export const frameworks: readonly ToolTemplate[] = [
     title: 'AI SDK',
     summary: 'the ai package of Vercel, with its OpenAI-compatible provider',
     install: 'npm install ai @ai-sdk/openai-compatible',
-    command: 'node example.mjs',
-    file: 'example.mjs',
-    format: 'javascript',
+    language: node,
     program: ({ url, slug }) => `import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { generateText } from "ai"
 
@@ -35,9 +33,7 @@ console.log(text)
     title: 'LangChain',
     summary: 'the langchain-openai package of Python',
     install: 'pip install langchain-openai',
-    command: 'python example.py',
-    file: 'example.py',
-    format: 'python',
+    language: python,
     program: ({ url, slug }) => `import os
 
 from langchain_openai import ChatOpenAI
@@ -60,9 +56,7 @@ print(model.invoke("${prompt}").content)
     title: 'LlamaIndex',
     summary: 'the llama-index-llms-openai-like package of Python',
     install: 'pip install llama-index-llms-openai-like',
-    command: 'python example.py',
-    file: 'example.py',
-    format: 'python',
+    language: python,
     program: ({ url, slug, model }) => `import os
 
 from llama_index.llms.openai_like import OpenAILike
@@ -86,9 +80,7 @@ print(model.complete("${prompt}"))
     title: 'Pydantic AI',
     summary: 'the pydantic-ai package of Python',
     install: 'pip install "pydantic-ai-slim[openai]"',
-    command: 'python example.py',
-    file: 'example.py',
-    format: 'python',
+    language: python,
     program: ({ url, slug }) => `import os
 
 from pydantic_ai import Agent

@@ -4,18 +4,25 @@ import { type FileFormat, keyVariable, type TemplateInput, type ToolTemplate } f
 /** What the programs ask. */
 export const prompt = 'Hello from Weir'
 
+/** A language of the programs: the file of one, and the command that runs it. */
+type Language = { readonly command: string; readonly file: string; readonly format: FileFormat }
+
+/** A program of Python. */
+export const python: Language = { command: 'python example.py', file: 'example.py', format: 'python' }
+/** A program of Node. */
+export const node: Language = { command: 'node example.mjs', file: 'example.mjs', format: 'javascript' }
+
 /** A tool whose settings are in a program that uses it. */
 type Example = Omit<ToolTemplate, 'settings'> & {
   readonly install: string
-  readonly command: string
-  readonly file: string
-  readonly format: FileFormat
+  readonly language: Language
   program(input: TemplateInput): string
   notes(input: TemplateInput): readonly string[]
 }
 
 /** Makes the template of a tool from the program that uses it. */
-export function example({ install, command, file, format, program, notes, ...tool }: Example): ToolTemplate {
+export function example({ install, language, program, notes, ...tool }: Example): ToolTemplate {
+  const { command, file, format } = language
   return {
     ...tool,
     settings: (input) => ({
@@ -46,9 +53,7 @@ export const sdks: readonly ToolTemplate[] = [
     title: 'OpenAI SDK for Python',
     summary: 'the openai package of Python',
     install: 'pip install openai',
-    command: 'python example.py',
-    file: 'example.py',
-    format: 'python',
+    language: python,
     program: ({ url, slug }) => `import os
 
 from openai import OpenAI
@@ -70,9 +75,7 @@ print(completion.choices[0].message.content)
     title: 'OpenAI SDK for Node',
     summary: 'the openai package of Node, Deno and Bun',
     install: 'npm install openai',
-    command: 'node example.mjs',
-    file: 'example.mjs',
-    format: 'javascript',
+    language: node,
     program: ({ url, slug }) => `import OpenAI from "openai"
 
 const client = new OpenAI({
@@ -92,9 +95,7 @@ console.log(completion.choices[0].message.content)
     title: 'OpenAI SDK for Go',
     summary: 'the module github.com/openai/openai-go',
     install: 'go get github.com/openai/openai-go/v3',
-    command: 'go run .',
-    file: 'main.go',
-    format: 'go',
+    language: { command: 'go run .', file: 'main.go', format: 'go' },
     program: ({ url, slug }) => `package main
 
 import (
