@@ -22,30 +22,39 @@ export type GateResult = TestCounts & {
 /** The seconds that each stage and file took. */
 export type Duration = { readonly name: string; readonly seconds: number }
 
-/** The folder in which the gate runs, and what happens to the output of its stages. */
-export type GateOptions = { readonly folder: string; readonly output: 'inherit' | 'ignore' }
+/** The folder in which stages run, what happens to their output, and when one is ended; never if absent. */
+export type GateOptions = {
+  readonly folder: string
+  readonly output: 'inherit' | 'ignore'
+  readonly timeoutMs?: number
+}
 
 /** Runs every stage, also after a failed one, so that one run reports all failures. */
-export async function runGate(
-  stages: readonly Stage[],
-  { folder, output }: GateOptions,
-): Promise<GateResult> {
+export async function runGate(stages: readonly Stage[], options: GateOptions): Promise<GateResult> {
   let result = emptyResult
   for (const stage of stages) {
-    if (output === 'inherit') console.log(`── ${stage.name}`)
-    const startedAt = performance.now()
-    const child = Bun.spawn([...stage.command], {
-      cwd: folder,
-      env: { ...process.env, ...stage.environment },
-      stdin: 'ignore',
-      stdout: output,
-      stderr: output,
-    })
-    const code = await child.exited
-    const seconds = (performance.now() - startedAt) / 1000
+    const { code, seconds } = await runStage(stage, options)
     result = addStage(result, { name: stage.name, seconds }, code, await readReport(stage))
   }
   return result
+}
+
+/** Runs one stage; returns its exit code and how long it took. */
+export async function runStage(
+  { name, command, environment }: Stage,
+  { folder, output, timeoutMs }: GateOptions,
+): Promise<{ readonly code: number; readonly seconds: number }> {
+  if (output === 'inherit') console.log(`── ${name}`)
+  const startedAt = performance.now()
+  const child = Bun.spawn([...command], {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdin: 'ignore',
+    stdout: output,
+    stderr: output,
+    ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+  })
+  return { code: await child.exited, seconds: (performance.now() - startedAt) / 1000 }
 }
 
 const emptyResult: GateResult = {

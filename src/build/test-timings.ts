@@ -1,5 +1,6 @@
 // Measures how long each test file takes and writes test/timings.json, by which the slowest files start first: bun run test:timings.
 // A file that is not listed there starts last; the order changes no result.
+import { runStage } from './gate.ts'
 import { projectFolder } from './install.ts'
 import { createTestFolder, testCommand, timingsFile } from './test-command.ts'
 
@@ -11,14 +12,9 @@ const minListed = 1000
 await Bun.write(`${projectFolder}/${timingsFile}`, textOf({ version: 1, files: {} }))
 using folder = createTestFolder()
 Bun.spawnSync([...folder.buildCommand], { cwd: projectFolder })
-const child = Bun.spawn([...testCommand(), '--update-timings'], {
-  cwd: projectFolder,
-  env: { ...process.env, ...folder.environment },
-  stdin: 'ignore',
-  stdout: 'inherit',
-  stderr: 'inherit',
-})
-process.exitCode = await child.exited
+const command = [...testCommand(), '--update-timings']
+const tests = { name: 'tests', command, environment: folder.environment }
+process.exitCode = (await runStage(tests, { folder: projectFolder, output: 'inherit' })).code
 const measured = (await Bun.file(`${projectFolder}/${timingsFile}`).json()) as Timings
 const listed = Object.entries(measured.files)
   .filter(([, duration]) => duration >= minListed)
