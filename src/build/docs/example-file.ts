@@ -2,6 +2,7 @@ import { defaultSettings } from '../../config/defaults.ts'
 import { exampleYaml } from '../../config/check-schema.ts'
 import { SettingsFile } from '../../config/settings.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../lib/json/json.ts'
+import { wrapped } from './page.ts'
 
 /** Returns a weir.yaml with every setting: those that have a default with it, the others commented out. */
 export function exampleFile(): string {
@@ -39,13 +40,10 @@ function disabled(lines: readonly string[]): readonly string[] {
 const maxWidth = 100
 
 function commentLines(text: string, indent = ''): readonly string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)
-    if (line === undefined || line.length + word.length >= maxWidth) lines.push(`${indent}# ${word}`)
-    else lines[lines.length - 1] = `${line} ${word}`
-  }
-  return lines
+  const prefix = `${indent}# `
+  return wrapped(text, '', maxWidth - prefix.length)
+    .split('\n')
+    .map((line) => prefix + line)
 }
 
 /** The entries of lists and maps, which have no defaults to show. */

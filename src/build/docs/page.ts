@@ -44,13 +44,13 @@ export function markdownTable<Row>(rows: readonly Row[], columns: readonly Colum
 /** The longest line of prose of a page. */
 const maxLineWidth = 120
 
-/** Returns a sentence in lines of at most 120 characters; the lines after the first begin with the indent. */
-export function wrapped(text: string, indent = ''): string {
+/** Returns a sentence in lines of at most this width; the lines after the first begin with the indent. */
+export function wrapped(text: string, indent = '', width = maxLineWidth): string {
   const lines: string[] = []
   // A piece of code or a link stays in one line.
   for (const word of text.match(/(?:`[^`]*`|\[[^\]]*\]\([^)]*\)|\S)+/g) ?? []) {
     const line = lines.at(-1)
-    if (line !== undefined && line.length + 1 + word.length <= maxLineWidth)
+    if (line !== undefined && line.length + 1 + word.length <= width)
       lines[lines.length - 1] = `${line} ${word}`
     else lines.push(line === undefined ? word : `${indent}${word}`)
   }
