@@ -1,8 +1,7 @@
 import { catalog } from '../../config/catalog.ts'
 import type { ModelDetails } from '../../config/model-details.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../lib/json/json.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
-import { hasResponsesApi } from '../../providers/kinds/responses.ts'
+import { remoteKind } from '../../providers/kinds/kinds.ts'
 import { type ImportedFacts, readFacts } from './facts.ts'
 import { findService } from './services.ts'
 import { noteModelFields } from './unsupported.ts'
@@ -119,12 +118,8 @@ function openaiModel(baseModel: string): string {
 
 /** Whether the provider's Responses API is used, which only some kinds have. */
 function routeApi({ kind, api }: Translation, { mode }: Fields): { readonly api?: 'responses' } {
-  return (api === 'responses' || mode === 'responses') && offersResponses(kind) ? { api: 'responses' } : {}
-}
-
-function offersResponses(kind: string): boolean {
-  const record = kinds[kind]
-  return record !== undefined && hasResponsesApi(record)
+  const isWanted = api === 'responses' || mode === 'responses'
+  return isWanted && remoteKind(kind)?.responsesApi ? { api: 'responses' } : {}
 }
 
 /** An API that a model of the source serves instead of conversations. */
@@ -176,7 +171,6 @@ const embeddingModel = /(^|[-_/.])(embed|embedding|embeddings)([-_/.]|\d|$)/i
 const unsupportedModel = /(^|[-_/.])(whisper|tts|dall-e|rerank|moderation)([-_/.]|\d|$)/i
 
 function offers(name: string, api: OtherApi): boolean {
-  const kind = kinds[name]
   const operation = api === 'embeddings' ? 'embedding' : 'completion'
-  return kind !== undefined && 'protocol' in kind && kind.operations?.[operation] !== undefined
+  return remoteKind(name)?.operations?.[operation] !== undefined
 }

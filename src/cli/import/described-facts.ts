@@ -1,6 +1,6 @@
 import type { ModelDetails } from '../../config/model-details.ts'
 import { withoutEmpty } from '../../lib/json/json.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
+import { remoteKind } from '../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
 
 /**
@@ -65,8 +65,8 @@ function supportedParameters(
   known: readonly string[] | undefined,
 ): Pick<ModelDetails, 'supported_parameters'> {
   const flags = flagsOf(deployments, 'parameters')
-  const kind = kinds[deployments[0]?.provider.draft.kind ?? '']
-  const list = new Set(known ?? (kind !== undefined && 'protocol' in kind ? kind.protocol.parameters : []))
+  const kind = remoteKind(deployments[0]?.provider.draft.kind ?? '')
+  const list = new Set(known ?? kind?.protocol.parameters)
   const changes = Object.entries(flags).filter(([name, supported]) => list.has(name) !== supported)
   if (changes.length === 0) return {}
   for (const [name, supported] of changes) {

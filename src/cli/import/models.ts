@@ -1,6 +1,6 @@
 import { catalog } from '../../config/catalog.ts'
 import type { ModelDetails, Route } from '../../config/model-details.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
+import { remoteKind } from '../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
 import {
   fallbackRoutes,
@@ -108,8 +108,8 @@ function describeDraft(draft: Draft, names: Names, notes: Notes): Described {
 
 /** LiteLLM has a price list of its own. A server of the operator needs no price. */
 function notePrice({ deployments: [first] }: Draft, name: string, notes: Notes): void {
-  const kind = kinds[first?.provider.draft.kind ?? '']
-  if (first === undefined || kind === undefined || !('protocol' in kind) || kind.keyless === true) return
+  const kind = remoteKind(first?.provider.draft.kind ?? '')
+  if (first === undefined || kind === undefined || kind.keyless === true) return
   notes.add(
     first.path,
     `Weir knows no price of ${quoted(name)}; set pricing of the model to record what it costs.`,

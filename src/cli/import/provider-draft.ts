@@ -1,7 +1,7 @@
 import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { type Fields, fieldsOf, withoutEmpty } from '../../lib/json/json.ts'
 import { headerProblems, settingProblems } from '../../providers/config/setting-problems.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
+import { remoteKind } from '../../providers/kinds/kinds.ts'
 import { durationOf, importedText, type ImportedText, type Part, variableText } from './source.ts'
 import type { Translation } from './special-services.ts'
 import { baseUrlProblems, normalizeBaseUrl, withoutEndpoint } from '../../providers/config/base-url.ts'
@@ -11,9 +11,9 @@ import { looksSecret, shortText } from '../../lib/text.ts'
 /** Drafts the provider of a deployment; returns a sentence where it cannot be called. */
 export function draftProvider(part: Part, translation: Translation): ProviderDraft | string {
   const { fields: params } = part
-  const kind = kinds[translation.kind]
-  if (kind === undefined || !('protocol' in kind)) return `Weir has no kind ${translation.kind}.`
-  const address = readBaseUrl(params.api_base, translation.kind)
+  const kind = remoteKind(translation.kind)
+  if (kind === undefined) return `Weir has no kind ${translation.kind}.`
+  const address = readBaseUrl(params.api_base, kind)
   if (address.problem !== undefined) return `Its api_base ${address.problem}`
   const read =
     address.baseUrl === undefined ? undefined : (translation.address?.(address.baseUrl) ?? address.baseUrl)
@@ -91,7 +91,7 @@ type ImportedBaseUrl =
  * Reads `api_base`. An endpoint path at its end is removed, because Weir appends its own; so is `?api-version=`, which is
  * a setting. An address in an environment variable is used as it is.
  */
-function readBaseUrl(value: unknown, kind: string): ImportedBaseUrl {
+function readBaseUrl(value: unknown, kind: RemoteKind): ImportedBaseUrl {
   const imported = importedText(value)
   if (imported === undefined) return value === undefined || value === null || value === '' ? {} : notAnAddress
   if (imported.variable !== undefined) return { baseUrl: imported.text }
@@ -100,9 +100,7 @@ function readBaseUrl(value: unknown, kind: string): ImportedBaseUrl {
   if (query !== undefined && apiVersion === undefined) return notAnAddress
   if (/[${}\s]/.test(address) || !/^https?:\/\/[^/]/.test(address)) return notAnAddress
   if (baseUrlProblems(address, '').length > 0) return notAnAddress
-  const record = kinds[kind]
-  const normal = normalizeBaseUrl(address)
-  const baseUrl = record !== undefined && 'protocol' in record ? withoutEndpoint(normal, record) : normal
+  const baseUrl = withoutEndpoint(normalizeBaseUrl(address), kind)
   return { baseUrl, ...(apiVersion !== undefined && { apiVersion }) }
 }
 

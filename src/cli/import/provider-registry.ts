@@ -1,7 +1,7 @@
 import { catalog } from '../../config/catalog.ts'
 import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { nameSet } from '../../lib/text.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
+import { kinds, remoteKind } from '../../providers/kinds/kinds.ts'
 import { type Notes, variableText } from './source.ts'
 import type { ProviderDraft } from './provider-draft.ts'
 
@@ -139,7 +139,7 @@ function settingsOf({ name, draft, discover, sources }: RegisteredProvider, note
   const headers = { ...settings.headers, ...headerVariables(name, draft, sources[0] ?? '', notes) }
   const key = literalKey === undefined ? undefined : keyVariable(name, kind)
   if (key !== undefined) for (const path of sources) notes.add(`${path}.api_key`, plainKeyReason(key))
-  const ownVariable = key !== undefined && name === kind && ownKeyVariable(kind) === key
+  const ownVariable = key !== undefined && name === kind && remoteKind(kind)?.keyVariables[0] === key
   return {
     ...(name !== kind && { kind }),
     ...settings,
@@ -164,12 +164,7 @@ function headerVariables(
 }
 
 function keyVariable(name: string, kind: string): string {
-  return (name === kind ? ownKeyVariable(kind) : undefined) ?? `${variableName(name)}_API_KEY`
-}
-
-function ownKeyVariable(kind: string): string | undefined {
-  const record = kinds[kind]
-  return record !== undefined && 'protocol' in record ? record.keyVariables[0] : undefined
+  return (name === kind ? remoteKind(kind)?.keyVariables[0] : undefined) ?? `${variableName(name)}_API_KEY`
 }
 
 function variableName(text: string): string {

@@ -3,7 +3,7 @@ import type { Deployment } from './deployment.ts'
 import { problemPath } from '../../config/problem.ts'
 import { type Fields, isObject, listOf } from '../../lib/json/json.ts'
 import { escapeText, type Notes, quoted } from './source.ts'
-import { kinds } from '../../providers/kinds/kinds.ts'
+import { remoteKind } from '../../providers/kinds/kinds.ts'
 import { noListing } from '../../providers/model-listing.ts'
 
 /**
@@ -161,8 +161,8 @@ export function isWildcard({ name, model }: Deployment): boolean {
 export function enableWildcards(wildcards: readonly Deployment[], notes: Notes): void {
   for (const { path, name, model, provider } of wildcards) {
     const { kind } = provider.draft
-    const record = kinds[kind]
-    const isListed = record !== undefined && 'protocol' in record && record.listing !== noListing
+    const record = remoteKind(kind)
+    const isListed = record !== undefined && record.listing !== noListing
     if (isListed) provider.discover = true
     else
       notes.add(

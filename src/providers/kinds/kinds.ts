@@ -1,4 +1,4 @@
-import type { Kind } from '../provider.ts'
+import type { Kind, RemoteKind } from '../provider.ts'
 import { anthropic, vertexAnthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
 import { echo } from './echo.ts'
@@ -12,6 +12,11 @@ export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(all.map(
 
 /** The value of `gen_ai.provider.name` for a kind of provider: OpenTelemetry's name, or else the kind's own. */
 export function telemetryNameOf(kind: string): string {
-  const record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-  return record && 'protocol' in record ? (record.telemetryName ?? kind) : kind
+  return remoteKind(kind)?.telemetryName ?? kind
+}
+
+/** Returns the kind of this name, if its providers are called over the network. */
+export function remoteKind(name: string): RemoteKind | undefined {
+  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+  return kind && 'protocol' in kind ? kind : undefined
 }
