@@ -1,7 +1,7 @@
 import type { LoadedSettings } from '../config/load.ts'
 import { createModelRegistry } from '../gateway/models/model-registry.ts'
 import type { RegisteredModels } from '../gateway/models/models.ts'
-import type { Log } from '../lib/log.ts'
+import { type Log, silentLog } from '../lib/log.ts'
 import { configureProviders, localEngines } from '../providers/config/configure-providers.ts'
 import type { CliContext } from './context.ts'
 
@@ -20,6 +20,3 @@ export async function currentModels(
   }
   return registry.current()
 }
-
-/** For a command that reports the failures of providers itself, or needs none of them. */
-const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }

@@ -19,6 +19,9 @@ export function createLog(write: Write = (line) => void process.stderr.write(lin
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
+/** For what reports its failures itself, or has none. */
+export const silentLog: Log = createLog(() => {})
+
 /** Returns the cause of a failure: that of the platform in our words, else the name and the message of the error. */
 export function causeOf(error: unknown): string {
   // The message of the JSON parser quotes the text.

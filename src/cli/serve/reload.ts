@@ -1,7 +1,7 @@
 import type { LoadedSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/settings.ts'
 import { configure } from '../../gateway/configuration.ts'
-import { causeOf, createLog, type Log } from '../../lib/log.ts'
+import { causeOf, type Log, silentLog } from '../../lib/log.ts'
 import { withTimeout } from '../../lib/time.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { logWarnings } from '../log.ts'
@@ -50,10 +50,7 @@ export function reloadWorkersOnSignal(
   onReloadSignal(async () => {
     const earlier = pool.loaded
     const loaded = load()
-    configure(
-      { ...loaded, environment: context.environment },
-      createLog(() => {}),
-    )
+    configure({ ...loaded, environment: context.environment }, silentLog)
     try {
       pool.setLoaded(loaded)
       await reloadAll(pool, loaded)

@@ -1,6 +1,6 @@
 import type { LoadedSettings } from '../../../config/load.ts'
 import { configure } from '../../../gateway/configuration.ts'
-import { createLog, type Log } from '../../../lib/log.ts'
+import { type Log, silentLog } from '../../../lib/log.ts'
 import { openStorage } from '../../../storage/open-storage.ts'
 import { createFirstKeys, type FirstKeys } from '../../../server/first-keys.ts'
 import type { CliContext } from '../../context.ts'
@@ -29,7 +29,7 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   using stopSignals = listenForStopSignals(context)
   logWarnings(loaded.warnings, log)
   // Throws before anything is created or changed. The first worker logs the warnings.
-  configure({ ...loaded, environment: context.environment }, silent)
+  configure({ ...loaded, environment: context.environment }, silentLog)
   const port = await claimPort(loaded.settings, log)
   try {
     const firstKeys = await prepareDatabase(loaded, context.environment, log)
@@ -61,8 +61,6 @@ type SupervisorInput = ServeInput & {
   readonly stopSignals: StopSignals
   readonly log: Log
 }
-
-const silent = createLog(() => {})
 
 async function supervise(input: SupervisorInput): Promise<void> {
   const { port, firstKeys, drainMs, log, stopSignals, output } = input

@@ -1,4 +1,4 @@
-import { createLog, type Log } from '../../../lib/log.ts'
+import { type Log, silentLog } from '../../../lib/log.ts'
 import type { Runtime } from '../../../server/runtime.ts'
 import type { Command } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
@@ -86,7 +86,8 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
   // The supervisor has claimed the port; a worker that cannot listen should not open the database.
   const server = listen(fetchWhenStarted(starting), loaded.settings, log, true)
   const runtime = await startRuntime(loaded, output.context, log, requestLines, {
-    settingsLog: input.number === 1 ? log : silent,
+    // The first worker logs what all of them would.
+    settingsLog: input.number === 1 ? log : silentLog,
     otherMetrics: (own) => supervisor.call('otherMetrics', own, gatherTimeoutMs),
     otherLiveEvents: (reader) => supervisor.call('otherLiveEvents', reader, gatherTimeoutMs),
   }).catch(closing(server))
@@ -103,9 +104,6 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
 
 /** Longer than the supervisor waits for the other workers. */
 const gatherTimeoutMs = 5000
-
-/** The first worker logs what all of them would. */
-const silent = createLog(() => {})
 
 function closing(server: Server): (error: unknown) => Promise<never> {
   return async (error) => {
