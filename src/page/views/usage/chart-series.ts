@@ -4,9 +4,10 @@ import {
   type Bucket,
   type Figures,
   groupKey,
-  namesOf,
   type Report,
   type Timing,
+  type Totals,
+  totalsOf,
   type UsageResult,
 } from './report.ts'
 import type { Grouping } from './groupings.ts'
@@ -91,8 +92,10 @@ function chartsOfTotal({ usage, costs }: Figures): readonly ChartData[] {
   ]
 }
 
-function chartsOfGroups({ by, groups: { usage, costs } }: Report): readonly ChartData[] {
-  const shown = largestGroups(usage, by)
+function chartsOfGroups(report: Report): readonly ChartData[] {
+  const { by, groups } = report
+  const { usage, costs } = groups
+  const shown = largestGroups(report)
   const keyOf: KeyOf = (result) => groupKey(result, by)
   const usd = sumsByGroup(costs, shown, keyOf, (one) => Number(one.amount.value ?? 0))
   return [
@@ -120,39 +123,20 @@ const othersLabel = '(others)'
 /** Where requests are grouped by error, as many of these are the ones with most errors. */
 const maxFailing = 3
 
-type Size = { readonly label: string; readonly requests: number; readonly failed: number }
-
 /** The labels of the groups with most requests, by their keys. Each chart has the same ones, so that a group has one color. */
-function largestGroups(
-  buckets: readonly Bucket<UsageResult>[],
-  by: readonly Grouping[],
-): ReadonlyMap<string, string> {
-  const groups = new Map<string, Size>()
-  for (const result of buckets.flatMap(({ results }) => results)) {
-    const key = groupKey(result, by)
-    const { requests, failed, label } = groups.get(key) ?? {
-      label: labelOf(result, by),
-      requests: 0,
-      failed: 0,
-    }
-    groups.set(key, {
-      label,
-      requests: requests + result.num_model_requests,
-      failed: failed + result.num_failed_requests,
-    })
-  }
-  const sorted = (field: 'requests' | 'failed') =>
-    [...groups].toSorted(([, one], [, other]) => other[field] - one[field])
+function largestGroups({ by, groups: { usage } }: Report): ReadonlyMap<string, string> {
+  const groups = totalsOf({ usage, costs: [] }, by)
+  const sorted = (field: 'requests' | 'failed') => groups.toSorted((one, other) => other[field] - one[field])
   const largest = sorted('requests')
   const failing = by.includes('error') ? sorted('failed').slice(0, maxFailing) : []
-  const keys = new Set([...new Set([...failing, ...largest].map(([key]) => key))].slice(0, maxGroups))
-  return new Map(largest.filter(([key]) => keys.has(key)).map(([key, { label }]) => [key, label]))
+  const shown = [...new Set([...failing, ...largest])].slice(0, maxGroups)
+  return new Map(
+    largest.filter((group) => shown.includes(group)).map((group) => [group.key, labelOf(group, by)]),
+  )
 }
 
-function labelOf(result: UsageResult, by: readonly Grouping[]): string {
-  return namesOf(result, by)
-    .map((value, index) => valueText(by[index] ?? 'model', value))
-    .join(' · ')
+function labelOf({ names }: Totals, by: readonly Grouping[]): string {
+  return names.map((value, index) => valueText(by[index] ?? 'model', value)).join(' · ')
 }
 
 /** A row of bars for each of these groups, and one for the sum of the others. */

@@ -32,7 +32,7 @@ export function GroupTable({ report, shown }: { readonly report: Report; readonl
         label={`Usage by ${namesOf(by)}`}
         columns={columns}
         rows={rows}
-        rowKey={({ values }) => JSON.stringify(values)}
+        rowKey={({ key }) => key}
         initialSort={{ column: by.includes('error') ? 'failed' : 'cost', direction: 'descending' }}
         {...(hasPlace && { rowHref: ({ values }: Totals) => placeOf(values, shown) })}
       />

@@ -146,6 +146,8 @@ async function loadBuckets<Result>(
 
 /** The sums of a group over all buckets. */
 export type Totals = {
+  /** See `groupKey`. */
+  readonly key: string
   /** Of each grouping; null for requests without one. */
   readonly values: readonly (string | null)[]
   /** The same, with the names of projects and keys that have one. */
@@ -164,6 +166,7 @@ export type Totals = {
 }
 
 const nothing: Totals = {
+  key: '',
   values: [],
   names: [],
   requests: 0,
@@ -179,12 +182,12 @@ const nothing: Totals = {
 }
 
 /** The values of a result, in the order of the groupings. */
-export function valuesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
+function valuesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
   return by.map((name) => result[name] ?? null)
 }
 
 /** The same, with the names of projects and keys that have one. */
-export function namesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
+function namesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
   const nameOf = (name: Grouping) => (hasNames(name) ? result[nameFields[name]] : null)
   return by.map((name) => nameOf(name) ?? result[name] ?? null)
 }
@@ -201,11 +204,13 @@ export function groupKey(result: Labels, by: readonly Grouping[]): string {
 /** Adds the buckets up, by group; a single sum where they are not grouped. */
 export function totalsOf({ usage, costs }: Figures, by: readonly Grouping[]): readonly Totals[] {
   const sums = new Map<string, Totals>()
-  const of = (result: Labels) =>
-    sums.get(groupKey(result, by)) ?? { ...nothing, values: valuesOf(result, by), names: namesOf(result, by) }
+  const of = (result: Labels) => {
+    const key = groupKey(result, by)
+    return sums.get(key) ?? { ...nothing, key, values: valuesOf(result, by), names: namesOf(result, by) }
+  }
   for (const result of usage.flatMap(({ results }) => results)) {
     const sum = of(result)
-    sums.set(groupKey(result, by), {
+    sums.set(sum.key, {
       ...sum,
       requests: sum.requests + result.num_model_requests,
       failed: sum.failed + result.num_failed_requests,
@@ -220,7 +225,7 @@ export function totalsOf({ usage, costs }: Figures, by: readonly Grouping[]): re
   for (const result of costs.flatMap(({ results }) => results)) {
     const sum = of(result)
     const cost = parseUsd(decimalText(result.amount.value ?? ''))
-    sums.set(groupKey(result, by), {
+    sums.set(sum.key, {
       ...sum,
       cost: cost === undefined ? sum.cost : (sum.cost ?? 0n) + cost,
       unpriced: sum.unpriced + result.num_unpriced_requests,
