@@ -12,7 +12,7 @@ import {
 import { workerMetrics } from '../../cli/serve/workers/collect.ts'
 import type { DescribedMetric } from '../../observability/metrics/prometheus.ts'
 import { createRequestFamilies } from '../../observability/metrics/request-metrics.ts'
-import { chooseModel, type ConnectCandidate } from '../../cli/connect/models.ts'
+import { chooseModel, type ConnectCandidate, listedCandidate } from '../../cli/connect/models.ts'
 import { type ConnectTool, exportLines, type ToolSettings } from '../../cli/connect/tool.ts'
 import { connectTools } from '../../cli/connect/tools.ts'
 import { catalog } from '../../config/catalog.ts'
@@ -119,7 +119,7 @@ const exampleOrigin = 'http://127.0.0.1:9347'
 const exampleModels = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-5', 'anthropic/claude-haiku-4-5']
 
 function settingsMarkdown(tool: ConnectTool): string {
-  const choice = chooseModel(tool, exampleModels.map(catalogModel))
+  const choice = chooseModel(tool, exampleModels.flatMap(catalogModel))
   const settings = tool.settings({ origin: exampleOrigin, ...choice })
   const blocks = [
     fence('sh', shellLines(settings)),
@@ -140,18 +140,8 @@ function fence(language: string, text = ''): string {
   return text === '' ? '' : fenced(language, text)
 }
 
-function catalogModel(slug: string): ConnectCandidate {
+function catalogModel(slug: string): ConnectCandidate[] {
   const model = catalog.models.find((model) => model.slug === slug)
   if (model === undefined) throw new Error(`The catalog has no model ${slug}: choose another for the page.`)
-  return {
-    slug,
-    displayName: model.display_name ?? slug,
-    contextWindow: model.context_window,
-    maxOutputTokens: model.max_output_tokens,
-    tools: model.supported_parameters?.includes('tools') === true,
-    images: model.input_modalities?.includes('image') === true,
-    text: true,
-    created: 0,
-    outputPrice: model.pricing?.output,
-  }
+  return listedCandidate({ ...model, id: slug, output_modalities: ['text'] })
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { renderModel } from '../../api/models/render.ts'
 import { toSettings } from '../../config/defaults.ts'
 import { type LoadedSettings, loadSettings } from '../../config/load.ts'
 import { parseApiKey } from '../../domain/accounting/organization.ts'
@@ -11,8 +12,8 @@ import {
   chooseModel,
   type ConnectCandidate,
   isPrintable,
+  listedCandidate,
   servedModels,
-  toCandidate,
 } from '../connect/models.ts'
 import { applySettings, type MissingSetting, settingText } from '../connect/missing-settings.ts'
 import { isServing, originOf } from '../running-gateway.ts'
@@ -161,7 +162,7 @@ async function enabledModels(
   const served = origin !== undefined && key !== undefined ? await servedModels(origin, key) : undefined
   if (served !== undefined) return served
   const { enabled } = await currentModels(loaded, context)
-  return enabled.map(toCandidate)
+  return enabled.map(renderModel).flatMap(listedCandidate)
 }
 
 async function createKey(tool: ConnectTool, flags: ConnectFlags, context: CliContext): Promise<NewKey> {

@@ -1,4 +1,3 @@
-import type { Model } from '../../gateway/models/model.ts'
 import { suggestion } from '../../lib/near-match.ts'
 import type { ConnectModel, ConnectTool } from './tool.ts'
 import { fieldsOf, listOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
@@ -45,21 +44,6 @@ export function chooseModel(
 /** Whether the text has no control characters, which a terminal would interpret. */
 export function isPrintable(text: string): boolean {
   return !/\p{Cc}/u.test(text)
-}
-
-/** Returns a model of the registry as a candidate. */
-export function toCandidate(model: Model): ConnectCandidate {
-  return {
-    slug: model.slug,
-    displayName: model.displayName,
-    contextWindow: model.contextWindow,
-    maxOutputTokens: model.maxOutputTokens,
-    tools: model.supportedParameters.has('tools'),
-    images: model.inputModalities.includes('image'),
-    text: model.outputModalities.includes('text'),
-    created: model.created,
-    outputPrice: model.pricing?.output,
-  }
 }
 
 function findModel(candidates: readonly ConnectCandidate[], slug: string): ConnectCandidate | undefined {
@@ -117,8 +101,11 @@ export async function servedModels(
   }
 }
 
-/** Another version of Weir may list fields that this one does not know, and the reverse. */
-function listedCandidate(value: unknown): ConnectCandidate[] {
+/**
+ * Returns a model of `GET /v1/models` as a candidate; none without a slug. Another version of Weir may list fields that this
+ * one does not know, and the reverse.
+ */
+export function listedCandidate(value: unknown): ConnectCandidate[] {
   const model = fieldsOf(value)
   const slug = textOf(model.id)
   if (slug === undefined) return []
