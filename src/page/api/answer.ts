@@ -1,4 +1,5 @@
-import { formatUsd } from '../../lib/usd.ts'
+import { formatUsd, parseUsd } from '../../lib/usd.ts'
+import { decimalText } from '../components/format.ts'
 import type { ApiFailure } from './failure.ts'
 
 /** The token counts of an answer. */
@@ -106,20 +107,19 @@ export class Answer {
   }
 }
 
-/** The prices of a model in USD per million tokens, as in the list of the models. */
-export type ModelPrices = {
-  readonly input: number | null
-  readonly output: number | null
-  readonly cache_read: number | null
-  readonly request: number | null
-}
+/** Prices in USD per million tokens, or per request or image; null where they are unknown. */
+export type Prices = Readonly<
+  Partial<
+    Record<'input' | 'output' | 'cache_read' | 'cache_write' | 'request' | 'image', number | string | null>
+  >
+>
 
 /**
  * The cost of an answer at the listed prices, as an exact decimal text; undefined without prices. A stream does not carry
  * the amount that was charged, which differs for long prompts with a tier of their own, and for cache writes.
  */
-export function listedCost(usage: AnswerUsage, prices: ModelPrices | null): string | undefined {
-  if (prices === null || (prices.input === null && prices.request === null)) return undefined
+export function listedCost(usage: AnswerUsage, prices: Prices | null): string | undefined {
+  if (prices === null || (prices.input == null && prices.request == null)) return undefined
   const input = prices.input ?? 0
   const millionths =
     product(usage.input - usage.cached, input) +
@@ -128,10 +128,10 @@ export function listedCost(usage: AnswerUsage, prices: ModelPrices | null): stri
   return formatUsd((millionths + 500_000n) / 1_000_000n + toNanos(prices.request ?? 0))
 }
 
-function product(tokens: number, price: number): bigint {
+function product(tokens: number, price: number | string): bigint {
   return BigInt(tokens) * toNanos(price)
 }
 
-function toNanos(dollars: number): bigint {
-  return BigInt(Math.round(dollars * 1e9))
+function toNanos(dollars: number | string): bigint {
+  return parseUsd(decimalText(dollars)) ?? 0n
 }

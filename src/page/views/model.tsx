@@ -1,15 +1,8 @@
 import { formatUsd, parseUsd } from '../../lib/usd.ts'
+import type { Prices } from '../api/answer.ts'
 import { Badge, Foreign } from '../components/facts.tsx'
 import { decimalText, formatCount, formatShort } from '../components/format.ts'
 import { type Column, column, nameColumn } from '../components/table-columns.tsx'
-
-/** Prices in USD per million tokens, or per request or image; null where they are unknown. */
-export type Prices = Readonly<
-  Record<
-    'input' | 'output' | 'cache_read' | 'cache_write' | 'request' | 'image',
-    number | string | null | undefined
-  >
->
 
 /** A model as the API lists it. */
 export type Model = {

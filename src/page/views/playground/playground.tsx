@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import type { ModelPrices } from '../../api/answer.ts'
+import type { Prices } from '../../api/answer.ts'
 import type { ApiClient } from '../../api/client.ts'
 import { defaultParameters, type PlaygroundMessage } from '../../api/generate.ts'
 import { loadList } from '../../api/pages.ts'
@@ -10,20 +10,13 @@ import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
 import { type PageRoute, replaceQuery } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
+import type { Model } from '../model.tsx'
 import { CodeDialog, type CodeChoice, codeChoices } from './code-dialog.tsx'
 import { Composer } from './composer.tsx'
 import { ParameterPanel } from './parameter-panel.tsx'
 import { isConversational } from './snippets.ts'
 import { TurnView } from './turn-view.tsx'
 import { useConversation, useFollowEnd } from './use-conversation.ts'
-
-/** The fields of a model that the playground uses. */
-type PlaygroundModel = {
-  readonly id: string
-  readonly pricing: ModelPrices | null
-  readonly supported_apis: readonly string[]
-  readonly reasoning: { readonly supported_efforts?: readonly string[] | null } | null
-}
 
 /** The playground: sends a conversation to one model or two, and shows the streamed answers. */
 export function Playground({ query }: PageRoute) {
@@ -49,14 +42,14 @@ export function Playground({ query }: PageRoute) {
 }
 
 /** The models that can take part in a conversation. */
-async function loadModels(api: ApiClient, signal: AbortSignal): Promise<readonly PlaygroundModel[]> {
-  const models = await loadList<PlaygroundModel>(api, '/v1/models', signal)
+async function loadModels(api: ApiClient, signal: AbortSignal): Promise<readonly Model[]> {
+  const models = await loadList<Model>(api, '/v1/models', signal)
   return models.filter(isConversational)
 }
 
 /** The second model of a comparison is in the address, as the first one. */
-function useChosenModels(models: readonly PlaygroundModel[], query: URLSearchParams) {
-  const first = query.get('model') ?? models[0]?.id ?? ''
+function useChosenModels(models: readonly Model[], query: URLSearchParams) {
+  const first = query.get('model') ?? models[0]?.slug ?? ''
   const second = query.get('compare') ?? undefined
   return {
     first,
@@ -67,7 +60,7 @@ function useChosenModels(models: readonly PlaygroundModel[], query: URLSearchPar
   }
 }
 
-function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonly query: URLSearchParams }) {
+function Workbench(props: { readonly models: readonly Model[]; readonly query: URLSearchParams }) {
   const { models } = props
   const chosen = useChosenModels(models, props.query)
   const [parameters, setParameters] = useState(defaultParameters)
@@ -75,8 +68,8 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
   const written = useRef<PlaygroundMessage>(undefined)
   const scroll = useFollowEnd()
   useShortcut('n', 'New conversation', conversation.clear)
-  const pricesOf = (id: string) => models.find((model) => model.id === id)?.pricing ?? null
-  const efforts = models.find(({ id }) => id === chosen.first)?.reasoning?.supported_efforts ?? []
+  const pricesOf = (slug: string) => models.find((model) => model.slug === slug)?.pricing ?? null
+  const efforts = models.find(({ slug }) => slug === chosen.first)?.reasoning?.supported_efforts ?? []
   return (
     <div class="playground">
       <div class="playground-head">
@@ -109,7 +102,7 @@ function Workbench(props: { readonly models: readonly PlaygroundModel[]; readonl
 }
 
 function Header(props: {
-  readonly models: readonly PlaygroundModel[]
+  readonly models: readonly Model[]
   readonly chosen: ReturnType<typeof useChosenModels>
   readonly conversation: ReturnType<typeof useConversation>
   readonly written: { readonly current: PlaygroundMessage | undefined }
@@ -119,7 +112,7 @@ function Header(props: {
   const { turns, busy } = conversation
   const [code, setCode] = useState<readonly CodeChoice[]>()
   const options = useMemo(() => models.map(toOption), [models])
-  const other = models.find(({ id }) => id !== first)?.id ?? first
+  const other = models.find(({ slug }) => slug !== first)?.slug ?? first
   return (
     <>
       <ViewHeader title="Playground">
@@ -149,12 +142,12 @@ function Header(props: {
 }
 
 /** A model as an option of a combobox, with its prices for a million tokens. */
-function toOption({ id, pricing }: PlaygroundModel): ComboboxOption {
-  return { value: id, detail: priceLabel(pricing) }
+function toOption({ slug, pricing }: Model): ComboboxOption {
+  return { value: slug, detail: priceLabel(pricing) }
 }
 
-function priceLabel(pricing: ModelPrices | null): string {
-  if (pricing === null || pricing.input === null) return 'no price'
+function priceLabel(pricing: Prices | null): string {
+  if (pricing?.input == null) return 'no price'
   return pricing.input === 0 && !pricing.output ? 'free' : `$${pricing.input} / $${pricing.output ?? 0}`
 }
 

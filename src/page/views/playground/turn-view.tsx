@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { type Answer, type AnswerToolCall, listedCost, type ModelPrices } from '../../api/answer.ts'
+import { type Answer, type AnswerToolCall, listedCost, type Prices } from '../../api/answer.ts'
 import { CodeBlock, CopyButton } from '../../components/button.tsx'
 import { Badge, Foreign, Money } from '../../components/facts.tsx'
 import { formatCount, formatDuration, prettyJson, visibleText } from '../../components/format.ts'
@@ -11,7 +11,7 @@ import type { Turn } from './use-conversation.ts'
 /** A message with the answers of the models, side by side. */
 export function TurnView(props: {
   readonly turn: Turn
-  readonly pricesOf: (model: string) => ModelPrices | null
+  readonly pricesOf: (model: string) => Prices | null
   readonly onChange: () => void
 }) {
   const { message, calls } = props.turn
@@ -43,7 +43,7 @@ export function TurnView(props: {
 function AnswerView(props: {
   readonly answer: Answer
   readonly model: string
-  readonly prices: ModelPrices | null
+  readonly prices: Prices | null
   /** Called after each change, for scrolling. */
   readonly onChange: () => void
 }) {
@@ -112,7 +112,7 @@ function ToolCall({ call }: { readonly call: AnswerToolCall }) {
 const minRateMs = 50
 
 /** The figures of an answer: time to the first token, duration, tokens, rate and cost. The line always has its place. */
-function AnswerFacts({ answer, prices }: { readonly answer: Answer; readonly prices: ModelPrices | null }) {
+function AnswerFacts({ answer, prices }: { readonly answer: Answer; readonly prices: Prices | null }) {
   const { usage, startedAt, firstTokenAt, endedAt, status } = answer
   const now = useClock(status === 'streaming')
   const cost = usage && listedCost(usage, prices)
