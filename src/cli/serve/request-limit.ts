@@ -11,29 +11,27 @@ const maxRequests = '65535'
  */
 export async function raiseRequestLimit({ environment }: CliContext): Promise<number | undefined> {
   if (environment[limitVariable] !== undefined) return undefined
-  const environmentWithLimit = { ...environment, [limitVariable]: maxRequests }
-  const command = currentCommand()
-  if (process.platform !== 'win32' && process.execve) {
-    process.execve(process.execPath, command, withoutUndefined(environmentWithLimit))
-  }
-  return runChild(command, environmentWithLimit)
+  const command = [...programCommand(), ...process.argv.slice(2)]
+  return replaceProcess(command, { ...environment, [limitVariable]: maxRequests })
 }
 
-function currentCommand(): string[] {
-  return [...programCommand(), ...process.argv.slice(2)]
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Replaces this process by the command of Bun; returns its exit code where that is not possible (Windows). */
+export async function replaceProcess(command: string[], environment: Environment): Promise<number> {
+  if (process.platform !== 'win32' && process.execve)
+    process.execve(process.execPath, command, withoutUndefined(environment))
+  return runChild(command, environment)
 }
 
-function withoutUndefined(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function withoutUndefined(environment: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 }
 
 /** Ctrl-C reaches both processes; only the child handles it. */
-async function runChild(
-  command: string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+async function runChild(command: string[], env: Environment): Promise<number> {
   process.on('SIGINT', () => {})
   const child = Bun.spawn(command, { env, stdio: ['inherit', 'inherit', 'inherit'] })
   process.on('SIGTERM', () => child.kill('SIGTERM'))
