@@ -1,4 +1,3 @@
-import { useMemo } from 'preact/hooks'
 import { loadList } from '../../api/pages.ts'
 import { useChange, useRefreshed } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
@@ -49,17 +48,13 @@ export function Webhooks() {
 
 function Endpoints(props: { readonly endpoints: readonly Endpoint[]; readonly onChanged: () => void }) {
   const { endpoints, onChanged } = props
-  const { busy, failure, test, retryDead } = useEndpointActions(onChanged)
-  const columns = useMemo(
-    () => [...endpointColumns, actionColumn(busy, test, retryDead)],
-    [busy, test, retryDead],
-  )
+  const { failure, ...actions } = useEndpointActions(onChanged)
   return (
     <>
       {failure && <Failure failure={failure} />}
       <Table
         label="Endpoints"
-        columns={columns}
+        columns={[...endpointColumns, actionColumn(actions)]}
         rows={endpoints}
         rowKey={({ id }) => id}
         empty={
@@ -82,26 +77,23 @@ function useEndpointActions(onChanged: () => void) {
   const { busy, failure, run } = useChange()
   const post = <Reply,>(id: string, action: string) =>
     admin.send<Reply>('POST', `/admin/webhooks/${encodeURIComponent(id)}/${action}`)
-  return useMemo(
-    () => ({
-      busy,
-      failure,
-      test: ({ id }: Endpoint) =>
-        run(async () => {
-          const { status, error } = await post<TestResult>(id, 'test')
-          toast(error === null ? `${id} has accepted the event with status ${status}.` : `${id}: ${error}`)
-        }),
-      retryDead: ({ id }: Endpoint) =>
-        run(async () => {
-          const { deliveries } = await post<{ readonly deliveries: number }>(id, 'retry')
-          toast(
-            `${formatCount(deliveries)} ${deliveries === 1 ? 'delivery is' : 'deliveries are'} due once more.`,
-          )
-          onChanged()
-        }),
-    }),
-    [busy, failure, admin, onChanged],
-  )
+  return {
+    busy,
+    failure,
+    test: ({ id }: Endpoint) =>
+      run(async () => {
+        const { status, error } = await post<TestResult>(id, 'test')
+        toast(error === null ? `${id} has accepted the event with status ${status}.` : `${id}: ${error}`)
+      }),
+    retryDead: ({ id }: Endpoint) =>
+      run(async () => {
+        const { deliveries } = await post<{ readonly deliveries: number }>(id, 'retry')
+        toast(
+          `${formatCount(deliveries)} ${deliveries === 1 ? 'delivery is' : 'deliveries are'} due once more.`,
+        )
+        onChanged()
+      }),
+  }
 }
 
 const endpointColumns: readonly Column<Endpoint>[] = [
@@ -118,32 +110,28 @@ const endpointColumns: readonly Column<Endpoint>[] = [
   countColumn('dead', 'Dead', ({ dead }) => dead),
 ]
 
-type Act = (endpoint: Endpoint) => void
+type Actions = Omit<ReturnType<typeof useEndpointActions>, 'failure'>
 
-function actionColumn(busy: boolean, test: Act, retryDead: Act): Column<Endpoint> {
-  return {
-    id: 'actions',
-    header: 'Actions',
-    align: 'right',
-    render: (endpoint) => (
-      <span class="row-actions">
+function actionColumn({ busy, test, retryDead }: Actions): Column<Endpoint> {
+  const render = (endpoint: Endpoint) => (
+    <span class="row-actions">
+      <ChangeButton
+        label="Test"
+        of={endpoint.id}
+        icon="send"
+        disabled={busy}
+        onClick={() => test(endpoint)}
+      />
+      {endpoint.dead > 0 && (
         <ChangeButton
-          label="Test"
-          of={endpoint.id}
-          icon="send"
+          label="Retry the dead"
+          of={`deliveries to ${endpoint.id}`}
+          icon="retry"
           disabled={busy}
-          onClick={() => test(endpoint)}
+          onClick={() => retryDead(endpoint)}
         />
-        {endpoint.dead > 0 && (
-          <ChangeButton
-            label="Retry the dead"
-            of={`deliveries to ${endpoint.id}`}
-            icon="retry"
-            disabled={busy}
-            onClick={() => retryDead(endpoint)}
-          />
-        )}
-      </span>
-    ),
-  }
+      )}
+    </span>
+  )
+  return column('actions', 'Actions', render, { align: 'right' })
 }
