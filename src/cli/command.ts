@@ -44,28 +44,14 @@ export type FlagValues<Known extends Flags> = {
 }
 
 /** The flags and operands of a command. */
-type CommandSignature<Own extends Flags> = {
-  /** The words after `weir`, such as `keys create`. */
-  readonly command: string
-  /** The flags in addition to the common ones. */
-  readonly flags: Own
-  /** The names of the operands in order; one that ends with `?` is optional. */
-  readonly operands?: readonly string[]
-}
-
-/** The flags and operands that were passed. */
-type ParsedArgs<Own extends Flags> = {
-  readonly flags: FlagValues<Own & typeof commonFlags>
-  readonly operands: readonly string[]
-}
-
-/** The flags and operands of a command that `subcommand` makes. */
 export type Signature<Own extends Flags, Operands extends readonly string[]> = {
+  /** The flags in addition to the common ones. */
   readonly flags?: Own
+  /** The names of the operands in order; one that ends with `?` is optional. */
   readonly operands?: Operands
 }
 
-/** A call of such a command. */
+/** A call of a command, with the flags and operands that were passed. */
 export type Call<Own extends Flags = Record<never, never>, Operands extends readonly string[] = []> = {
   readonly flags: FlagValues<Own> & FlagValues<typeof commonFlags>
   readonly operands: {
@@ -82,20 +68,13 @@ export function subcommand<
   const Operands extends readonly string[] = [],
 >(
   command: string,
-  { flags: own, operands: names }: Signature<Own, Operands>,
+  signature: Signature<Own, Operands>,
   run: (call: Call<Own, Operands>) => void | number | Promise<void | number>,
 ): Subcommand {
   return async (args, context) => {
-    const parsed = parseFlags(args, { command, flags: own ?? {}, ...(names && { operands: names }) })
+    const parsed = parseFlags(args, { ...signature, command })
     const print = (json: object, text: string) => context.out(parsed.flags.json ? jsonText(json) : text)
-    // `parseFlags` has checked the flags and the number of operands.
-    return (
-      (await run({
-        ...(parsed as unknown as Pick<Call<Own, Operands>, 'flags' | 'operands'>),
-        context,
-        print,
-      })) ?? 0
-    )
+    return (await run({ ...parsed, context, print })) ?? 0
   }
 }
 
@@ -111,12 +90,18 @@ export const commonFlagsHelp = `Global flags
 Exit codes
   0 success, 1 failure, 2 wrong usage`
 
-/** Parses the arguments of a command; throws `UsageError` with a hint if one is unknown, missing or malformed. */
-export function parseFlags<const Own extends Flags>(
+/**
+ * Parses the arguments of a command, which is named as after `weir`; throws `UsageError` with a hint if one is unknown,
+ * missing or malformed.
+ */
+export function parseFlags<
+  const Own extends Flags = Record<never, never>,
+  const Operands extends readonly string[] = [],
+>(
   args: readonly string[],
-  signature: CommandSignature<Own>,
-): ParsedArgs<Own> {
-  const flagTypes: Flags = { ...signature.flags, ...commonFlags }
+  { command, flags: own, operands: names }: Signature<Own, Operands> & { readonly command: string },
+): Pick<Call<Own, Operands>, 'flags' | 'operands'> {
+  const flagTypes: Flags = { ...own, ...commonFlags }
   const { tokens } = parseArgs({
     args: args.map((arg) => (isNegativeNumber(arg) ? `${negativeNumberMark}${arg}` : arg)),
     options: parserOptions(flagTypes),
@@ -129,13 +114,13 @@ export function parseFlags<const Own extends Flags>(
   for (const token of tokens) {
     if (token.kind === 'positional') operands.push(unmark(token.value))
     if (token.kind !== 'option') continue
-    const value = flagValue(token, flagTypes, signature.command)
+    const value = flagValue(token, flagTypes, command)
     const earlier = flagTypes[token.name] === 'list' ? flags[token.name] : undefined
     flags[token.name] = earlier === undefined ? value : `${earlier},${value}`
   }
-  assertOperands(operands, signature)
-  // The values come from the same table as the type.
-  return { flags: flags as FlagValues<Own & typeof commonFlags>, operands }
+  assertOperands(operands, names ?? [], command)
+  // The values come from the same tables as the types.
+  return { flags, operands } as unknown as Pick<Call<Own, Operands>, 'flags' | 'operands'>
 }
 
 /** True for a negative number, which is a value although it starts like a flag. */
@@ -183,10 +168,7 @@ function unknownFlagMessage(token: OptionToken, flagTypes: Flags): string {
   return `Unknown flag ${token.rawName}.${guess}`
 }
 
-function assertOperands(
-  given: readonly string[],
-  { command, operands: names = [] }: CommandSignature<Flags>,
-): void {
+function assertOperands(given: readonly string[], names: readonly string[], command: string): void {
   const extra = given[names.length]
   if (extra !== undefined)
     throw new UsageError(`Unexpected argument “${loggable(extra)}” for weir ${command}.`, command)
