@@ -13,7 +13,7 @@ test('a request goes from start to end, and its time counts from its start at th
   feed.apply(event('first_token', 'a', { elapsed_ms: 450, provider: 'acme' }), 1050)
   expect(feed.rows()).toMatchObject([{ firstTokenMs: 450, provider: 'acme', end: null }])
   feed.apply(event('end', 'a', { elapsed_ms: 700, status: 200, cost_usd: '0.000000001' }), 1300)
-  expect(feed.rows()).toMatchObject([{ end: { status: 200, costUsd: '0.000000001' }, firstTokenMs: 450 }])
+  expect(feed.rows()).toMatchObject([{ end: { status: 200, cost_usd: '0.000000001' }, firstTokenMs: 450 }])
   expect([feed.open, feed.rows().map((row) => elapsedOf(row, 9999))]).toEqual([0, [700]])
 })
 

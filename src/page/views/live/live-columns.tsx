@@ -19,10 +19,10 @@ export function liveColumns(names: OrganizationNames): readonly Column<LiveReque
     numberColumn('first', 'First token', '100px', ({ firstTokenMs }) =>
       firstTokenMs === null ? dash() : formatDuration(firstTokenMs),
     ),
-    tokenColumn('input', 'Input', (end) => end.inputTokens),
-    tokenColumn('output', 'Output', (end) => end.outputTokens),
+    tokenColumn('input', 'Input', (end) => end.input_tokens),
+    tokenColumn('output', 'Output', (end) => end.output_tokens),
     numberColumn('cost', 'Cost', '100px', ({ end }) =>
-      end?.costUsd == null ? dash() : <Money usd={end.costUsd} />,
+      end?.cost_usd == null ? dash() : <Money usd={end.cost_usd} />,
     ),
     column('key', 'Key', ({ key }) => (key === null ? dash() : <code>{visibleText(key)}</code>), {
       width: '140px',

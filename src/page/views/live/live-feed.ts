@@ -9,17 +9,23 @@ type RequestNames = {
   readonly model: string | null
 }
 
-type LiveEventData = RequestNames & {
-  readonly provider?: string | null
-  readonly elapsed_ms?: number
-  readonly status?: number
-  readonly error?: string | null
-  readonly input_tokens?: number
-  readonly output_tokens?: number
-  readonly cost_usd?: string | null
-  /** Of `dropped`. */
-  readonly events?: number
+/** How a request has ended, as the last event has it. */
+export type LiveEnd = {
+  readonly elapsed_ms: number
+  readonly status: number
+  readonly error: string | null
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cost_usd: string | null
 }
+
+type EndEventData = RequestNames & LiveEnd & { readonly provider: string | null }
+
+type LiveEventData = RequestNames &
+  Partial<EndEventData> & {
+    /** Of `dropped`. */
+    readonly events?: number
+  }
 
 /** A request to a model, in progress or finished. */
 export type LiveRequest = RequestNames & {
@@ -34,16 +40,6 @@ export type LiveRequest = RequestNames & {
   readonly end: LiveEnd | null
 }
 
-/** How a request has ended. */
-export type LiveEnd = {
-  readonly elapsedMs: number
-  readonly status: number
-  readonly error: string | null
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly costUsd: string | null
-}
-
 /** Whether a request has failed. */
 export function hasFailed({ end }: LiveRequest): boolean {
   return end !== null && end.status >= 400
@@ -51,7 +47,7 @@ export function hasFailed({ end }: LiveRequest): boolean {
 
 /** The milliseconds that a request has taken until now, or until its end. */
 export function elapsedOf({ end, startedAt }: LiveRequest, now = performance.now()): number {
-  return end?.elapsedMs ?? Math.max(0, now - startedAt)
+  return end?.elapsed_ms ?? Math.max(0, now - startedAt)
 }
 
 /** The most finished requests that are kept, and the most in progress: older ones are forgotten. */
@@ -86,7 +82,7 @@ export class LiveFeed {
     if (event === 'start') this.#start(parsed, now)
     else if (event === 'queued' || event === 'dequeued') this.#queue(parsed, event === 'queued')
     else if (event === 'first_token') this.#firstToken(parsed)
-    else if (event === 'end') this.#end(parsed, now)
+    else if (event === 'end') this.#end(parsed as EndEventData, now)
     else if (event === 'dropped') this.#dropped += parsed.events ?? 0
   }
 
@@ -112,18 +108,10 @@ export class LiveFeed {
   }
 
   /** A request that was rejected before it reached a model has no start. */
-  #end(data: LiveEventData, now: number): void {
-    const begun = this.#open.get(data.request) ?? this.#begin(data, now)
-    this.#open.delete(data.request)
-    const end = {
-      elapsedMs: data.elapsed_ms ?? 0,
-      status: data.status ?? 0,
-      error: data.error ?? null,
-      inputTokens: data.input_tokens ?? 0,
-      outputTokens: data.output_tokens ?? 0,
-      costUsd: data.cost_usd ?? null,
-    }
-    this.#finished.push({ ...begun, provider: data.provider ?? begun.provider, end })
+  #end(end: EndEventData, now: number): void {
+    const begun = this.#open.get(end.request) ?? this.#begin(end, now)
+    this.#open.delete(end.request)
+    this.#finished.push({ ...begun, provider: end.provider ?? begun.provider, end })
     if (this.#finished.length > maxFinished) this.#finished.shift()
   }
 
