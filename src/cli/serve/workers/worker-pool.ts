@@ -27,6 +27,11 @@ const callTimeoutMs = 1000
 const defaultEndTimeoutMs = 10_000
 /** So many workers in a row that end before they are ready end the server, unless another one serves. */
 const maxFailedStarts = 5
+/** A process that ran for this time did not fail to start: its replacement starts without a delay. */
+const stableMs = 10_000
+/** The delay before a process is started again: it doubles while the process ends soon after its start. */
+const minDelayMs = 100
+const maxDelayMs = 10_000
 
 /** The workers of a supervisor; one that ends is replaced until the pool drains. */
 export class WorkerPool {
@@ -128,8 +133,9 @@ export class WorkerPool {
   }
 
   async #keepRunning(number: number, onReady: (facts: BannerFacts) => void): Promise<void> {
-    const delay = createRestartDelay()
-    while (!this.#draining.signal.aborted) {
+    const { signal } = this.#draining
+    let delayMs = 0
+    while (!signal.aborted) {
       const startedAt = performance.now()
       try {
         await this.#run(number, onReady)
@@ -137,9 +143,12 @@ export class WorkerPool {
         // No process can be created at the moment.
         this.#startFailed(error)
       }
-      if (this.#draining.signal.aborted) return
+      if (signal.aborted) return
       this.#restarts++
-      await delay.wait(performance.now() - startedAt, this.#draining.signal)
+      if (performance.now() - startedAt >= stableMs) delayMs = 0
+      // It rejects only when the signal aborts.
+      if (delayMs > 0) await wait(delayMs, signal).catch(() => {})
+      delayMs = Math.min(Math.max(delayMs * 2, minDelayMs), maxDelayMs)
     }
   }
 
@@ -207,28 +216,4 @@ function quietResolvers<Value>(): PromiseWithResolvers<Value> {
 
 function fieldsOf(number: number, { pid }: WorkerProcess, { exitCode, signal }: WorkerEnd) {
   return { worker: number, pid, ...(signal === null ? { exit_code: exitCode } : { signal }) }
-}
-
-/** A process that ran for this time did not fail to start: its replacement starts without a delay. */
-const stableMs = 10_000
-const minDelayMs = 100
-const maxDelayMs = 10_000
-
-/** The delay before a process is started again: it doubles while the process ends soon after its start. */
-type RestartDelay = {
-  /** Resolves after the delay for a process that ran for so long, or when the signal aborts. */
-  wait(ranMs: number, signal: AbortSignal): Promise<void>
-}
-
-/** Creates the delay for one process and its replacements. */
-function createRestartDelay(): RestartDelay {
-  let delayMs = 0
-  return {
-    async wait(ranMs, signal) {
-      if (ranMs >= stableMs) delayMs = 0
-      // It rejects only when the signal aborts.
-      if (delayMs > 0) await wait(delayMs, signal).catch(() => {})
-      delayMs = Math.min(Math.max(delayMs * 2, minDelayMs), maxDelayMs)
-    },
-  }
 }
