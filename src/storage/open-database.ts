@@ -15,7 +15,7 @@ import {
 import { createScriptRunner } from './sqlite/script-runner.ts'
 import { isBusy } from './sqlite/sqlite-errors.ts'
 import { createUsageSource } from './sqlite/usage-source.ts'
-import { createWriter } from './sqlite/writer.ts'
+import { Writer } from './sqlite/writer.ts'
 import { operatorReports } from './usage/report-slots.ts'
 import { createUsageReports } from './usage/reports.ts'
 
@@ -88,7 +88,7 @@ async function openSqliteForAdmin(
   const open = () => (access === 'read' ? openExistingDatabase(file) : openSqliteFile(file, log))
   const database = await retryWhileBusy(open, retries)
   if (database === undefined) return undefined
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const runner = patientRunner(createScriptRunner(database, writer), retries)
   return {
     name: file,

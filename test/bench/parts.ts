@@ -19,7 +19,7 @@ import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { firstKey, startApp } from '../support/app.ts'
 import { mediumBody, smallBody } from './bodies.ts'
@@ -115,7 +115,7 @@ async function gatewayParts(): Promise<Part[]> {
 async function moneyParts(folder: string): Promise<Part[]> {
   const callers = 16
   const database = openDatabase(join(folder, 'money.db'))
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const ledger = createLedger(database, writer)
   const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   const { id } = await organizations.create('bench')

@@ -4,7 +4,7 @@ import { completionSearch } from '../../src/storage/sqlite/completion-search.ts'
 import { createScriptRunner } from '../../src/storage/sqlite/script-runner.ts'
 import type { NewCompletion } from '../../src/storage/ports/completions.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { completionId } from '../support/completion-id.ts'
 
 /** Nine of ten rows are of the first one. */
@@ -59,7 +59,7 @@ function completionOf(id: string, model: string, number: number) {
 /** The storage of completions in this file, on a separate connection. */
 export function openCompletions(file: string) {
   const database = openDatabase(file, createLog())
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const { sqlite } = database
   function close() {
     writer.close()

@@ -11,7 +11,7 @@ import { createRollup as createPostgresRollup } from '../../src/storage/postgres
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createUsageSource } from '../../src/storage/sqlite/usage-source.ts'
 import { createRollup } from '../../src/storage/sqlite/usage-totals.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { execute, startPostgres } from '../support/postgres/server.ts'
 import { fillUsage, usageDays } from '../support/usage-rows.ts'
 
@@ -79,7 +79,7 @@ await store.close()
 async function openSqliteStore() {
   const folder = mkdtempSync(join(tmpdir(), 'weir-usage-'))
   const database = openDatabase(join(folder, 'weir.db'))
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   return {
     buckets: createUsageReports(createUsageSource(database), operatorReports),
     rollUp: createRollup(database, writer),

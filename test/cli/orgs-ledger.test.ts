@@ -5,7 +5,7 @@ import { command as usage } from '../../src/cli/commands/usage.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
@@ -18,7 +18,7 @@ async function paidScenario() {
   await scenario.say(orgs, 'credit', 'acme', '10', '--note', '=1+1, "two"')
   await scenario.say(orgs, 'credit', 'other', '3', '--note', 'not of acme')
   const database = openDatabase(join(scenario.data, databaseName))
-  const ledger = createLedger(database, createWriter(database))
+  const ledger = createLedger(database, new Writer(database))
   const request = { ...requestOf(acme), model: 'acme/river', user: '=cmd' }
   await ledger.reserve({ request, amount: 9n, promptCost: 1n, promptTokens: 1 })
   const counts = { promptTokens: 7, completionTokens: 2, cachedTokens: 0, estimated: false }

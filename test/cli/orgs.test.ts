@@ -9,7 +9,7 @@ import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
 import { migrations } from '../../src/storage/sqlite/connection/migrate.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { expectConsistentLedger, requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { noLimits } from './support/no-limits.ts'
@@ -57,7 +57,7 @@ test('a negative balance is shown as such, and a credit counts from there', asyn
     join(data, databaseName),
     createLog(() => {}),
   )
-  const ledger = createLedger(database, createWriter(database))
+  const ledger = createLedger(database, new Writer(database))
   const request = requestOf(id)
   await ledger.reserve({ request, amount: 1n, promptCost: 1n, promptTokens: 1 })
   await ledger.settle(request, { status: 200, cost: 13_500_000_000n })
@@ -219,7 +219,7 @@ test('a change made while another process has the database open takes effect the
   const { say: run, data } = storageFixture()
   await run(orgs, 'create', 'acme')
   const database = openDatabase(join(data, databaseName))
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const { id } = JSON.parse((await run(orgs, 'list', '--json')).out)[0]
   const ledger = createLedger(database, writer)
   const reservation = { request: requestOf(id), amount: 2_000_000_000n, promptCost: 0n, promptTokens: 1 }

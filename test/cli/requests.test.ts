@@ -8,7 +8,7 @@ import { createTimeSortedId, timeOf } from '../../src/lib/id.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
@@ -45,7 +45,7 @@ async function usedScenario() {
     JSON.parse((await scenario.say(orgs, 'create', name, '--json')).out).id
   const [acme, other] = [await create('acme'), await create('other')]
   const database = openDatabase(join(scenario.data, databaseName))
-  const ledger = createLedger(database, createWriter(database))
+  const ledger = createLedger(database, new Writer(database))
   const add = async (
     age: number,
     organization: string,

@@ -8,7 +8,7 @@ import type { RequestMetadata } from '../../src/domain/accounting/request-metada
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { weirCommand } from '../support/weir-command.ts'
 import { requestOf } from '../unit/storage/support/ledger-fixture.ts'
 import { runOnTerminal, withoutEscapes } from './support/run-terminal.ts'
@@ -32,7 +32,7 @@ async function usedScenario() {
   const { id } = JSON.parse((await scenario.say(orgs, 'create', 'acme', '--json')).out)
   await scenario.say(orgs, 'create', 'other')
   const database = openDatabase(join(scenario.data, databaseName))
-  const ledger = createLedger(database, createWriter(database))
+  const ledger = createLedger(database, new Writer(database))
   const facts = (more: Partial<RequestMetadata>) => ({ ...requestOf(id), ...more })
   const old = facts({ model: 'a/old', createdAt: Date.now() - 10 * day })
   const replied = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200, ...times }
@@ -127,7 +127,7 @@ test('weir usage groups and filters by project, user and session, and names proj
   const { say: runCommand, database } = await usedScenario()
   const { id: owner } = JSON.parse((await runCommand(orgs, 'show', 'acme', '--json')).out)
   const { id } = JSON.parse((await runCommand(projects, 'create', 'search', '--org', 'acme', '--json')).out)
-  const ledger = createLedger(database, createWriter(database))
+  const ledger = createLedger(database, new Writer(database))
   const request = { ...requestOf(owner), project: id, user: 'ada', session: 's' }
   await ledger.settle(request, { status: 200, usage: tokens, cost: 5n })
   database.close()
@@ -164,7 +164,7 @@ test('weir usage reports a range of dates', async () => {
 test('an unknown cost is not shown as zero', async () => {
   const { say: runCommand, database } = await usedScenario()
   const { id } = JSON.parse((await runCommand(orgs, 'list', '--json')).out)[0]
-  const ledger = createLedger(database, createWriter(database))
+  const ledger = createLedger(database, new Writer(database))
   await ledger.settle({ ...requestOf(id), model: 'a/own' }, { provider: 'box', usage: tokens, status: 200 })
   database.close()
   const { out } = await runCommand(usage)

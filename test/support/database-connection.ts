@@ -18,7 +18,7 @@ import { createRollup as createPostgresRollup } from '../../src/storage/postgres
 import { createUsageSource as createPostgresSource } from '../../src/storage/postgres/usage-source.ts'
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage.ts'
 import { createManagedStores } from '../../src/storage/scripts/managed-stores.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../unit/storage/support/folder.ts'
 import { createMigratedFile } from './migrated-file.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
@@ -87,7 +87,7 @@ export function connectDatabase(location: DatabaseLocation): Promise<DatabaseCon
 async function connectSqlite(file: string): Promise<DatabaseConnection> {
   const database = openSqlite(file, quietLog)
   const { sqlite } = database
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const managed = createManagedStores(createScriptRunner(database, writer), testActor)
   return {
     ...managed,

@@ -29,7 +29,7 @@ import { createScriptRunner } from './script-runner.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageSource } from './usage-source.ts'
 import { createRollup, prepareTotalsUpkeep } from './usage-totals.ts'
-import { createWriter } from './writer.ts'
+import { Writer } from './writer.ts'
 
 /**
  * Opens the file or `:memory:`, and creates or migrates it if necessary; throws if another server uses it. */
@@ -38,7 +38,7 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
   const database = openDatabase(file, log)
   const disk = openDisk(file)
   const health = createHealth(database, log, disk)
-  const writer = createWriter(database, { ...options, disk, health, onCommit: () => wal.committed() })
+  const writer = new Writer(database, { ...options, disk, health, onCommit: () => wal.committed() })
   const runner = createScriptRunner(database, writer)
   const ledger = createLedger(database, writer, options.alerts)
   const wal = limitWalSize(database, writer, log)
@@ -62,7 +62,7 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
     limits: createMemoryLimits(options.clock),
     peers: createOnlyPeer(),
     runs: createRunStore(database, writer),
-    writerStats: writer.stats,
+    writerStats: () => writer.stats(),
     async close() {
       await wal.stop()
       health.close()

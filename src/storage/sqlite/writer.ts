@@ -7,27 +7,6 @@ import type { Health } from './health.ts'
 import { databaseUnavailable } from './sqlite-errors.ts'
 import { createLockWait, type Job, Transaction, Write } from './transaction.ts'
 
-/** Commits writes in groups, because a disk takes as long for one as for many. */
-export type Writer = {
-  /**
-   * Runs the work in the next transaction, alone or with other work, and settles when that is durable on disk. If
-   * `durable` returns false for its value, it settles when the transaction is committed: a killed process loses nothing
-   * then, but a power cut may. Work that throws rolls back only itself; a transaction that fails rejects all of its work
-   * with 503.
-   */
-  write<T>(work: () => T, durable?: (value: T) => boolean): Promise<T>
-  /** The same for work that reads and changes balances and budgets, which it must do with `amounts` and last. */
-  writeAmounts<T>(work: (amounts: Amounts) => T, durable?: (value: T) => boolean): Promise<T>
-  /** Returns the 503 with which a write would be rejected now; undefined if it would be accepted. */
-  unavailableError(): ApiError | undefined
-  /** Runs this work between two transactions; writes wait until it settles. */
-  whilePaused<T>(work: () => Promise<T>): Promise<T>
-  /** The number of waiting jobs, and of transactions since the start. */
-  stats(): WriterStats
-  /** Commits the jobs that wait, and rejects later ones. */
-  close(): void
-}
-
 export type WriterOptions = {
   /** How many jobs may wait for a transaction. */
   readonly maxWaiting?: number
@@ -50,25 +29,14 @@ const busyMs = 10
 /** The time between two attempts to take the lock of another process. */
 const lockIntervalMs = 10
 
-/** See `GroupWriter`. */
-export function createWriter(database: Database, options: WriterOptions = {}): Writer {
-  const writer = new GroupWriter(database, options)
-  return {
-    write: (work, durable) => writer.write(work, durable),
-    writeAmounts: (work, durable) => writer.writeAmounts(work, durable),
-    unavailableError: () => writer.unavailableError(),
-    whilePaused: (work) => writer.whilePaused(work),
-    stats: () => writer.stats(),
-    close: () => writer.close(),
-  }
-}
-
 /**
+ * Commits writes in groups, because a disk takes as long for one as for many.
+ *
  * A job after an idle time is a transaction of its own. Otherwise the jobs of one turn of the event loop share one,
  * because a commit costs as much as ten jobs. Jobs that arrive while the disk syncs wait, and share the next transaction,
  * or the failure of the sync. Transactions share a sync while jobs arrive together.
  */
-class GroupWriter implements Writer {
+export class Writer {
   readonly #sqlite: Database['sqlite']
   readonly #transaction: Transaction
   readonly #amounts: Amounts
@@ -92,7 +60,7 @@ class GroupWriter implements Writer {
   #syncedAt = 0
   #syncedJobs = 0
 
-  constructor({ sqlite }: Database, options: WriterOptions) {
+  constructor({ sqlite }: Database, options: WriterOptions = {}) {
     const { maxWaiting = 10_000, health, disk, onCommit, lockTimeoutMs = 1000 } = options
     this.#sqlite = sqlite
     this.#amounts = new Amounts(sqlite)
@@ -105,10 +73,17 @@ class GroupWriter implements Writer {
     this.#isWorthRetrying = createLockWait(lockTimeoutMs)
   }
 
+  /**
+   * Runs the work in the next transaction, alone or with other work, and settles when that is durable on disk. If
+   * `durable` returns false for its value, it settles when the transaction is committed: a killed process loses nothing
+   * then, but a power cut may. Work that throws rolls back only itself; a transaction that fails rejects all of its work
+   * with 503.
+   */
   write<T>(work: () => T, durable: (value: T) => boolean = () => true): Promise<T> {
     return this.#add(work, durable, false)
   }
 
+  /** The same for work that reads and changes balances and budgets, which it must do with `amounts` and last. */
   writeAmounts<T>(work: (amounts: Amounts) => T, durable: (value: T) => boolean = () => true): Promise<T> {
     return this.#add(() => work(this.#amounts), durable, true)
   }
@@ -122,6 +97,7 @@ class GroupWriter implements Writer {
     )
   }
 
+  /** Returns the 503 with which a write would be rejected now; undefined if it would be accepted. */
   unavailableError(): ApiError | undefined {
     if (this.#closed) return serviceUnavailable('The gateway is shutting down.')
     if (this.#waiting.length >= this.#maxWaiting)
@@ -129,6 +105,7 @@ class GroupWriter implements Writer {
     return this.#health?.unavailableError()
   }
 
+  /** Runs this work between two transactions; writes wait until it settles. */
   async whilePaused<T>(work: () => Promise<T>): Promise<T> {
     this.#paused = true
     try {
@@ -139,10 +116,12 @@ class GroupWriter implements Writer {
     }
   }
 
+  /** The number of waiting jobs, and of transactions since the start. */
   stats(): WriterStats {
     return { waiting: this.#waiting.length, ...this.#transaction.stats }
   }
 
+  /** Commits the jobs that wait, and rejects later ones. */
   close(): void {
     this.#closed = true
     this.#paused = false

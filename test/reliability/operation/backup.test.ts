@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { pricing, startBillingScenario } from '../../support/billing-scenario.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 import { temporaryFolder, testDatabase } from '../../unit/storage/support/folder.ts'
@@ -61,7 +61,7 @@ test('a backup during paid requests is a consistent snapshot, and a gateway can 
 async function addKey(file: string) {
   const database = testDatabase(file)
   const created = await createManagedStores(
-    createScriptRunner(database, createWriter(database)),
+    createScriptRunner(database, new Writer(database)),
     testActor,
   ).keys.create({
     organization: 'default',

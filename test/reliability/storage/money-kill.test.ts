@@ -4,7 +4,7 @@ import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 import { testChange } from '../../support/actor.ts'
@@ -22,7 +22,7 @@ test('a process that is killed during requests leaves a consistent ledger, and e
 
 async function fundedOrganizations(file: string): Promise<string[]> {
   const database = openDatabase(file, quietLog)
-  const organizations = createOrganizations(createScriptRunner(database, createWriter(database)), testChange)
+  const organizations = createOrganizations(createScriptRunner(database, new Writer(database)), testChange)
   for (const name of ['rich', 'poor']) await organizations.create(name)
   const accounts = [
     await organizations.credit('rich', 10n ** 12n),
@@ -60,7 +60,7 @@ type UsageRow = { readonly cost: number; readonly status: number }
 async function checkAndRecover(file: string, acknowledged: readonly string[]): Promise<void> {
   const database = openDatabase(file, quietLog)
   expectConsistentLedger(database.sqlite)
-  await createLedger(database, createWriter(database)).recover()
+  await createLedger(database, new Writer(database)).recover()
   expectConsistentLedger(database.sqlite)
   expect(database.sqlite.prepare('SELECT count(*) FROM reservations').values()).toEqual([[0]])
   expect(

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { sqliteResponses } from '../../unit/storage/support/sqlite-responses.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { testChange } from '../../support/actor.ts'
 
@@ -16,7 +16,7 @@ test('the acknowledged events of a run survive a kill of its process', async () 
   for (const enough of [1, 400, 2500]) {
     const lines = await acknowledgedBeforeKill(file, organization, enough)
     const database = openDatabase(file, quietLog)
-    const responses = sqliteResponses(database, createWriter(database))
+    const responses = sqliteResponses(database, new Writer(database))
     for (const [id, received] of lastOf(lines)) {
       expectKept(received, await responses.find(organization, id))
       if (received.word !== 'queued') seen[received.word]++
@@ -51,7 +51,7 @@ function lastOf(lines: readonly string[]): Map<string, Told> {
 async function newOrganization(file: string): Promise<string> {
   const database = openDatabase(file, quietLog)
   const { id } = await createOrganizations(
-    createScriptRunner(database, createWriter(database)),
+    createScriptRunner(database, new Writer(database)),
     testChange,
   ).create('acme')
   database.close()

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createBilling } from '../../../src/gateway/billing/billing.ts'
 import type { Disk } from '../../../src/storage/sqlite/connection/disk.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { testDatabase } from '../storage/support/folder.ts'
 import { finished } from '../storage/support/response-fixture.ts'
 
@@ -17,7 +17,7 @@ function scenario(disk?: Disk) {
   sqlite.run(
     `INSERT INTO organizations (id, name, created_at, billing, balance) VALUES ('${organization}', 'acme', 0, 'prepaid', 100)`,
   )
-  const writer = createWriter(database, disk ? { disk } : {})
+  const writer = new Writer(database, disk ? { disk } : {})
   const billing = createBilling(createLedger(database, writer), () => undefined)
   return { sqlite, billing }
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../../src/storage/sqlite/connection/database.t
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { budgetOf } from './support/budget-fixture.ts'
 import { quietLog } from './support/folder.ts'
 import { expectConsistentLedger, fundedStorage } from './support/ledger-fixture.ts'
@@ -14,7 +14,7 @@ const ok = { status: 200, cost: 40n }
 /** The organizations of the same file as another process has them, such as a command. */
 function otherProcess({ file }: Database & { readonly file: string }) {
   const database = openDatabase(file, quietLog)
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   return {
     organizations: createOrganizations(createScriptRunner(database, writer), testChange),
     [Symbol.dispose]() {

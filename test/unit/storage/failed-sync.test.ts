@@ -3,7 +3,7 @@ import { fdatasync, fdatasyncSync, statSync, writeSync } from 'node:fs'
 import type { ApiError } from '../../../src/lib/errors/errors.ts'
 import { openDisk, type SystemCalls } from '../../../src/storage/sqlite/connection/disk.ts'
 import { createHealth } from '../../../src/storage/sqlite/health.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { quietLog, testDatabase } from './support/folder.ts'
 
@@ -45,7 +45,7 @@ function songs() {
   database.sqlite.run('CREATE TABLE songs (title TEXT)')
   const { fault, disk } = breakableDisk(database.file)
   const health = createHealth(database, quietLog, disk)
-  const writer = createWriter(database, { health, disk })
+  const writer = new Writer(database, { health, disk })
   onTestFinished(() => {
     health.close()
     writer.close()

@@ -4,7 +4,7 @@ import type { ApiError } from '../../../src/lib/errors/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createHealth } from '../../../src/storage/sqlite/health.ts'
 import { createReadiness, probeTrustMs } from '../../../src/storage/sqlite/readiness.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { testDatabase } from './support/folder.ts'
 
@@ -20,7 +20,7 @@ function watched() {
     { fix() {} },
   )
   onTestFinished(() => health.close())
-  const writer = createWriter(database, { health })
+  const writer = new Writer(database, { health })
   const { ready, probe: examine } = createReadiness(database, writer, health)
   const commits = () => writer.stats().commits
   const add = (title: string) =>

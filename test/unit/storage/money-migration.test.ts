@@ -6,7 +6,7 @@ import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { quietLog, temporaryFolder, testDatabase } from './support/folder.ts'
 import { expectConsistentLedger, requestOf } from './support/ledger-fixture.ts'
 import { testChange } from '../../support/actor.ts'
@@ -64,7 +64,7 @@ test('a database from before the ledger keeps its rows, and begins with a consis
 
 test('the organizations of a migrated database are charged and deleted like new ones', async () => {
   const database = testDatabase(olderFile())
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const ledger = createLedger(database, writer)
   const request = requestOf('org_2')
   expect(await isReserved(ledger, { request, amount: 10n, promptCost: 1n, promptTokens: 1 })).toBe(true)
@@ -130,7 +130,7 @@ test('the write-offs of an older database are merged into their charges, and its
 
 test('the organizations of a migrated database can go below zero, and their rows are deleted with them', async () => {
   const database = testDatabase(fileWithWriteOffs())
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   const ledger = createLedger(database, writer)
   const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   expect((await ledger.settle(requestOf('org_2', 'req_4'), { status: 200, cost: 95n })).charged).toBe(95n)

@@ -7,7 +7,6 @@ import { scannedRows } from '../../../src/storage/scripts/scanned-rows.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { stepRows } from '../../../src/storage/common/store-limits.ts'
-import type { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { expectConsistentLedger } from './support/ledger-fixture.ts'
@@ -20,15 +19,14 @@ async function filled(rows: number) {
   const { sqlite } = database
   const changes: number[] = []
   const total = () => Number(sqlite.query('SELECT total_changes()').values()[0]?.[0])
-  const counting: Writer = {
-    ...writer,
-    write: (work, lasting) =>
+  const counting = {
+    write: <T>(work: () => T) =>
       writer.write(() => {
         const before = total()
         const value = work()
         changes.push(total() - before)
         return value
-      }, lasting),
+      }),
   }
   const organizations = createOrganizations(createScriptRunner(database, counting), testChange)
   const [acme, other] = [await organizations.create('acme'), await organizations.create('other')]

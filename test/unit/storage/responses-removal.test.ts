@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { stepRows } from '../../../src/storage/common/store-limits.ts'
 import { sqliteResponses } from './support/sqlite-responses.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { finished, idOf, responseStorage, responseStore } from './support/response-fixture.ts'
 import { testStores } from './support/stores.ts'
@@ -145,7 +145,7 @@ test('responses that a killed process did not erase are erased after the next re
   writer.close()
   await removal
   expect(rows()).toHaveLength(2 * stepRows)
-  const nextWriter = createWriter(database)
+  const nextWriter = new Writer(database)
   const next = sqliteResponses(database, nextWriter)
   expect(await next.remove(acme, ids[0]!)).toBe('removed')
   while (rows().length > 0) await nextWriter.write(() => {})

@@ -4,6 +4,7 @@ import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { UsageBatcher } from '../../../src/storage/sqlite/usage-batcher.ts'
 import { clientReports } from '../../../src/storage/usage/report-slots.ts'
 import { createUsageReports, rangesOf } from '../../../src/storage/usage/reports.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { createUsageSource } from '../../../src/storage/sqlite/usage-source.ts'
 import { fundedStorage, fundedStore, requestOf } from './support/ledger-fixture.ts'
 import { testStores, valuesOf } from './support/stores.ts'
@@ -62,9 +63,11 @@ test('usage that cannot be written is written as it was, once the database can b
 })
 
 test('usage of a request that ends while the database is unavailable is written as it was, afterwards', async () => {
-  const { database, writer, acme } = await fundedStorage(0n)
+  const { database, acme } = await fundedStorage(0n)
   const refusing = { current: serviceUnavailable('The database is locked.') as ApiError | undefined }
-  const ledger = createLedger(database, { ...writer, unavailableError: () => refusing.current })
+  const health = { unavailableError: () => refusing.current, wrote() {}, failed() {} }
+  const writer = new Writer(database, { health })
+  const ledger = createLedger(database, writer)
   await ledger.recordUsage(requestOf(acme.id), { status: 200, cost: 5n })
   refusing.current = undefined
   const rows = () => database.sqlite.prepare('SELECT status, cost FROM usage').values()

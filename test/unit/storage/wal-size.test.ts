@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createLog } from '../../../src/lib/log.ts'
 import { checkpointPages, inMemory, maxWalBytes } from '../../../src/storage/sqlite/connection/database.ts'
 import { limitWalSize, type WalLimit } from '../../../src/storage/sqlite/connection/file-size.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { testDatabase } from './support/folder.ts'
 
@@ -16,7 +16,7 @@ const megabyte = 'x'.repeat(1_000_000)
 function watched() {
   const database = testDatabase()
   const { sqlite, file } = database
-  const writer = createWriter(database, { onCommit: () => wal.committed() })
+  const writer = new Writer(database, { onCommit: () => wal.committed() })
   const lines: string[] = []
   const log = createLog((line) => void lines.push(line))
   let looks = 0
@@ -142,7 +142,7 @@ function openFiles(): string[] {
 
 test('a database in memory has no log', async () => {
   const database = testDatabase(inMemory)
-  const wal = limitWalSize(database, createWriter(database), createLog())
+  const wal = limitWalSize(database, new Writer(database), createLog())
   wal.committed()
   await wal.stop()
 })

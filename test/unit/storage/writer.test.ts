@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { testDatabase, testStorage } from './support/folder.ts'
 
 function songs({ database, writer } = testStorage()) {
@@ -100,7 +100,7 @@ test('a full disk rejects every write of the transaction with 503 and keeps none
 
 test('writes beyond the queue limit are rejected, and queued ones are kept', async () => {
   const database = testDatabase()
-  const { add, titles } = songs({ database, writer: createWriter(database, { maxWaiting: 2 }) })
+  const { add, titles } = songs({ database, writer: new Writer(database, { maxWaiting: 2 }) })
   const accepted = [add('one'), add('two')]
   expect((await failure(add('three'))).status).toBe(503)
   await Promise.all(accepted)
@@ -167,7 +167,7 @@ test('transactions that follow one another share a sync, and settle only after i
       syncs++
       done(undefined)
     })
-  const writer = createWriter(database, { disk: { sync, syncNow() {}, fix() {}, close() {} } })
+  const writer = new Writer(database, { disk: { sync, syncNow() {}, fix() {}, close() {} } })
   const add = async (title: string) => {
     await writer.write(() => insert.run(title))
     syncsAt.set(title, syncs)

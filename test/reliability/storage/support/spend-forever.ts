@@ -1,14 +1,14 @@
 import { isReserved } from '../../../support/is-reserved.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createWriter } from '../../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../../src/storage/sqlite/writer.ts'
 import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
 
 // Reserves and settles for the given organizations until it is killed, and prints what is acknowledged.
 const [file = '', ...organizations] = process.argv.slice(2)
 const database = openDatabase(file, quietLog)
-const ledger = createLedger(database, createWriter(database))
+const ledger = createLedger(database, new Writer(database))
 
 async function spendOn(organization: string): Promise<never> {
   for (let count = 0; ; count++) {

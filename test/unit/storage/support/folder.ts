@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../../../src/lib/log.ts'
 import { type Database, openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
-import { createWriter, type Writer } from '../../../../src/storage/sqlite/writer.ts'
+import { Writer } from '../../../../src/storage/sqlite/writer.ts'
 import { createMigratedFile } from '../../../support/migrated-file.ts'
 
 /** A temporary folder, removed after the test. */
@@ -30,7 +30,7 @@ export function testStorage(): {
 } {
   const file = createMigratedFile(temporaryFolder())
   const database = openDatabase(file, quietLog)
-  const writer = createWriter(database)
+  const writer = new Writer(database)
   onTestFinished(() => {
     // As a server does: it commits what waits, such as an erasure in the background.
     writer.close()
