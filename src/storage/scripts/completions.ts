@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Fields } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
@@ -55,7 +55,7 @@ export function createCompletions({ read, transact }: ScriptRunner, search: Comp
       return await transact(() => updateMetadata(organization, id, metadata, search))
     },
     remove: async (organization, id) => (await transact(() => deleteOne({ organization, id }))).length > 0,
-    expire: (before) => transact(() => expireCompletions(before)),
+    expire: (before) => transact(() => expireCompletions(sequenceAt(before))),
   }
 }
 
@@ -168,50 +168,32 @@ const setMetadata = statement((values: Parameters<OneKey & { metadata: string }>
 /** The most rows of one step; fewer than of other tables, because each row also has entries in the search index. */
 const maxRows = 100
 
-/** Deletes some completions that were created before this time, oldest first; returns their number: 0 if none are left. */
-function* expireCompletions(before: number): Script<number> {
-  const oldest = oneStep(yield* selectOldest({ before: sequenceAt(before), limit: maxRows }))
-  const last = oldest.at(-1)
-  if (last !== undefined) yield* deleteUpTo({ last: last.sequence })
-  return oldest.length
+const { sequence } = completions
+
+/** Deletes some completions with lower sequences, oldest first; returns their number: 0 if none are left. */
+const expireCompletions = deleteOldest((before) => sql`${sequence} < ${before}`)
+
+/** Does the same with those of an organization. */
+export const deleteCompletionsOf = deleteOldest((id) => sql`${completions.organization_id} = ${id}`)
+
+function deleteOldest(isSelected: (value: SQL) => SQL) {
+  const selectOldest = statement(({ value }: Parameters<{ value: string | number }>) =>
+    select(
+      {
+        sequence,
+        bytes: sql<number>`octet_length(${completions.completion}) + octet_length(${completions.messages})`,
+      },
+      sql`from ${completions} where ${isSelected(value)} order by ${sequence} limit ${maxRows}`,
+    ),
+  )
+  const deleteUpTo = statement(
+    ({ value, last }: Parameters<{ value: string | number; last: number }>) =>
+      sql<never>`delete from ${completions} where ${isSelected(value)} and ${sequence} <= ${last}`,
+  )
+  return function* (value: string | number): Script<number> {
+    const oldest = oneStep(yield* selectOldest({ value }))
+    const last = oldest.at(-1)
+    if (last !== undefined) yield* deleteUpTo({ value, last: last.sequence })
+    return oldest.length
+  }
 }
-
-const candidateFields = {
-  sequence: completions.sequence,
-  bytes: sql<number>`octet_length(${completions.completion}) + octet_length(${completions.messages})`,
-}
-
-const selectOldest = statement((values: Parameters<{ before: number; limit: number }>) =>
-  select(
-    candidateFields,
-    sql`from ${completions} where ${completions.sequence} < ${values.before}
-      order by ${completions.sequence} limit ${values.limit}`,
-  ),
-)
-
-const deleteUpTo = statement(
-  (values: Parameters<{ last: number }>) =>
-    sql<never>`delete from ${completions} where ${completions.sequence} <= ${values.last}`,
-)
-
-/** Deletes some completions of an organization; returns their number: 0 if none are left. */
-export function* deleteCompletionsOf(organization: string): Script<number> {
-  const oldest = oneStep(yield* selectOldestOf({ organization, limit: maxRows }))
-  const last = oldest.at(-1)
-  if (last !== undefined) yield* deleteUpToOf({ organization, last: last.sequence })
-  return oldest.length
-}
-
-const selectOldestOf = statement((values: Parameters<{ organization: string; limit: number }>) =>
-  select(
-    candidateFields,
-    sql`from ${completions} where ${eq(completions.organization_id, values.organization)}
-      order by ${completions.sequence} limit ${values.limit}`,
-  ),
-)
-
-const deleteUpToOf = statement(
-  (values: Parameters<{ organization: string; last: number }>) =>
-    sql<never>`delete from ${completions} where ${eq(completions.organization_id, values.organization)}
-    and ${completions.sequence} <= ${values.last}`,
-)
