@@ -16,13 +16,6 @@ export function organizationTaken(name: string): Error {
   return invalid(`The organization ${name} already exists.`)
 }
 
-/** The error for a name whose organization is being deleted. */
-export function organizationInDeletion(name: string): Error {
-  return invalid(
-    `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
-  )
-}
-
 /** The error for a name that no organization has. */
 export function noOrganizationNamed(name: string): Error {
   return missing(`organization ${loggable(name)}`, 'organizations', 'orgs')
@@ -42,25 +35,10 @@ function balanceTooLow({ name, balance, reserved }: OrganizationAccount): string
   return `The balance of ${name} is ${formatUsd(balance)} USD${held}. No more than what is available can be subtracted.`
 }
 
-/** The error for an id that no key has. */
-export function noKeyWithId(id: string): Error {
-  return missing(`API key with the ID ${id}`, 'API keys', 'keys')
-}
-
-/** The error for an id that no admin key has. */
-export function noAdminKeyWithId(id: string): Error {
-  return missing(`admin key with the ID ${id}`, 'admin keys', 'admin-keys')
-}
-
 /** Throws an error for the operator if a project cannot have this name. */
 export function assertProjectName(name: string): void {
   if (name.trim() !== name || name === '' || name.length > 128)
     throw invalid('The name of a project must have 1 to 128 characters, and no space at either end.')
-}
-
-/** The error for a name that another project of the organization has. */
-export function projectTaken(name: string): Error {
-  return invalid(`The project ${name} already exists.`)
 }
 
 /** The error for an id that no project has, or a deleted one, or one of another organization. */
@@ -68,36 +46,9 @@ export function noProjectWithId(id: string): Error {
   return missing(`project with the ID ${id}`, 'projects', 'projects')
 }
 
-/** The error for a name that no project of the organization has. */
-export function noProjectNamed(name: string): Error {
-  return missing(`project ${name}`, 'projects', 'projects')
-}
-
 /** The error for a key whose organization is deleted. */
 export function noOrganizationOfKey(id: string): Error {
   return invalid(`The organization of the API key ${id} was deleted.`)
-}
-
-/** Throws an error for the operator if a key was created by another one, whose limits would not reach a third. */
-export function assertMayMint({ id, parent }: KeyRecord): void {
-  if (parent !== null)
-    throw invalid(`The API key ${id} was created by an API key, so it cannot create others.`)
-}
-
-/** The error for a budget that another key cannot spare. */
-export function mintTooExpensive(amount: Nanos, left: Nanos): Error {
-  const available = formatUsd(left > 0n ? left : 0n)
-  return new OperatorError(
-    'budget',
-    `A budget of ${formatUsd(amount)} USD is more than the ${available} USD that are left of the budget of this API key.`,
-  )
-}
-
-/** The error for a key that has created as many keys as may be open. */
-export function tooManyMinted(id: string, max: number): Error {
-  return invalid(
-    `The API key ${id} has ${max} API keys that are still open. Revoke some of them, or wait until they expire.`,
-  )
 }
 
 /** Throws an error for the operator if the budget of a key is part of another one's. */
@@ -130,6 +81,7 @@ export function invalid(message: string): OperatorError {
   return new OperatorError('invalid', message)
 }
 
-function missing(what: string, all: string, command: string): OperatorError {
+/** The error for what does not exist, with the command that lists `all` that do. */
+export function missing(what: string, all: string, command: string): OperatorError {
   return new OperatorError('missing', `There is no ${what}. To list all ${all}, run: weir ${command} list`)
 }

@@ -7,7 +7,7 @@ import {
   printAdminKey,
 } from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
-import { noAdminKeyWithId } from '../common/account-rules.ts'
+import { missing } from '../common/account-rules.ts'
 import type {
   AdminKeyInput,
   AdminKeyRecord,
@@ -119,7 +119,7 @@ const selectAll = statement(() =>
 function* revokeAdminKey(id: string, by: Change): Script<AdminKeyRecord> {
   const { length } = yield* setRevoked({ id, now: by.now })
   const [row] = yield* selectRecord({ id })
-  if (row === undefined) throw noAdminKeyWithId(id)
+  if (row === undefined) throw missing(`admin key with the ID ${id}`, 'admin keys', 'admin-keys')
   const record = withPermissions(row)
   const before = valuesOf({ ...record, revokedAt: null })
   if (length > 0) yield* recordKey('admin_key.deleted', record, before, by)

@@ -1,6 +1,6 @@
 import { eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyPermission } from '../../domain/accounting/organization.ts'
-import { noKeyWithId } from '../common/account-rules.ts'
+import { missing } from '../common/account-rules.ts'
 import type { KeyPageQuery, KeyQueries, KeyRecord } from '../ports/accounts.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
@@ -84,7 +84,7 @@ function filtersOf(query: KeyPageQuery): readonly (SQL | undefined)[] {
 /** Returns the key; throws an error for the operator if there is none. */
 export function* keyWithId(id: string): Script<KeyRecord> {
   const key = yield* findKeyWithId(id)
-  if (key === undefined) throw noKeyWithId(id)
+  if (key === undefined) throw missing(`API key with the ID ${id}`, 'API keys', 'keys')
   return key
 }
 

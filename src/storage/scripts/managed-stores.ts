@@ -1,4 +1,4 @@
-import { noProjectNamed } from '../common/account-rules.ts'
+import { missing } from '../common/account-rules.ts'
 import type { AccountImport, NewKey } from '../ports/accounts.ts'
 import type { Actor, FileChange } from '../ports/audit.ts'
 import type { Managed, ManagedStores, Records } from '../ports/storage.ts'
@@ -82,7 +82,7 @@ function* importAccounts(
   const created: NewKey[] = []
   for (const { project: name, ...key } of keys) {
     const project = name === null ? null : yield* idOfProject(organizationId, name)
-    if (project === undefined) throw noProjectNamed(name ?? '')
+    if (project === undefined) throw missing(`project ${name}`, 'projects', 'projects')
     created.push(yield* createKey({ ...key, organization, project }, by))
   }
   return created

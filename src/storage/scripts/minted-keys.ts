@@ -1,14 +1,15 @@
 import { eq, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { periodAt } from '../../domain/accounting/budget-period.ts'
-import type { Nanos } from '../../lib/usd.ts'
+import { formatUsd, type Nanos } from '../../lib/usd.ts'
+import { invalid, noOrganizationOfKey } from '../common/account-rules.ts'
 import {
-  assertMayMint,
-  mintTooExpensive,
-  noOrganizationOfKey,
-  tooManyMinted,
-} from '../common/account-rules.ts'
-import type { KeyQueries, KeyRecord, MintInput, NewKey } from '../ports/accounts.ts'
+  type KeyQueries,
+  type KeyRecord,
+  type MintInput,
+  type NewKey,
+  OperatorError,
+} from '../ports/accounts.ts'
 import type { BudgetKey } from '../ports/budgets.ts'
 import { api_keys, budgets, organizations } from '../schema/organizations.ts'
 import { bare, insertion, select, update } from '../sql.ts'
@@ -39,11 +40,13 @@ export function* mintKey(parentId: string, input: MintInput, by: Change): Script
   yield* lockKey({ id: parentId })
   yield* lockBudgets((yield* keyWithId(parentId)).organizationId)
   const parent = yield* keyWithId(parentId)
-  assertMayMint(parent)
+  // Its limits would not reach a third one.
+  if (parent.parent !== null)
+    throw invalid(`The API key ${parentId} was created by an API key, so it cannot create others.`)
   const { organization } = parent
   if (organization === null) throw noOrganizationOfKey(parentId)
   const [open] = yield* countOpen({ parent: parentId, now })
-  if ((open?.keys ?? 0) >= maxOpen) throw tooManyMinted(parentId, maxOpen)
+  if ((open?.keys ?? 0) >= maxOpen) throw tooManyOpen(parentId)
   const project = parent.project?.id ?? null
   const { contentLog } = parent
   const minted = yield* createKey({ ...input, organization, project, contentLog }, by, { parent: parentId })
@@ -54,6 +57,12 @@ export function* mintKey(parentId: string, input: MintInput, by: Change): Script
 
 /** The most keys of one key that are neither revoked nor expired. */
 const maxOpen = 1000
+
+function tooManyOpen(id: string): Error {
+  return invalid(
+    `The API key ${id} has ${maxOpen} API keys that are still open. Revoke some of them, or wait until they expire.`,
+  )
+}
 
 const countOpen = statement((values: Parameters<{ parent: string; now: number }>) =>
   select(
@@ -70,10 +79,18 @@ function* allocate(parent: KeyRecord, amount: Nanos, now: number): Script<Budget
   const from = { owner: limitsId, start: periodAt(limits.budgetPeriod, limits.budgetTimeZone, now).start }
   const { spent, reserved, held, allocated } = yield* budgetUse(organizationId, from)
   const left = limits.budget - spent - reserved - held - allocated
-  if (left < amount) throw mintTooExpensive(amount, left)
+  if (left < amount) throw tooExpensive(amount, left)
   const key = { owner_id: from.owner, start: from.start, organization_id: organizationId }
   yield* addAllocated({ ...key, allocated: amount })
   return from
+}
+
+function tooExpensive(amount: Nanos, left: Nanos): Error {
+  const available = formatUsd(left > 0n ? left : 0n)
+  return new OperatorError(
+    'budget',
+    `A budget of ${formatUsd(amount)} USD is more than the ${available} USD that are left of the budget of this API key.`,
+  )
 }
 
 const addAllocated = insertion(

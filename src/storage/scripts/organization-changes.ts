@@ -5,8 +5,8 @@ import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import {
   assertOrganizationName,
   creditedBalance,
+  invalid,
   noOrganizationNamed,
-  organizationInDeletion,
   organizationTaken,
 } from '../common/account-rules.ts'
 import type { OrganizationAccount, OrganizationChange, Organizations } from '../ports/accounts.ts'
@@ -90,7 +90,11 @@ function recordOrganization(
 function* assertFree(name: string): Script<void> {
   assertOrganizationName(name)
   for (const { deletion } of yield* findDeletion({ name }))
-    throw deletion === null ? organizationTaken(name) : organizationInDeletion(name)
+    throw deletion === null
+      ? organizationTaken(name)
+      : invalid(
+          `The organization ${name} is still being deleted. To finish the deletion, run: weir orgs delete ${name} --yes`,
+        )
 }
 
 const findDeletion = statement(({ name }: Parameters<{ name: string }>) =>

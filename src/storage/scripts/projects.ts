@@ -1,7 +1,7 @@
 import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { noLimits } from '../../domain/accounting/allowance.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import { assertProjectName, noProjectWithId, projectTaken } from '../common/account-rules.ts'
+import { assertProjectName, invalid, noProjectWithId } from '../common/account-rules.ts'
 import type {
   ProjectChange,
   ProjectInput,
@@ -99,7 +99,8 @@ function* recorded(
 /** Only the transaction that has locked the organization gives a name to one of its projects. */
 function* assertFree(organizationId: string, name: string): Script<void> {
   assertProjectName(name)
-  if ((yield* idOfProject(organizationId, name)) !== undefined) throw projectTaken(name)
+  if ((yield* idOfProject(organizationId, name)) !== undefined)
+    throw invalid(`The project ${name} already exists.`)
 }
 
 /** Returns the id of the project with this name that exists; undefined if there is none. */
