@@ -30,6 +30,4 @@ export type AdminKeys = {
 }
 
 /** A stored admin key, for authentication. */
-export type KnownAdminKey = Omit<AdminKeyRecord, 'last4' | 'createdAt'> & {
-  readonly secretHash: Uint8Array
-}
+export type KnownAdminKey = AdminKeyRecord & { readonly secretHash: Uint8Array }

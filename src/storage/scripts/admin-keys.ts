@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import {
   type AdminPermission,
   createApiKey,
@@ -7,6 +7,7 @@ import {
   printAdminKey,
 } from '../../domain/accounting/organization.ts'
 import { Secret } from '../../lib/secret.ts'
+import { camelCase } from '../../lib/text.ts'
 import { missing } from '../common/account-rules.ts'
 import type {
   AdminKeyInput,
@@ -89,15 +90,10 @@ const insertKey = insertion(admin_keys, [
   'permissions',
 ])
 
-const recordFields = {
-  id: admin_keys.public_id,
-  name: admin_keys.name,
-  last4: admin_keys.last4,
-  createdAt: admin_keys.created_at,
-  expiresAt: admin_keys.expires_at,
-  revokedAt: admin_keys.revoked_at,
-  permissions: admin_keys.permissions,
-}
+const { public_id, secret_hash, ...columns } = getTableColumns(admin_keys)
+
+/** The columns of a record; the secret is not one of them. */
+const recordFields = { id: public_id, ...camelCase(columns) }
 
 /** A row with its permissions read. */
 function withPermissions<Row extends { readonly permissions: string | null }>(row: Row) {
@@ -160,14 +156,7 @@ export function* findKnownAdminKey(id: string): Script<KnownAdminKey | undefined
 
 const selectKnown = statement((values: Parameters<{ id: string }>) =>
   select(
-    {
-      id: admin_keys.public_id,
-      name: admin_keys.name,
-      secretHash: admin_keys.secret_hash,
-      expiresAt: admin_keys.expires_at,
-      revokedAt: admin_keys.revoked_at,
-      permissions: admin_keys.permissions,
-    },
+    { ...recordFields, secretHash: secret_hash },
     sql`from ${admin_keys} where ${eq(admin_keys.public_id, values.id)}`,
   ),
 )

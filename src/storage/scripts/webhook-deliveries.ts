@@ -1,4 +1,5 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { camelCase } from '../../lib/text.ts'
 import type { AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import {
@@ -34,20 +35,16 @@ export function createDeliveryRetries(
   }
 }
 
+const { event_id, ...columns } = getTableColumns(deliveries)
+
 const fields = {
-  event: deliveries.event_id,
-  endpoint: deliveries.endpoint,
+  event: event_id,
+  ...camelCase(columns),
   type: events.type,
   organization: events.organization_id,
   organizationName,
   data: events.data,
   createdAt: events.created_at,
-  status: deliveries.status,
-  attempts: deliveries.attempts,
-  nextAt: deliveries.next_at,
-  attemptedAt: deliveries.attempted_at,
-  responseStatus: deliveries.response_status,
-  error: deliveries.error,
 }
 
 const joined = sql`from ${deliveries} join ${events} on ${eq(events.id, deliveries.event_id)}`
