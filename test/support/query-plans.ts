@@ -1,5 +1,5 @@
 import { createRunScript } from '../../src/storage/sqlite/run-script.ts'
-import type { Database } from '../../src/storage/sqlite/connection/database.ts'
+import { createPrepared, type Database } from '../../src/storage/sqlite/connection/database.ts'
 
 /** How SQLite goes about a statement, by its text. */
 export type QueryPlans = ReadonlyMap<string, string>
@@ -27,7 +27,7 @@ export function recordPlans(database: Database): { recorded: Database; plans: ()
     },
   })
   return {
-    recorded: { ...database, sqlite, run: createRunScript(sqlite) },
+    recorded: { ...database, sqlite, run: createRunScript(sqlite), prepared: createPrepared(sqlite) },
     plans: () => new Map(texts.map((text) => [text, planOf(database, text)])),
   }
 }

@@ -1,4 +1,3 @@
-import { lazy } from '../../lib/lazy.ts'
 import { Histogram, type TimeCounts } from '../usage/times.ts'
 import {
   changedInProjectSql,
@@ -10,45 +9,35 @@ import {
 } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 
-/** Part of a transaction: adds slices to the periods of a table that they are part of, or subtracts them if `sign` is -1. */
-export type ApplySlices = (
+/** The table with the totals of slices, and the periods and the level that these have in it. */
+export type AppliedTo = {
+  readonly table: TotalsTable
+  readonly widths: readonly TotalsWidth[]
+  readonly level?: string | undefined
+}
+
+/** Part of a transaction: adds slices to the periods that they are part of, or subtracts them if `sign` is -1. */
+export function applySlices(
+  { prepared }: Database,
   slices: readonly UsageSlice[],
   sign: 1 | -1,
-  widths: readonly TotalsWidth[],
-  level?: string,
-) => void
-
-/** Its statements are prepared on first use: a process that has just started has nothing to add. */
-export function prepareApplySlices({ sqlite }: Database, table: TotalsTable): ApplySlices {
-  const keyColumns = table === 'usage_names' ? [...totalsKey, 'level', 'value'] : totalsKey
-  const keyCondition = keyColumns.map((column) => `${column} = ?`).join(' AND ')
-  const findTimes = lazy(() =>
-    sqlite.prepare<Times, Key>(
-      `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${keyCondition}`,
-    ),
-  )
-  const upsert = lazy(() => sqlite.prepare<unknown, (string | number | null)[]>(upsertSql(table, keyColumns)))
-  const removeEmpty = lazy(() =>
-    sqlite.prepare<unknown, Key>(`DELETE FROM ${table} WHERE ${keyCondition} AND requests <= 0`),
-  )
-
-  function apply(width: TotalsWidth, slice: UsageSlice, sign: 1 | -1, level: string | undefined): void {
-    const { organization, api, model, provider, value = '', project = null, inProject = 0 } = slice
-    const start = startOfPeriod(slice.start, width)
-    const key: Key = [organization, width, start, slice.key, api, model, provider]
-    if (level !== undefined) key.push(level, value)
-    const stored = findTimes().get(...key)
-    const sums = sumColumns.map(([, field]) => sign * slice[field])
-    const cost = sign < 0 ? `-${slice.cost}` : slice.cost
-    const latencies = changedTimes(stored?.latencies, slice.latencies, sign)
-    const firstTokens = changedTimes(stored?.firstTokens, slice.firstTokens, sign)
-    upsert().run(...key, project, inProject, ...sums, cost, latencies, firstTokens)
-    if (sign < 0) removeEmpty().run(...key)
-  }
-
-  return (slices, sign, widths, level) => {
-    for (const slice of slices) for (const width of widths) apply(width, slice, sign, level)
-  }
+  { table, widths, level }: AppliedTo,
+): void {
+  const { findTimes, upsert, removeEmpty } = statements[table]
+  for (const slice of slices)
+    for (const width of widths) {
+      const { organization, api, model, provider, value = '', project = null, inProject = 0 } = slice
+      const start = startOfPeriod(slice.start, width)
+      const key = [organization, width, start, slice.key, api, model, provider]
+      if (level !== undefined) key.push(level, value)
+      const stored = prepared<Times>(findTimes).get(...key)
+      const sums = sumColumns.map(([, field]) => sign * slice[field])
+      const cost = sign < 0 ? `-${slice.cost}` : slice.cost
+      const latencies = changedTimes(stored?.latencies, slice.latencies, sign)
+      const firstTokens = changedTimes(stored?.firstTokens, slice.firstTokens, sign)
+      prepared(upsert).run(...key, project, inProject, ...sums, cost, latencies, firstTokens)
+      if (sign < 0) prepared(removeEmpty).run(...key)
+    }
 }
 
 type Times = Pick<UsageSlice, 'latencies' | 'firstTokens'>
@@ -60,11 +49,23 @@ function changedTimes(stored: string | undefined, change: string, sign: 1 | -1):
   return JSON.stringify(histogram.entries().flat())
 }
 
-/** The values of the columns of the key. */
-type Key = (string | number)[]
-
 const totalsKey = ['organization_id', 'width', 'start', 'key_id', 'api', 'model', 'provider']
 const sumNames = [...sumColumns.map(([column]) => column), 'cost']
+
+const statements = {
+  usage_totals: statementsOf('usage_totals', totalsKey),
+  usage_sums: statementsOf('usage_sums', totalsKey),
+  usage_names: statementsOf('usage_names', [...totalsKey, 'level', 'value']),
+}
+
+function statementsOf(table: TotalsTable, keyColumns: readonly string[]) {
+  const isRow = keyColumns.map((column) => `${column} = ?`).join(' AND ')
+  return {
+    findTimes: `SELECT latencies, first_tokens firstTokens FROM ${table} WHERE ${isRow}`,
+    upsert: upsertSql(table, keyColumns),
+    removeEmpty: `DELETE FROM ${table} WHERE ${isRow} AND requests <= 0`,
+  }
+}
 
 /** The cost is text, because a number would be cast to a floating point number; the column makes it an integer. */
 function upsertSql(table: TotalsTable, keyColumns: readonly string[]): string {

@@ -14,7 +14,7 @@ import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import type { Payment, Reservations } from './reservation-statements.ts'
 import { textOf } from './run-script.ts'
-import { prepareTotalsUpkeep } from './usage-totals.ts'
+import { addInserted } from './usage-totals.ts'
 
 const unrecorded: Settlement = { recorded: false, charged: 0n }
 const uncharged: Settlement = { ...unrecorded, recorded: true }
@@ -120,7 +120,6 @@ function prepareCharge({ sqlite }: Database, now: () => number) {
 export function prepareUsageInsert(
   database: Database,
 ): (request: RequestMetadata, outcome: Outcome) => boolean {
-  const totals = prepareTotalsUpkeep(database)
   const values = Object.values(usageRow)
   const names = Object.keys(usageRow) as UsageColumn[]
   const inserted = sql.join(
@@ -139,7 +138,7 @@ export function prepareUsageInsert(
     database.run(insertContent({ id, createdAt, organization, content }))
   return (request, outcome) => {
     const isNew = insert.run(...values.map((value) => value(request, outcome))).changes > 0
-    if (isNew) totals.inserted(request)
+    if (isNew) addInserted(database, request)
     if (isNew && outcome.content !== undefined) keepContent(request, outcome.content)
     return isNew
   }

@@ -28,7 +28,7 @@ import { createRunStore } from './run-store.ts'
 import { createScriptRunner } from './script-runner.ts'
 import { outageMessage } from './sqlite-errors.ts'
 import { createUsageSource } from './usage-source.ts'
-import { createRollup, prepareTotalsUpkeep } from './usage-totals.ts'
+import { createRollup, createSubtractDeleted } from './usage-totals.ts'
 import { Writer } from './writer.ts'
 
 /**
@@ -51,7 +51,7 @@ export function openSqlite(file: string, log: Log, options: StorageOptions = {})
     completions: createCompletions(runner, completionSearch),
     responses: createResponses(runner, { written: () => writer.write(() => {}) }),
     usage: {
-      ...createUsageExpiry(runner, prepareTotalsUpkeep(database).subtractDeleted),
+      ...createUsageExpiry(runner, createSubtractDeleted(database)),
       rollUp: rollUpWithBlocks(createRollup(database, writer), runner),
     },
     usageBuckets: createUsageReports(createUsageSource(database, ledger.flush), clientReports),

@@ -1,4 +1,3 @@
-import type { Statement } from 'bun:sqlite'
 import type { UsageReading } from '../usage/reports.ts'
 import {
   isMixedSql,
@@ -14,7 +13,7 @@ import { isNamed, type SumsLevel, sumsLevels, tableOf } from '../usage/sums.ts'
 import type { Database } from './connection/database.ts'
 
 /** The place of a row among the totals of an organization. */
-export type TotalsCursor = readonly [
+type TotalsCursor = readonly [
   organization: string,
   width: TotalsWidth,
   start: number,
@@ -39,44 +38,50 @@ export type TotalsRange = {
   readonly names?: readonly string[] | undefined
 }
 
-/** Reads of the tables of totals. */
-export function prepareReadTotals({ sqlite }: Database) {
-  const statements = new Map<string, Statement>()
-  const prepared = <Row>(text: string) => {
-    const statement = statements.get(text) ?? sqlite.prepare(text)
-    statements.set(text, statement)
-    return statement as Statement<Row, (string | number)[]>
-  }
-  return {
-    /** The organization of the row at this place of a range; undefined if there are fewer rows. */
-    organizationAt(range: TotalsRange, index: number): string | undefined {
-      const place = prepared<{ readonly organization: string }>(
-        `SELECT t.organization_id organization ${fromRange(range)} LIMIT 1 OFFSET ?`,
-      )
-      return place.get(...valuesOf(range), index)?.organization
-    },
-    /** The sums of a range as a report needs them. */
-    readGrouped(range: TotalsRange, shape: SliceShape): readonly ReportSlice[] {
-      const { from, values } = rowsOfNames(range)
-      return prepared<ReportSlice>(groupedSql(from, range, shape)).all(...values)
-    },
-    /** The totals of a range with requests of several projects, which sums by project do not include. */
-    readMixed: (range: TotalsRange): readonly MixedTotals[] =>
-      prepared<MixedTotals>(
-        `SELECT o.id organization, t.start, t.key_id key, t.api, t.model, t.provider ${fromRange(range)} AND ${isMixedSql}`,
-      ).all(...valuesOf(range)),
-    /** The place before the first row of a period. */
-    start: (organization: string, { width, from }: TotalsRange): TotalsCursor =>
-      // No period begins between this one and the one before.
-      [organization, width, from - 1, '', '', '', '', ''],
-    /** Up to `limit` rows of a range after a place; `next` is the place of the last one if more may follow. */
-    read({ level, to }: TotalsRange, after: TotalsCursor, limit: number): TotalsPage {
-      const slices = prepared<UsageSlice>(pageSql(level)).all(...after, to, limit)
-      const end = slices.length < limit ? undefined : slices.at(-1)
-      if (end === undefined) return { slices, next: undefined }
-      const { start, key, api, model, provider, value = '' } = end
-      return { slices, next: [after[0], after[1], start, key, api, model, provider, value] }
-    },
+/** The organization of the row at this place of a range; undefined if there are fewer rows. */
+export function organizationAt(
+  { prepared }: Database,
+  range: TotalsRange,
+  index: number,
+): string | undefined {
+  const place = prepared<{ readonly organization: string }>(
+    `SELECT t.organization_id organization ${fromRange(range)} LIMIT 1 OFFSET ?`,
+  )
+  return place.get(...valuesOf(range), index)?.organization
+}
+
+/** The sums of a range as a report needs them. */
+export function readGrouped(
+  { prepared }: Database,
+  range: TotalsRange,
+  shape: SliceShape,
+): readonly ReportSlice[] {
+  const { from, values } = rowsOfNames(range)
+  return prepared<ReportSlice>(groupedSql(from, range, shape)).all(...values)
+}
+
+/** The totals of a range with requests of several projects, which sums by project do not include. */
+export function readMixed({ prepared }: Database, range: TotalsRange): readonly MixedTotals[] {
+  return prepared<MixedTotals>(
+    `SELECT o.id organization, t.start, t.key_id key, t.api, t.model, t.provider ${fromRange(range)} AND ${isMixedSql}`,
+  ).all(...valuesOf(range))
+}
+
+/** The totals of one organization in the order of their keys, in pages of so many rows. */
+export function* totalsPages(
+  { prepared }: Database,
+  { organizations: [organization = ''], level, width, from, to }: TotalsRange,
+  pageRows: number,
+): Generator<readonly UsageSlice[], void> {
+  // No period begins between this one and the one before.
+  let after: TotalsCursor = [organization, width, from - 1, '', '', '', '', '']
+  for (;;) {
+    const slices = prepared<UsageSlice>(pageSql(level)).all(...after, to, pageRows)
+    yield slices
+    const last = slices.at(-1)
+    if (last === undefined || slices.length < pageRows) return
+    const { start, key, api, model, provider, value = '' } = last
+    after = [organization, width, start, key, api, model, provider, value]
   }
 }
 
@@ -184,5 +189,3 @@ function areGroups(
   const isOnePeriod = widthMs !== undefined || to - from <= widthsMs[width]
   return level !== undefined && sumsLevels[level].by.isSubsetOf(by) && isOnePeriod
 }
-
-type TotalsPage = { readonly slices: readonly UsageSlice[]; readonly next: TotalsCursor | undefined }

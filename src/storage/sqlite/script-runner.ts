@@ -1,8 +1,7 @@
-import { lazy } from '../../lib/lazy.ts'
 import type { ScriptRunner } from '../statement.ts'
 import type { Database } from './connection/database.ts'
 import { read } from './sqlite-errors.ts'
-import { prepareSubtractSums } from './usage-sums.ts'
+import { createSubtractSums } from './usage-sums.ts'
 
 /** Executes work in the next transaction, alone or with other work. */
 type TransactionWriter = { write<T>(work: () => T): Promise<T> }
@@ -10,11 +9,10 @@ type TransactionWriter = { write<T>(work: () => T): Promise<T> }
 /** Executes scripts with the writer of a database. */
 export function createScriptRunner(database: Database, writer: TransactionWriter): ScriptRunner {
   const { run } = database
-  const subtractSums = lazy(() => prepareSubtractSums(database))
   return {
     transact: (script) => writer.write(() => run(script())),
     write: (script) => writer.write(() => run(script())),
     read: (script) => read(() => run(script())),
-    subtractSums: (...rows) => subtractSums()(...rows),
+    subtractSums: createSubtractSums(database),
   }
 }

@@ -1,25 +1,43 @@
 import type { TimeRange, UsageReading } from '../usage/reports.ts'
 import { type ReportSlice, type TotalsWidth, type UsageSlice, widthsMs } from '../usage/slices.ts'
 import { isNamedRange, selectNamed } from './named-sums.ts'
-import type { MixedTotals, prepareReadTotals, TotalsRange } from './read-totals.ts'
+import type { Database } from './connection/database.ts'
+import {
+  type MixedTotals,
+  organizationAt,
+  readGrouped,
+  readMixed,
+  totalsPages,
+  type TotalsRange,
+} from './read-totals.ts'
 
 /** A period of which rows are read instead of totals: all, or those of some totals. See `MixedTotals`. */
 export type MixedPeriod = TimeRange & { readonly totals?: readonly MixedTotals[] | undefined }
 
-export function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
+function mixedPeriods(width: TotalsWidth, found: readonly MixedTotals[]): readonly MixedPeriod[] {
   const periods = Map.groupBy(found, ({ start }) => start)
   return [...periods].map(([from, totals]) => ({ from, to: from + widthsMs[width], totals }))
 }
 
-type ReadTotals = ReturnType<typeof prepareReadTotals>
+/** The sums of a range; adds the periods to `mixed` that these do not include. */
+export function sumsOf(
+  database: Database,
+  range: TotalsRange,
+  reading: UsageReading,
+  mixed: MixedPeriod[],
+): readonly ReportSlice[] {
+  if (isNamedRange(range))
+    return readGrouped(database, range, reading).flatMap(selectNamed(range.level, reading))
+  if (!reading.by.has('project')) return readGrouped(database, range, reading)
+  return atOnce(database, () => {
+    mixed.push(...mixedPeriods(range.width, readMixed(database, range)))
+    return readGrouped(database, range, reading)
+  })
+}
 
-/** Reads of totals. */
-export type TotalsReaders = {
-  /** The time before which all rows are part of them. */
-  until(): number
-  readonly totals: ReadTotals
-  /** The sums of a range; adds the periods to `mixed` that these do not include. */
-  grouped(range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]): readonly ReportSlice[]
+/** Reads in one transaction: other processes may change the totals, too. */
+export function atOnce<Value>({ sqlite }: Database, work: () => Value): Value {
+  return sqlite.transaction(work).deferred()
 }
 
 /** The totals of one batch, and those of which a batch looks for a few. */
@@ -34,38 +52,37 @@ type Batches = Generator<readonly ReportSlice[], void>
 
 /** Reads organizations together, but for those that have more totals than a batch. */
 export function* totalsBatches(
-  readers: TotalsReaders,
+  database: Database,
   range: TotalsRange,
   reading: UsageReading,
   mixed: MixedPeriod[],
 ): Batches {
-  const { totals } = readers
   if (!range.areAll && range.names) {
-    for (const places of placesBatches(range, range.names)) yield readers.grouped(places, reading, mixed)
+    for (const places of placesBatches(range, range.names)) yield sumsOf(database, places, reading, mixed)
     return
   }
   const ofSums = sumsBatch(range)
   const maxTotals = range.names ? searchedTotals : batchTotals
   for (let rest = range.organizations; rest.length > 0;) {
     const next = rest.slice(0, ofSums ?? batchOrganizations)
-    const large = ofSums ? undefined : totals.organizationAt({ ...range, organizations: next }, maxTotals)
+    const large = ofSums ? undefined : organizationAt(database, { ...range, organizations: next }, maxTotals)
     const end = large === undefined ? next.length : next.indexOf(large)
-    if (end > 0) yield readers.grouped({ ...range, organizations: next.slice(0, end) }, reading, mixed)
+    if (end > 0) yield sumsOf(database, { ...range, organizations: next.slice(0, end) }, reading, mixed)
     if (large !== undefined && end === 0)
-      yield* batchesOfOne(readers, { ...range, organizations: [large], areAll: false }, reading, mixed)
+      yield* batchesOfOne(database, { ...range, organizations: [large], areAll: false }, reading, mixed)
     rest = rest.slice(Math.max(1, end))
   }
 }
 
 /** Reads the totals of an organization that has many. */
 function* batchesOfOne(
-  readers: TotalsReaders,
+  database: Database,
   range: TotalsRange,
   reading: UsageReading,
   mixed: MixedPeriod[],
 ): Batches {
-  if (range.names) return yield* totalsBatches(readers, range, reading, mixed)
-  for (const slices of totalsPages(readers.totals, range)) {
+  if (range.names) return yield* totalsBatches(database, range, reading, mixed)
+  for (const slices of totalsPages(database, range, batchTotals)) {
     if (isNamedRange(range)) yield slices.flatMap(selectNamed(range.level, reading))
     else if (!reading.by.has('project')) yield slices
     else {
@@ -99,12 +116,4 @@ function* placesBatches(range: TotalsRange, names: readonly string[]): Generator
         from: start,
         to: Math.min(to, start + lengthMs),
       }
-}
-
-/** The totals of one organization in the order of their keys. */
-function* totalsPages(totals: ReadTotals, range: TotalsRange) {
-  const [organization = ''] = range.organizations
-  let page = totals.read(range, totals.start(organization, range), batchTotals)
-  for (; page.next !== undefined; page = totals.read(range, page.next, batchTotals)) yield page.slices
-  yield page.slices
 }

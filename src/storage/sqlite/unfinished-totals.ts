@@ -1,9 +1,11 @@
 import { isNotEmpty, type UsageReading } from '../usage/reports.ts'
 import type { ReportSlice } from '../usage/slices.ts'
 import { isNamedRange } from './named-sums.ts'
-import type { TotalsRange } from './read-totals.ts'
-import { type MixedPeriod, totalsBatches, type TotalsReaders } from './totals-batches.ts'
+import type { Database } from './connection/database.ts'
+import { organizationAt, type TotalsRange } from './read-totals.ts'
+import { type MixedPeriod, sumsOf, totalsBatches } from './totals-batches.ts'
 import { nextPeriod } from './usage-parts.ts'
+import { untilOf } from './usage-totals.ts'
 
 /** The totals of periods to which rows are added, and the time before which all rows are part of them. */
 type Unfinished = {
@@ -21,38 +23,38 @@ const maxSlices = 10_000
  * Returns undefined otherwise, and if there are too many.
  */
 export function* readInPieces(
-  readers: TotalsReaders,
+  database: Database,
   parts: readonly TotalsRange[],
   reading: UsageReading,
 ): Generator<readonly ReportSlice[], Unfinished | undefined> {
-  const until = readers.until()
+  const until = untilOf(database)
   const batches: (readonly ReportSlice[])[] = []
   const mixed: MixedPeriod[] = []
   let slices = 0
   for (const range of withTotals(parts, until))
-    for (const found of totalsBatches(readers, range, reading, mixed)) {
+    for (const found of totalsBatches(database, range, reading, mixed)) {
       batches.push(found)
       slices += found.length
       if (slices > maxSlices) return undefined
       yield []
     }
-  return readers.until() === until ? { batches, until, mixed } : undefined
+  return untilOf(database) === until ? { batches, until, mixed } : undefined
 }
 
 /** Reads such periods as a part of a transaction, but for those in which clients have named too much: their rows are read. */
 export function readAtOnce(
-  readers: TotalsReaders,
+  database: Database,
   parts: readonly TotalsRange[],
   reading: UsageReading,
 ): Unfinished {
-  const until = readers.until()
+  const until = untilOf(database)
   const mixed: MixedPeriod[] = []
   const batches = withTotals(parts, until).flatMap((range) => {
     const { names, organizations } = range
     const isTooMuch = names
       ? organizations.length * names.length > maxSlices
-      : isNamedRange(range) && readers.totals.organizationAt(range, maxSlices) !== undefined
-    if (!isTooMuch) return [readers.grouped(names ? { ...range, areAll: false } : range, reading, mixed)]
+      : isNamedRange(range) && organizationAt(database, range, maxSlices) !== undefined
+    if (!isTooMuch) return [sumsOf(database, names ? { ...range, areAll: false } : range, reading, mixed)]
     mixed.push(range)
     return []
   })

@@ -1,4 +1,3 @@
-import type { Database as Sqlite } from 'bun:sqlite'
 import type { ReportSums } from '../ports/usage.ts'
 import {
   endOfTime,
@@ -26,23 +25,9 @@ export type SlicedRows = {
   readonly sums?: ReportSums
 }
 
-/** Returns a function that sums up rows of `usage` by period. Its statements are prepared on first use. */
-export function prepareSlices({ sqlite }: Pick<Database, 'sqlite'>): (rows: SlicedRows) => UsageSlice[] {
-  const statements = new Map<string, ReturnType<typeof prepare>>()
-  return ({ values, widthMs, ...rows }) => {
-    const text = sliceSql(rows)
-    // Clients choose what a report is grouped and filtered by.
-    if (statements.size >= maxStatements) statements.clear()
-    const statement = statements.get(text) ?? prepare(sqlite, text)
-    statements.set(text, statement)
-    return statement.all(widthMs ?? endOfTime, ...values)
-  }
-}
-
-const maxStatements = 100
-
-function prepare(sqlite: Sqlite, text: string) {
-  return sqlite.prepare<UsageSlice, (string | number)[]>(text)
+/** Sums up rows of `usage` by period. */
+export function slicesOf({ prepared }: Database, { values, widthMs, ...rows }: SlicedRows): UsageSlice[] {
+  return prepared<UsageSlice>(sliceSql(rows)).all(widthMs ?? endOfTime, ...values)
 }
 
 /** The first placeholder is the length of a period. */

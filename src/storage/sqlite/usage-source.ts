@@ -3,24 +3,21 @@ import { isNotEmpty, type TimeRange, type UsageReading, type UsageSource } from 
 import { ownerExistsSql, type ReportSlice, rowPropertiesSql, totalsKeySql } from '../usage/slices.ts'
 import type { Database } from './connection/database.ts'
 import { toOutage } from './sqlite-errors.ts'
-import { type MixedTotals, prepareReadTotals, type TotalsRange } from './read-totals.ts'
-import { prepareSlices } from './usage-slices.ts'
+import type { MixedTotals } from './read-totals.ts'
+import { slicesOf } from './usage-slices.ts'
 import { addTimes } from './apply-slices.ts'
-import { isNamedRange, selectNamed } from './named-sums.ts'
-import { type MixedPeriod, mixedPeriods, totalsBatches } from './totals-batches.ts'
+import { atOnce, type MixedPeriod, totalsBatches } from './totals-batches.ts'
 import { readAtOnce, readInPieces } from './unfinished-totals.ts'
-import { prepareParts, wholeBefore } from './usage-parts.ts'
-import { prepareUntil } from './usage-totals.ts'
+import { partsOf, wholeBefore } from './usage-parts.ts'
+import { timeOfRow, untilOf } from './usage-totals.ts'
 
 /** The usage in the SQLite database; `flush` writes the rows of requests that have just ended. */
 export function createUsageSource(database: Database, flush?: () => Promise<unknown>): UsageSource {
-  const readUsage = prepareReadUsage(database)
-  const untilOf = prepareUntil(database)
   return {
     addTimes,
     async readSlices(reading, onSlices, { step }) {
       await flush?.()
-      const batches = readUsage(reading)
+      const batches = readUsage(database, reading)
       const addNext = () => {
         const { value, done } = batches.next()
         if (done !== true) onSlices(value)
@@ -31,7 +28,7 @@ export function createUsageSource(database: Database, flush?: () => Promise<unkn
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 503) throw toOutage(error)
         const { from, to } = reading.ranges.covered
-        const until = untilOf()
+        const until = untilOf(database)
         const isBehind = from < to && until < Math.min(to, Date.now() - behindMs)
         throw isBehind ? totalsBehind(until) : error
       }
@@ -57,84 +54,52 @@ function totalsBehind(until: number): ApiError {
   )
 }
 
-/** Reads the slices of requests, in batches that each take a few milliseconds. */
-export type ReadUsage = (reading: UsageReading) => Generator<readonly ReportSlice[], undefined>
-
 /** The rows of one batch. */
 const batchRows = 4000
 
 /**
- * Reads the totals first, and the time that they cover together with the last of them; then the rows after that time. So
- * each request counts once, although rows are added to the totals between two batches.
+ * Reads the slices of requests, in batches that each take a few milliseconds: the totals first, and the time that they cover
+ * together with the last of them; then the rows after that time. So each request counts once, although rows are added to the
+ * totals between two batches.
  */
-export function prepareReadUsage(database: Database): ReadUsage {
-  const readers = prepareReaders(database)
-  return function* readUsage(reading) {
-    const { ranges } = reading
-    const until = readers.until()
-    const { totals: parts, rows: unsummed } = readers.partsOf(reading)
-    const mixed: MixedPeriod[] = [...unsummed]
-    for (const part of parts) {
-      const complete = { ...part, to: wholeBefore(until, part) }
-      if (isNotEmpty(complete)) yield* totalsBatches(readers, complete, reading, mixed)
-    }
-    const rest = parts.map((part) => ({ ...part, from: wholeBefore(until, part) }))
-    const last =
-      (yield* readInPieces(readers, rest, reading)) ??
-      readers.atOnce(() => readAtOnce(readers, rest, reading))
-    yield* last.batches
-    for (const { from, to, totals } of [...mixed, ...last.mixed])
-      yield* readers.rows(reading, { from, to: Math.min(to, last.until) }, totals)
-    const { from, to } = ranges.covered
-    for (const range of [{ from: Math.max(from, last.until), to }, ...ranges.rows])
-      yield* readers.rows(reading, range)
-    return undefined
+export function* readUsage(
+  database: Database,
+  reading: UsageReading,
+): Generator<readonly ReportSlice[], undefined> {
+  const { ranges } = reading
+  const until = untilOf(database)
+  const { totals: parts, rows: unsummed } = partsOf(database, reading)
+  const mixed: MixedPeriod[] = [...unsummed]
+  for (const part of parts) {
+    const complete = { ...part, to: wholeBefore(until, part) }
+    if (isNotEmpty(complete)) yield* totalsBatches(database, complete, reading, mixed)
   }
+  const rest = parts.map((part) => ({ ...part, from: wholeBefore(until, part) }))
+  const last =
+    (yield* readInPieces(database, rest, reading)) ??
+    atOnce(database, () => readAtOnce(database, rest, reading))
+  yield* last.batches
+  for (const { from, to, totals } of [...mixed, ...last.mixed])
+    yield* rowsOf(database, reading, { from, to: Math.min(to, last.until) }, totals)
+  const { from, to } = ranges.covered
+  for (const range of [{ from: Math.max(from, last.until), to }, ...ranges.rows])
+    yield* rowsOf(database, reading, range)
+  return undefined
 }
 
-function prepareReaders(database: Database) {
-  const { sqlite } = database
-  const totals = prepareReadTotals(database)
-  const slices = prepareSlices(database)
-  const row = sqlite.prepare<{ readonly created_at: number }, [number, number, number]>(
-    'SELECT created_at FROM usage WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id LIMIT 1 OFFSET ?',
-  )
-
-  /** The exclusive end of the next batch of a range. */
-  function batchEnd({ from, to }: TimeRange): number {
-    const last = row.get(from, to, batchRows - 1)
-    return last === null ? to : last.created_at + 1
-  }
-
-  /** In one transaction: other processes may change the totals, too. */
-  const atOnce = <Value>(work: () => Value): Value => sqlite.transaction(work).deferred()
-
-  return {
-    until: prepareUntil(database),
-    totals,
-    partsOf: prepareParts(database),
-    atOnce,
-    /** The sums of a range; adds the periods to `mixed` that these do not include. */
-    grouped(range: TotalsRange, reading: UsageReading, mixed: MixedPeriod[]): readonly ReportSlice[] {
-      if (isNamedRange(range))
-        return totals.readGrouped(range, reading).flatMap(selectNamed(range.level, reading))
-      if (!reading.by.has('project')) return totals.readGrouped(range, reading)
-      const read = atOnce(() => ({
-        slices: totals.readGrouped(range, reading),
-        found: totals.readMixed(range),
-      }))
-      mixed.push(...mixedPeriods(range.width, read.found))
-      return read.slices
-    },
-    *rows(reading: UsageReading, { from, to }: TimeRange, of?: readonly MixedTotals[]) {
-      const { widthMs, by, sums } = reading
-      const filters = filtersOf(reading, of)
-      const condition = ['created_at >= ?2 AND created_at < ?3', ...filters.conditions].join(' AND ')
-      for (let start = from, end = from; start < to; start = end) {
-        end = batchEnd({ from: start, to })
-        yield slices({ condition, values: [start, end, ...filters.lists], widthMs, by, sums })
-      }
-    },
+function* rowsOf(
+  database: Database,
+  reading: UsageReading,
+  { from, to }: TimeRange,
+  of?: readonly MixedTotals[],
+) {
+  const { widthMs, by, sums } = reading
+  const filters = filtersOf(reading, of)
+  const condition = ['created_at >= ?2 AND created_at < ?3', ...filters.conditions].join(' AND ')
+  for (let start = from, end = from; start < to; start = end) {
+    const last = timeOfRow(database, { from: start, to }, batchRows - 1)
+    end = last === undefined ? to : last + 1
+    yield slicesOf(database, { condition, values: [start, end, ...filters.lists], widthMs, by, sums })
   }
 }
 

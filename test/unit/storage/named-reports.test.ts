@@ -7,7 +7,7 @@ import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import type { Statement } from '../../../src/storage/postgres/writer/statement.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
+import { readUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { plansOf } from '../../support/query-plans.ts'
@@ -54,9 +54,7 @@ const byBoth = new Set(['organization', 'user'])
 test('one user is found in SQLite by its name, however many others there are', () => {
   const database = testDatabase()
   for (const text of fill('latencies, first_tokens', "'[90,1]', '[]'")) database.sqlite.run(text)
-  const read = (probed: Database, filters: Partial<UsageReading>) => [
-    ...prepareReadUsage(probed)(reading(filters)),
-  ]
+  const read = (probed: Database, filters: Partial<UsageReading>) => [...readUsage(probed, reading(filters))]
   // The day is over, and is not over yet.
   for (const until of [to, from + 1]) {
     database.sqlite.run(`UPDATE usage_rollup SET until = ${until}`)

@@ -4,7 +4,7 @@ import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { UsageDimension } from '../../../src/storage/ports/usage.ts'
 import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
-import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
+import { readUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { plansOf } from '../../support/query-plans.ts'
@@ -50,7 +50,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
     database.sqlite.run(text)
   const read = (by: readonly UsageDimension[]) => {
     const reading = { ranges, widthMs: day, sums: 'all', by: new Set(by) } as const
-    return [...prepareReadUsage(database)(reading)]
+    return [...readUsage(database, reading)]
   }
   const all = read([])
   // Three of each day, of which those of the second one are passed on later, and one of the rows without totals.
@@ -76,7 +76,7 @@ test('a report about all organizations reads SQLite in few batches, each grouped
   expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(1000)
 
   const plans = plansOf(database, (probed) => [
-    ...prepareReadUsage(probed)({ ranges, widthMs: day, sums: 'all', by: new Set() }),
+    ...readUsage(probed, { ranges, widthMs: day, sums: 'all', by: new Set() }),
   ])
   const ofTotals = [...plans]
     .filter(([text]) => text.includes('CROSS JOIN usage_totals t'))
@@ -99,9 +99,7 @@ test('a report about all organizations by user reads SQLite in few batches, howe
   const read = (filters: { readonly users?: readonly string[] }, until: number) => {
     // As after an upgrade: of all together, there are no sums of users yet.
     database.sqlite.run(`UPDATE usage_rollup SET until = ${until}, named_from = 0, all_named_from = ${to}`)
-    return [
-      ...prepareReadUsage(database)({ ranges, widthMs: day, sums: 'all', by: new Set(['user']), ...filters }),
-    ]
+    return [...readUsage(database, { ranges, widthMs: day, sums: 'all', by: new Set(['user']), ...filters })]
   }
   // The day is over, and is not over yet.
   for (const until of [to, from + 1]) {

@@ -6,7 +6,7 @@ import { startBudgetReturns, sweep } from '../../../src/storage/retention.ts'
 import { expireUsage } from '../../../src/storage/scripts/usage-expiry.ts'
 import { prepareUsageInsert } from '../../../src/storage/sqlite/ledger-statements.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { prepareTotalsUpkeep } from '../../../src/storage/sqlite/usage-totals.ts'
+import { createSubtractDeleted } from '../../../src/storage/sqlite/usage-totals.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { startBillingScenario, replyCost } from '../../support/billing-scenario.ts'
 import { startApp } from '../../support/app.ts'
@@ -147,5 +147,5 @@ test('expired usage is found and deleted by its time, without a scan of the rest
 })
 
 function expireFrom(database: Database, before: number): number {
-  return database.run(expireUsage(before, prepareTotalsUpkeep(database).subtractDeleted))
+  return database.run(expireUsage(before, createSubtractDeleted(database)))
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { rangesOf } from '../../../src/storage/usage/reports.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
-import { prepareReadUsage } from '../../../src/storage/sqlite/usage-source.ts'
+import { readUsage } from '../../../src/storage/sqlite/usage-source.ts'
 import { plansOf } from '../../support/query-plans.ts'
 import { testDatabase } from './support/folder.ts'
 
@@ -34,12 +34,12 @@ function filledDatabase(): Database {
 
 test('a report by organization of a day that is not over reads few of them in each step, and adds up nothing', () => {
   const database = filledDatabase()
-  const batches = [...prepareReadUsage(database)(report)]
+  const batches = [...readUsage(database, report)]
   expect(Math.max(...batches.map((batch) => batch.length))).toBeLessThanOrEqual(1000)
   expect(batches.flat()).toHaveLength(organizations)
   // Nothing is passed on before all is read.
   expect(batches.slice(0, 3)).toEqual([[], [], []])
-  const plans = plansOf(database, (probed) => [...prepareReadUsage(probed)(report)])
+  const plans = plansOf(database, (probed) => [...readUsage(probed, report)])
   const texts = [...plans.keys()].filter((text) => text.includes('CROSS JOIN usage_sums'))
   expect(texts).toHaveLength(1)
   expect(texts[0]).not.toContain('GROUP BY')
@@ -53,7 +53,7 @@ test('a request that is added to the totals between two steps of a report counts
         cache_write_tokens, reasoning_tokens, estimated, status)
       VALUES ('late', '${newest}', 'key', ${until + 1}, 'chat', 0, 0, 0, 0, 0, 0, 0, 200)`,
   )
-  const reading = prepareReadUsage(database)(report)
+  const reading = readUsage(database, report)
   const first = reading.next().value ?? []
   database.sqlite.run(`UPDATE usage_sums SET requests = requests + 1 WHERE organization_id = '${newest}'`)
   database.sqlite.run(`UPDATE usage_rollup SET until = ${until + 2}`)

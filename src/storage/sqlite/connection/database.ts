@@ -1,4 +1,4 @@
-import { Database as Sqlite } from 'bun:sqlite'
+import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { createLog, type Log } from '../../../lib/log.ts'
 import { createRunScript, type RunScript } from '../run-script.ts'
@@ -12,8 +12,12 @@ export type Database = {
   readonly sqlite: Sqlite
   /** Executes scripts on the same connection. */
   readonly run: RunScript
+  readonly prepared: Prepared
   close(): void
 }
+
+/** Prepares a statement at its first use. What every request executes is prepared once by its user instead. */
+export type Prepared = <Row>(text: string) => Statement<Row, (string | number | null)[]>
 
 /** The path of a database that exists only in memory. */
 export const inMemory = ':memory:'
@@ -54,8 +58,25 @@ function toDatabase(sqlite: Sqlite): Database {
   return {
     sqlite,
     run: createRunScript(sqlite),
+    prepared: createPrepared(sqlite),
     close: () => sqlite.close(),
   }
+}
+
+/** Clients choose what a report is grouped and filtered by, and so its statements. */
+const maxPrepared = 500
+
+/** See `Prepared`. */
+export function createPrepared(sqlite: Sqlite): Prepared {
+  const statements = new Map<string, Statement>()
+  function prepare(text: string): Statement {
+    if (statements.size >= maxPrepared) statements.clear()
+    const statement = sqlite.prepare(text)
+    statements.set(text, statement)
+    return statement
+  }
+  return <Row>(text: string) =>
+    (statements.get(text) ?? prepare(text)) as Statement<Row, (string | number | null)[]>
 }
 
 function openFile(file: string): Sqlite {

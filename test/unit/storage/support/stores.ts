@@ -50,7 +50,7 @@ import { createRequestHistory } from '../../../../src/storage/scripts/requests.t
 import { rollUpWithBlocks } from '../../../../src/storage/scripts/usage-blocks.ts'
 import { createProviderState } from '../../../../src/storage/scripts/provider-state.ts'
 import { sqliteResponses } from './sqlite-responses.ts'
-import { createRollup, prepareTotalsUpkeep } from '../../../../src/storage/sqlite/usage-totals.ts'
+import { createRollup, createSubtractDeleted } from '../../../../src/storage/sqlite/usage-totals.ts'
 import { createUsageSource } from '../../../../src/storage/sqlite/usage-source.ts'
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
@@ -140,7 +140,6 @@ export async function valuesOf(store: Pick<TestStore, 'rows'>, text: string): Pr
 export async function openSqliteStore({ alerts, rollUpRows }: StoreOptions = {}): Promise<TestStore> {
   const { database, writer } = testStorage()
   const runner = createScriptRunner(database, writer)
-  const { subtractDeleted } = prepareTotalsUpkeep(database)
   const ledger = createLedger(database, writer, alerts)
   return {
     ...createManagedStores(runner, testActor),
@@ -151,7 +150,7 @@ export async function openSqliteStore({ alerts, rollUpRows }: StoreOptions = {})
     runs: createRunStore(database, writer),
     otherRuns: () => createRunStore(database, writer),
     usage: {
-      ...createUsageExpiry(runner, subtractDeleted),
+      ...createUsageExpiry(runner, createSubtractDeleted(database)),
       rollUp: rollUpWithBlocks(createRollup(database, writer, rollUpRows), runner),
     },
     requestHistory: (maxRows) => createRequestHistory(runner, maxRows),
