@@ -3,7 +3,7 @@ import type { Database } from '../../../src/storage/sqlite/connection/database.t
 import { sqliteResponses } from './support/sqlite-responses.ts'
 import { createRunStore } from '../../../src/storage/sqlite/run-store.ts'
 import { finishResponse } from '../../../src/storage/sqlite/writes.ts'
-import { plansOf, recordPlans } from '../../support/query-plans.ts'
+import { recordPlans } from '../../support/query-plans.ts'
 import { testDatabase } from './support/folder.ts'
 import { finished, responseStorage, responseStore, unfinished } from './support/response-fixture.ts'
 import { testStores } from './support/stores.ts'
@@ -107,8 +107,9 @@ const end = { status: 'completed', log: '' } as const
 
 test('a start finds the runs that were left by an index', async () => {
   const { database, writer } = await responseStorage()
-  const plans = plansOf(database, (recorded) => createRunStore(recorded, writer))
-  const left = [...plans].filter(([text]) => text.startsWith('SELECT 1 FROM responses'))
+  const { recorded, plans } = recordPlans(database)
+  await createRunStore(recorded, writer).claimAbandoned('own', 1)
+  const left = [...plans()].filter(([text]) => text.startsWith('SELECT 1 FROM responses'))
   expect(left.map(([, plan]) => plan)).toEqual([expect.stringContaining('INDEX responses_unfinished')])
 })
 

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { createRunStore } from '../../../src/storage/sqlite/run-store.ts'
 import { finished, responseStorage, unfinished } from './support/response-fixture.ts'
+import { recordPlans } from '../../support/query-plans.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 
 const end = { status: 'completed', log: '["all"]\n' } as const
@@ -89,21 +90,25 @@ test('the reservation of an unfinished run is not settled with those that a proc
 })
 
 test('no statement of the runs reads responses that have finished', async () => {
-  const { database, writer } = await responseStorage()
-  const statements: string[] = []
-  const sqlite = new Proxy(database.sqlite, {
-    get: () => (statement: string) => {
-      statements.push(statement)
-      return database.sqlite.prepare(statement)
-    },
-  })
-  createRunStore({ ...database, sqlite }, writer)
-  const plans = statements.flatMap((statement) =>
-    database.sqlite
-      .prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)
-      .all()
-      .map(({ detail }) => detail),
-  )
+  const { database, writer, acme, insert } = await responseStorage()
+  const response = unfinished(acme, 'queued')
+  await insert(response)
+  const run = { organization: acme, id: response.id }
+  const recording = recordPlans(database)
+  const runs = createRunStore(recording.recorded, writer)
+  await runs.claimAbandoned('own', 10)
+  await runs.read('own', [run])
+  await runs.start('own', run)
+  await runs.append('own', [{ ...run, position: 0, entries: '[]' }])
+  await runs.progress([{ ...run, position: 0 }])
+  await runs.owned('own')
+  await runs.countQueued(acme)
+  await runs.withdraw('own', run)
+  await runs.requestCancel(run)
+  await runs.leaveReservation('own', run)
+  const recorded = recording.plans()
+  expect(recorded.size).toBe(13)
+  const plans = [...recorded.values()].flatMap((plan) => plan.split('; '))
   expect(plans.join()).toContain('INDEX responses_unfinished')
   const bounded =
     /^SCAN (json_each|runs)|FOR string_agg|^SCAN responses USING (COVERING )?INDEX responses_unfinished$/
