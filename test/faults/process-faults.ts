@@ -33,8 +33,8 @@ export const processFaults: readonly Fault[] = [
   {
     name: 'a process that was suspended evicts the others',
     file: 'src/storage/postgres/cluster/heartbeat.ts',
-    original: 'if (answeredAt - observedAt > maxGapMs)',
-    replacement: 'if (observedAt - answeredAt > maxGapMs)',
+    original: 'if (answeredAt - this.#observedAt > maxGapMs)',
+    replacement: 'if (this.#observedAt - answeredAt > maxGapMs)',
     tests: ['test/unit/storage/heartbeat.test.ts'],
   },
   {

@@ -11,21 +11,14 @@ import { deleteScannedRows, scannedRows } from './scanned-rows.ts'
 import { lockTotals } from './usage-expiry.ts'
 
 /** Deletes the data of organizations in small steps, so that other writes wait only for a moment. */
-export type OrganizationDeletions = {
+export function createOrganizationDeletions(runner: ScriptRunner) {
+  const { read, transact } = runner
+  let current: AsyncGenerator<number, void> | undefined
+
   /**
    * Deletes the rows of an organization whose deletion has begun, and yields the number of deleted rows after each step.
    * At the end its name may be used again. May be interrupted after any step, and continued by any process.
    */
-  steps(organization: string): AsyncGenerator<number, void>
-  /** Does one step for the organizations whose deletion has begun; resolves with 0 if there are none. */
-  continue(): Promise<number>
-}
-
-/** See `OrganizationDeletions`. */
-export function createOrganizationDeletions(runner: ScriptRunner): OrganizationDeletions {
-  const { read, transact } = runner
-  let current: AsyncGenerator<number, void> | undefined
-
   async function* steps(organization: string): AsyncGenerator<number, void> {
     for (const deleteSome of indexedRows) {
       let deleted: number
@@ -37,7 +30,8 @@ export function createOrganizationDeletions(runner: ScriptRunner): OrganizationD
 
   return {
     steps,
-    async continue() {
+    /** Does one step for the organizations whose deletion has begun; resolves with 0 if there are none. */
+    async continue(): Promise<number> {
       const [begun] = await read(() => selectBegun())
       if (begun === undefined) return 0
       current ??= steps(begun.id)

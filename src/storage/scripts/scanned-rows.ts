@@ -6,22 +6,6 @@ import { select } from '../sql.ts'
 import { type Parameters, type RowKey, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { lockTotals } from './usage-expiry.ts'
 
-/** A table without an index on the organization, because an index would cost every request. It is read by range. */
-export type ScannedRows = {
-  /** Returns the last key of the range after this key; none if the range reaches the end of the table. */
-  endOf(after: RowKey): Script<readonly RowKey[]>
-  /** Returns the keys of rows of the organization in a range, with their bytes. */
-  find(
-    organization: string,
-    after: RowKey,
-    end: RowKey,
-  ): Script<readonly (RowKey & { readonly bytes: number })[]>
-  /** Deletes the rows of the organization in a range. */
-  remove(organization: string, after: RowKey, end: RowKey): Script<unknown>
-  /** Whether the rows are part of the sums of usage. */
-  readonly areSummed: boolean
-}
-
 const lowestKey: RowKey = { time: Number.MIN_SAFE_INTEGER, id: '' }
 const highestKey: RowKey = { time: Number.MAX_SAFE_INTEGER, id: '\u{10FFFF}' }
 
@@ -29,7 +13,7 @@ const highestKey: RowKey = { time: Number.MAX_SAFE_INTEGER, id: '\u{10FFFF}' }
 const rangeRows = 5000
 
 /** The tables without an index on the organization. */
-export const scannedRows: readonly ScannedRows[] = [
+export const scannedRows = [
   scanned(usage, [usage.created_at, usage.id], lengthOf(usage.user, usage.tags, usage.trace, usage.details)),
   scanned(reservations, [reservations.request_id], lengthOf(reservations.request)),
 ]
@@ -46,7 +30,7 @@ function lengthOf(...columns: readonly Column[]): SQL<number> {
  * ranges with rows to delete.
  */
 export async function* deleteScannedRows(
-  rows: ScannedRows,
+  rows: ReturnType<typeof scanned>,
   organization: string,
   { read, transact, subtractSums }: ScriptRunner,
 ): AsyncGenerator<number, void> {
@@ -70,18 +54,19 @@ export async function* deleteScannedRows(
   }
 }
 
+/** A table without an index on the organization, because an index would cost every request. It is read by range. */
 function scanned(
   table: Table & { readonly organization_id: Column },
   key: readonly [...Column[], Column],
   bytes: SQL<number>,
-): ScannedRows {
+) {
   const columns = sql.join([...key], sql`, `)
   const fields = {
     time: key.length > 1 ? sql<number>`${key[0]}` : sql<number>`0`,
     id: sql<string>`${key.at(-1)}`,
   }
   const keyOf = (time: SQL, id: SQL) => (key.length > 1 ? sql`(${time}, ${id})` : id)
-  const within = (values: Parameters<{ organization: string } & Range>) =>
+  const within = (values: Parameters<OwnRange>) =>
     sql`(${columns}) > ${keyOf(values.afterTime, values.afterId)}
       and (${columns}) <= ${keyOf(values.endTime, values.endId)}
       and ${eq(table.organization_id, values.organization)}`
@@ -92,26 +77,32 @@ function scanned(
         order by ${columns} limit 1 offset ${sql.raw(String(rangeRows - 1))}`,
     ),
   )
-  const own = statement((values: Parameters<{ organization: string } & Range>) =>
+  const own = statement((values: Parameters<OwnRange>) =>
     select(
       { ...fields, bytes },
       sql`from ${table} where ${within(values)} order by ${columns} limit ${sql.raw(String(stepRows))}`,
     ),
   )
   const remove = statement(
-    (values: Parameters<{ organization: string } & Range>) =>
-      sql<never>`delete from ${table} where ${within(values)}`,
+    (values: Parameters<OwnRange>) => sql<never>`delete from ${table} where ${within(values)}`,
   )
   return {
-    endOf: (after) => end({ afterTime: after.time, afterId: after.id }),
+    /** Returns the last key of the range after this key; none if the range reaches the end of the table. */
+    endOf: (after: RowKey) => end({ afterTime: after.time, afterId: after.id }),
+    /** Whether the rows are part of the sums of usage. */
     areSummed: table === usage,
-    find: (organization, after, last) => own({ organization, ...rangeOf(after, last) }),
-    remove: (organization, after, last) => remove({ organization, ...rangeOf(after, last) }),
+    /** Returns the keys of rows of the organization in a range, with their bytes. */
+    find: (organization: string, after: RowKey, last: RowKey) =>
+      own({ organization, ...rangeOf(after, last) }),
+    /** Deletes the rows of the organization in a range. */
+    remove: (organization: string, after: RowKey, last: RowKey) =>
+      remove({ organization, ...rangeOf(after, last) }),
   }
 }
 
 /** A range of keys as values of a statement. */
 type Range = { afterTime: number; afterId: string; endTime: number; endId: string }
+type OwnRange = Range & { organization: string }
 
 function rangeOf(after: RowKey, end: RowKey): Range {
   return { afterTime: after.time, afterId: after.id, endTime: end.time, endId: end.id }

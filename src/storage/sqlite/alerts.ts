@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { WebhookEventType } from '../../domain/accounting/webhook-event.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { ReservedBudget } from '../common/reserved-budgets.ts'
 import type { CurrentAlerts } from '../ports/webhooks.ts'
@@ -7,18 +8,16 @@ import { type BudgetCrossing, type LowBalance, writeEvent } from '../scripts/web
 import { bare, insertion } from '../sql.ts'
 import type { Database } from './connection/database.ts'
 
-/** Parts of a transaction that write the events of payments for webhooks. */
-export type WriteAlerts = {
-  /** That much is spent of a budget now: returns the highest share, in percent, of which there is an event. */
-  spent(organization: string, budget: ReservedBudget, notified: number, spent: Nanos): number
-  /** A balance is charged. */
-  charged(organization: string, before: Nanos, amount: Nanos): void
-}
+export type WriteAlerts = ReturnType<typeof prepareAlerts>
 
-/** Without endpoints, it compares nothing. */
-export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: () => number): WriteAlerts {
+/** Parts of a transaction that write the events of payments for webhooks. Without endpoints, they compare nothing. */
+export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: () => number) {
+  const write = (organization: string, type: WebhookEventType, data: BudgetCrossing | LowBalance) =>
+    run(writeEvent({ organization, type, createdAt: now(), data: JSON.stringify(data) }))
+
   return {
-    spent(organization, { owner, start, limit }, notified, spent) {
+    /** That much is spent of a budget now: returns the highest share, in percent, of which there is an event. */
+    spent(organization: string, { owner, start, limit }: ReservedBudget, notified: number, spent: Nanos) {
       const { budgetThresholds } = current()
       if (budgetThresholds.length === 0 || limit === undefined || limit <= 0n) return notified
       const crossed = budgetThresholds.filter(
@@ -27,24 +26,18 @@ export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: ()
       if (crossed.length === 0) return notified
       for (const threshold of crossed) {
         const data: BudgetCrossing = { owner, start, threshold, limit: String(limit), spent: String(spent) }
-        run(
-          writeEvent({
-            organization,
-            type: 'budget.threshold',
-            createdAt: now(),
-            data: JSON.stringify(data),
-          }),
-        )
+        write(organization, 'budget.threshold', data)
       }
       const highest = Math.max(...crossed)
       run(noteThreshold({ owner_id: owner, start, organization_id: organization, notified: highest }))
       return highest
     },
-    charged(organization, before, amount) {
+    /** A balance is charged. */
+    charged(organization: string, before: Nanos, amount: Nanos): void {
       const { lowBalance } = current()
       if (lowBalance === undefined || before <= lowBalance || before - amount > lowBalance) return
       const data: LowBalance = { balance: String(before - amount), threshold: String(lowBalance) }
-      run(writeEvent({ organization, type: 'balance.low', createdAt: now(), data: JSON.stringify(data) }))
+      write(organization, 'balance.low', data)
     },
   }
 }

@@ -19,28 +19,28 @@ import { addInserted } from './usage-totals.ts'
 const unrecorded: Settlement = { recorded: false, charged: 0n }
 const uncharged: Settlement = { ...unrecorded, recorded: true }
 
+export type Settle = ReturnType<typeof prepareSettle>
+
 /**
  * Part of a transaction: settles a request once, and executes the writes. `reserved` is false if the request has no
  * reservation.
  */
-export type Settle = (
-  amounts: Amounts,
-  request: RequestMetadata,
-  outcome: Outcome,
-  reserved: boolean,
-  writes?: () => void,
-) => Settlement
-
 export function prepareSettle(
   database: Database,
   reservations: Reservations,
   alerts: WriteAlerts,
   now: () => number,
-): Settle {
+) {
   const insertUsage = prepareUsageInsert(database)
   const insertCharge = prepareCharge(database, now)
 
-  return (amounts, request, outcome, reserved, writes = () => {}) => {
+  return (
+    amounts: Amounts,
+    request: RequestMetadata,
+    outcome: Outcome,
+    reserved: boolean,
+    writes = () => {},
+  ): Settlement => {
     if (!insertUsage(request, outcome)) return unrecorded
     const removed = reserved ? reservations.remove(request) : undefined
     const cost = clampToColumn(outcome.cost ?? 0n)

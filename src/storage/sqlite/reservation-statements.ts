@@ -11,16 +11,7 @@ import type { Amounts } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 import { textOf } from './run-script.ts'
 
-/** Parts of transactions on the reserved money of organizations. */
-export type Reservations = {
-  /**
-   * Reserves an amount from the balance and from all budgets, and executes the writes. Returns the reason, and does neither,
-   * if the unreserved part of the balance or one of the budgets is lower.
-   */
-  insert(amounts: Amounts, reservation: Reservation, writes: () => void): ReservationRefusal | undefined
-  /** Deletes the reservation of a request; the caller subtracts what is returned from the reserved sums. */
-  remove(request: RequestMetadata): Payment | undefined
-}
+export type Reservations = ReturnType<typeof prepareReservations>
 
 /** What is reserved from the balance, if that pays, and from all budgets. */
 export type Payment = {
@@ -30,7 +21,8 @@ export type Payment = {
   readonly budgets: readonly ReservedBudget[]
 }
 
-export function prepareReservations(database: Database): Reservations {
+/** Parts of transactions on the reserved money of organizations. */
+export function prepareReservations(database: Database) {
   const rows = prepareRows(database)
   /** Of this process, which need not be read from their rows. */
   const known = new WeakMap<RequestMetadata, Payment>()
@@ -48,6 +40,10 @@ export function prepareReservations(database: Database): Reservations {
     }
   }
 
+  /**
+   * Reserves an amount from the balance and from all budgets, and executes the writes. Returns the reason, and does neither,
+   * if the unreserved part of the balance or one of the budgets is lower.
+   */
   function insert(amounts: Amounts, reservation: Reservation, writes: () => void) {
     const { request, prepaid = true, budgets = noBudgets } = reservation
     const payment = { amount: clampToColumn(reservation.amount), prepaid, budgets }
@@ -60,6 +56,7 @@ export function prepareReservations(database: Database): Reservations {
     return undefined
   }
 
+  /** Deletes the reservation of a request; the caller subtracts what is returned from the reserved sums. */
   function remove(request: RequestMetadata): Payment | undefined {
     const payment = known.get(request)
     if (payment !== undefined) return rows.delete.run(request.id).changes > 0 ? payment : undefined

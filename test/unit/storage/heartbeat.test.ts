@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { createLog } from '../../../src/lib/log.ts'
 import { createProcessIdentity } from '../../../src/storage/common/process-identity.ts'
 import type { PeerHandlers, Peers } from '../../../src/storage/ports/peers.ts'
-import { createHeartbeatWatch, startHeartbeat } from '../../../src/storage/postgres/cluster/heartbeat.ts'
+import { HeartbeatWatch, startHeartbeat } from '../../../src/storage/postgres/cluster/heartbeat.ts'
 import type { Processes } from '../../../src/storage/postgres/cluster/processes.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { endedOsProcess } from './support/os-processes.ts'
@@ -183,10 +183,10 @@ testSharedStores((open) => {
 
 test('a process is to be evicted when its count stayed the same for that time, between two observations', () => {
   let now = 0
-  const { observe } = createHeartbeatWatch({ evictAfterMs: 10, maxGapMs: 5, now: () => now })
+  const watch = new HeartbeatWatch({ evictAfterMs: 10, maxGapMs: 5, now: () => now })
   const at = (time: number, beat: number) => {
     now = time
-    return observe([{ id: 'other', beat }], time).length
+    return watch.observe([{ id: 'other', beat }], time).length
   }
   expect([at(0, 1), at(4, 1), at(8, 2), at(12, 2), at(16, 2), at(17, 2), at(18, 2)]).toEqual([
     0, 0, 0, 0, 0, 0, 1,
@@ -195,12 +195,12 @@ test('a process is to be evicted when its count stayed the same for that time, b
 
 test('a process that was itself suspended evicts no other for what it has missed', () => {
   let now = 0
-  const { observe, reset } = createHeartbeatWatch({ evictAfterMs: 10, maxGapMs: 5, now: () => now })
+  const watch = new HeartbeatWatch({ evictAfterMs: 10, maxGapMs: 5, now: () => now })
   const at = (time: number) => {
     now = time
-    return observe([{ id: 'other', beat: 1 }], time).length
+    return watch.observe([{ id: 'other', beat: 1 }], time).length
   }
   expect([at(0), at(4), at(20), at(24), at(28), at(30)]).toEqual([0, 0, 0, 0, 0, 1])
-  reset()
+  watch.reset()
   expect([at(34), at(38), at(42), at(44)]).toEqual([0, 0, 0, 1])
 })

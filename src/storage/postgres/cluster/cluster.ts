@@ -3,17 +3,12 @@ import { settleWithin } from '../../../lib/time.ts'
 import { createQuery, openConnections } from '../connection/connections.ts'
 import { type Database, operatorError } from '../connection/database.ts'
 import { createLeaseStore } from './lease-store.ts'
-import { createLeasedLimits, type LeasedLimits } from './leased-limits.ts'
+import { createLeasedLimits } from './leased-limits.ts'
 import { ownOsProcess } from './os-process.ts'
-import { createProcesses, type Processes } from './processes.ts'
+import { createProcesses } from './processes.ts'
 
 /** The processes of the database, of which this one is registered until it leaves. */
-export type Cluster = {
-  readonly processes: Processes
-  readonly limits: LeasedLimits
-  /** Removes this process as far as the database can be reached: otherwise the others evict it later. */
-  leave(): Promise<void>
-}
+export type Cluster = Awaited<ReturnType<typeof joinCluster>>
 
 const closeTimeoutMs = 2000
 
@@ -21,12 +16,7 @@ const closeTimeoutMs = 2000
  * Registers this process; rejects with an error for the operator. For `clock` see `StorageOptions`, for `timeoutMs`
  * `databaseTimeoutMs` there.
  */
-export async function joinCluster(
-  url: Secret,
-  database: Database,
-  clock?: () => number,
-  timeoutMs?: number,
-): Promise<Cluster> {
+export async function joinCluster(url: Secret, database: Database, clock?: () => number, timeoutMs?: number) {
   // The heartbeats have a connection of their own, so that a busy process is not evicted.
   const connections = openConnections(url, 1, { timeoutMs })
   const ofLimits = openConnections(url, 1, { keepIdle: true, timeoutMs })
@@ -43,7 +33,8 @@ export async function joinCluster(
   return {
     processes,
     limits: createLeasedLimits(renewLeases, database.process, { clock, renewalTimeoutMs: timeoutMs }),
-    async leave() {
+    /** Removes this process as far as the database can be reached: otherwise the others evict it later. */
+    async leave(): Promise<void> {
       await processes.deregister(database.process.id()).catch(() => {})
       await settleWithin(Promise.all([connections.close(), ofLimits.close()]), closeTimeoutMs)
     },

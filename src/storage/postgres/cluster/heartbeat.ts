@@ -68,7 +68,7 @@ class Member {
     this.#parts = parts
     this.#evictAfterMs = options.evictAfterMs ?? defaultEvictAfterMs
     const maxGapMs = 2 * heartbeatIntervalMs + 1000
-    this.#watch = createHeartbeatWatch({ evictAfterMs: this.#evictAfterMs, maxGapMs, now })
+    this.#watch = new HeartbeatWatch({ evictAfterMs: this.#evictAfterMs, maxGapMs, now })
   }
 
   watch(handlers: PeerHandlers): { stop(): void } {
@@ -152,18 +152,6 @@ class Member {
   }
 }
 
-/** Judges by their heartbeats whether processes are alive, with the clock of this process. */
-type HeartbeatWatch = {
-  now(): number
-  /**
-   * Notes the counts of a list that was requested at `requestedAt`, and returns the processes without a heartbeat for the
-   * time of eviction, in which every observation of this process succeeded.
-   */
-  observe(processes: readonly ProcessBeat[], requestedAt: number): readonly ProcessBeat[]
-  /** Forgets all observations: while the store cannot be reached, other processes may be unable to send heartbeats. */
-  reset(): void
-}
-
 type HeartbeatWatchOptions = {
   readonly evictAfterMs: number
   /** After a longer time between two observations, this process itself was suspended. */
@@ -171,28 +159,43 @@ type HeartbeatWatchOptions = {
   readonly now: () => number
 }
 
-/** See `HeartbeatWatch`. */
-export function createHeartbeatWatch({ evictAfterMs, maxGapMs, now }: HeartbeatWatchOptions): HeartbeatWatch {
-  let seen = new Map<string, { readonly beat: number; readonly since: number }>()
-  let observedAt = Number.NEGATIVE_INFINITY
+/** Judges by their heartbeats whether processes are alive, with the clock of this process. */
+export class HeartbeatWatch {
+  readonly now: () => number
+  readonly #options: HeartbeatWatchOptions
+  #seen = new Map<string, { readonly beat: number; readonly since: number }>()
+  #observedAt = Number.NEGATIVE_INFINITY
 
-  function observe(processes: readonly ProcessBeat[], requestedAt: number): readonly ProcessBeat[] {
-    const answeredAt = now()
-    if (answeredAt - observedAt > maxGapMs) seen = new Map()
-    observedAt = answeredAt
-    // A count that is the same as before has not changed from when that was received until this list was requested.
-    const silent = processes.filter(({ id, beat }) => {
-      const last = seen.get(id)
-      return last?.beat === beat && requestedAt - last.since >= evictAfterMs
-    })
-    seen = new Map(
+  constructor(options: HeartbeatWatchOptions) {
+    this.now = options.now
+    this.#options = options
+  }
+
+  /**
+   * Notes the counts of a list that was requested at `requestedAt`, and returns the processes without a heartbeat for the
+   * time of eviction, in which every observation of this process succeeded.
+   */
+  observe(processes: readonly ProcessBeat[], requestedAt: number): readonly ProcessBeat[] {
+    const { evictAfterMs, maxGapMs } = this.#options
+    const answeredAt = this.now()
+    if (answeredAt - this.#observedAt > maxGapMs) this.reset()
+    this.#observedAt = answeredAt
+    const seen = this.#seen
+    this.#seen = new Map(
       processes.map(({ id, beat }) => {
         const last = seen.get(id)
         return [id, last?.beat === beat ? last : { beat, since: answeredAt }]
       }),
     )
-    return silent
+    // A count that is the same as before has not changed from when that was received until this list was requested.
+    return processes.filter(({ id, beat }) => {
+      const last = seen.get(id)
+      return last?.beat === beat && requestedAt - last.since >= evictAfterMs
+    })
   }
 
-  return { now, observe, reset: () => void (seen = new Map()) }
+  /** Forgets all observations: while the store cannot be reached, other processes may be unable to send heartbeats. */
+  reset(): void {
+    this.#seen = new Map()
+  }
 }
