@@ -11,7 +11,7 @@ export const processFaults: readonly Fault[] = [
   },
   {
     name: 'the renewal of leases in PostgreSQL does not lock the bucket',
-    file: 'src/storage/postgres/cluster/lease-statements.ts',
+    file: 'src/storage/postgres/cluster/lease-store.ts',
     original: 'ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b',
     replacement: 'ORDER BY b.organization_id, b.kind',
     tests: ['test/reliability/processes/limits.test.ts'],

@@ -30,7 +30,7 @@ import { isBusy } from './postgres-errors.ts'
 import { createResponses } from './responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { createRollup } from './usage-rollup.ts'
-import { subtractDeleted } from './usage-subtraction.ts'
+import { subtractDeleted } from './usage-totals.ts'
 import { createUsageSource } from './usage-source.ts'
 import { createTransactionExpiry } from './writer/outcome.ts'
 

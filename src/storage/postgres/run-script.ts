@@ -5,7 +5,7 @@ import { responses } from '../schema/stored.ts'
 import { createCompile, type Dialect, type Script, type ScriptRunner } from '../statement.ts'
 import { lockTotalsText } from './usage-locks.ts'
 import { type Query, serverTime } from './connection/connections.ts'
-import { subtractSums } from './usage-subtraction.ts'
+import { subtractSums } from './usage-totals.ts'
 import type { Transact } from './writer/transaction.ts'
 
 const dialect: Dialect = {

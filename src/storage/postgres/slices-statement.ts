@@ -12,7 +12,7 @@ import {
   sumsLevels,
 } from '../usage/sums.ts'
 import { namedSums, rows, type Shape, shapeOf, totals } from './slices-sql.ts'
-import { isLateSql } from './usage-subtraction.ts'
+import { isLateSql } from './usage-totals.ts'
 import { Parameters, type Statement } from './writer/statement.ts'
 
 /**

@@ -7,8 +7,7 @@ import { migrations } from './connection/migrate.ts'
 import { runScript } from './run-script.ts'
 import { lockOutRecording, tryLockTotals } from './usage-locks.ts'
 import { allStarts, type SumsStart } from '../usage/sums.ts'
-import { isLate } from './usage-subtraction.ts'
-import { addToTotals } from './usage-totals.ts'
+import { addToTotals, isLate } from './usage-totals.ts'
 
 /** The rows that one step adds to the totals. */
 const defaultStepRows = 2000

@@ -1,10 +1,12 @@
 import { type Stats, statSync } from 'node:fs'
-import type { ApiError } from '../../lib/errors/errors.ts'
+import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { throttle } from '../../lib/time.ts'
 import { type Database, inMemory } from './connection/database.ts'
 import type { Disk } from './connection/disk.ts'
-import { databaseUnavailable, FileReplacedError, reasonOf } from './sqlite-errors.ts'
+import { databaseUnavailable, FileReplacedError, outageMessage, reasonOf } from './sqlite-errors.ts'
+import type { Readiness } from '../ports/health.ts'
+import type { Writer } from './writer.ts'
 
 /**
  * Tracks whether the database works. After a transaction has failed, requests that need one are rejected at once, and a
@@ -142,3 +144,75 @@ export function prepareWriteProbe({ sqlite }: Database): () => void {
 }
 
 const unavailableMessage = 'The database is unavailable; requests are rejected.'
+
+/**
+ * The time for which a commit proves that the database works, and for which it proves that no lock is held: under load,
+ * the usage of requests is committed more often.
+ */
+const commitTrustMs = 1000
+export const lockTrustMs = 100
+/** The time for which the result of a probe is reused, however often clients ask. */
+export const probeTrustMs = 250
+
+/** See `Readiness`. */
+export function createReadiness(database: Database, writer: Writer, health: Health): Readiness {
+  const isLocked = prepareLockCheck(database)
+  const writeProbe = prepareWriteProbe(database)
+
+  function ready(): Promise<void> | undefined {
+    const unavailable = health.unavailableError()
+    if (unavailable) throw unavailable
+    const age = health.age()
+    if (age < lockTrustMs) return undefined
+    return age > commitTrustMs || isLocked() ? writer.write(writeProbe) : undefined
+  }
+
+  async function examine(): Promise<void> {
+    try {
+      if (health.unavailableError()) health.retry()
+      await writer.write(writeProbe)
+    } catch (error) {
+      const message = outageMessage(error)
+      throw message === undefined ? error : serviceUnavailable(message, error)
+    }
+  }
+
+  return { ready, probe: createShared(examine, () => health.unavailableError() === undefined) }
+}
+
+/** Shares one run of the work between all concurrent callers, and for a while after it if `isHealthy` stays the same. */
+function createShared(work: () => Promise<void>, isHealthy: () => boolean): () => Promise<void> {
+  let last: { readonly result: Promise<void>; settled?: { readonly at: number; readonly healthy: boolean } }
+
+  function isCurrent(): boolean {
+    if (last === undefined) return false
+    const { settled } = last
+    if (settled === undefined) return true
+    return performance.now() - settled.at < probeTrustMs && isHealthy() === settled.healthy
+  }
+
+  return () => {
+    if (!isCurrent()) {
+      const started: typeof last = { result: work() }
+      const settle = () => void (started.settled = { at: performance.now(), healthy: isHealthy() })
+      started.result.then(settle, settle)
+      last = started
+    }
+    return last.result
+  }
+}
+
+/** Takes the write lock and releases it, without touching the disk. */
+function prepareLockCheck({ sqlite }: Database): () => boolean {
+  const begin = sqlite.prepare('BEGIN IMMEDIATE')
+  const end = sqlite.prepare('ROLLBACK')
+  return () => {
+    try {
+      begin.run()
+    } catch {
+      return true
+    }
+    end.run()
+    return false
+  }
+}

@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
-import { lockTrustMs } from '../../../src/storage/sqlite/readiness.ts'
+import { lockTrustMs } from '../../../src/storage/sqlite/health.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import type { App } from '../../support/app.ts'

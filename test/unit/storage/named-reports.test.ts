@@ -3,7 +3,7 @@ import { rangesOf, type UsageReading } from '../../../src/storage/usage/reports.
 import type { ReportSlice } from '../../../src/storage/usage/slices.ts'
 import type { Query } from '../../../src/storage/postgres/connection/connections.ts'
 import { sampleStatement } from '../../../src/storage/postgres/sample-statement.ts'
-import { type SliceRow, toSlice } from '../../../src/storage/postgres/slice-rows.ts'
+import { type SliceRow, toSlice } from '../../../src/storage/postgres/usage-source.ts'
 import { slicesStatement } from '../../../src/storage/postgres/slices-statement.ts'
 import type { Statement } from '../../../src/storage/postgres/writer/statement.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'

@@ -27,7 +27,7 @@ import * as postgresResponses from '../../../../src/storage/postgres/responses.t
 import { createUsageSource as createPostgresSource } from '../../../../src/storage/postgres/usage-source.ts'
 import { createLeaseStore, type RenewLeases } from '../../../../src/storage/postgres/cluster/lease-store.ts'
 import * as postgresRollup from '../../../../src/storage/postgres/usage-rollup.ts'
-import { subtractDeleted } from '../../../../src/storage/postgres/usage-subtraction.ts'
+import { subtractDeleted } from '../../../../src/storage/postgres/usage-totals.ts'
 import type { RunStore } from '../../../../src/storage/ports/run-store.ts'
 import type { ProcessIdentity } from '../../../../src/storage/common/process-identity.ts'
 import { joinCluster } from '../../../../src/storage/postgres/cluster/cluster.ts'
