@@ -69,11 +69,14 @@ function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {
   return error instanceof ApiError && codes.has(error.code)
 }
 
-/** Errors that mean that the caller ended the call, or that its key ended. */
+/** Errors that mean that the caller ended the call, or that its key ended or was disabled, itself or what it belongs to. */
 const cancelCodes: ReadonlySet<string | null> = new Set([
   'client_gone',
   'cancelled',
   'invalid_api_key',
+  'key_disabled',
+  'project_disabled',
+  'organization_disabled',
   'no_organization',
 ])
 

@@ -81,8 +81,7 @@ export class MeteredStream implements GenerationStream {
 
   close(reason?: Error): void {
     this.#closed = true
-    if (reason) this.#call.abort(reason)
-    else if (!this.#call.isSettled()) this.#call.cancel(clientGone())
+    if (!this.#call.isSettled()) this.#call.cancel(reason ?? clientGone())
     // After the caller has left, the stream is only read on for its usage.
     if (!this.#call.cancelReason() || this.#call.isSettled()) this.#upstream.close()
   }
