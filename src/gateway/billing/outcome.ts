@@ -2,6 +2,7 @@ import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import { requestDetails } from '../request-details.ts'
+import { isExcessive } from '../streams/upstream-error.ts'
 import { countImages } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
 import { costOf, type PricedCall, pricingOf } from './price.ts'
@@ -9,7 +10,7 @@ import { costOf, type PricedCall, pricingOf } from './price.ts'
 /** The outcome of a call, complete or with an error, with its usage and cost up to then. */
 export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Outcome {
   const route = meter.route()
-  const usage = isChargeable(meter, error) ? meter.usage(hasCode(error, cancelCodes)) : noUsage
+  const usage = isChargeable(meter, error) ? meter.usage(isCutByCaller(error)) : noUsage
   const { status, error: code } = statusOf(error)
   return {
     status,
@@ -58,11 +59,16 @@ const noUsage: MeteredUsage = { promptTokens: 0, completionTokens: 0, estimated:
 
 /**
  * Whether the call is charged: a provider that rejects a request charges nothing; one that held the request
- * when it was aborted charges the prompt.
+ * when it was aborted charges the prompt, and one whose answer is excessive has generated it.
  */
 function isChargeable(meter: Meter, error: unknown): boolean {
   if (meter.timeToFirstToken() !== undefined || error === undefined) return true
-  return hasCode(error, abortCodes) && meter.isBillable()
+  return (hasCode(error, abortCodes) || isExcessive(error)) && meter.isBillable()
+}
+
+/** Whether the caller has, or may have, caused that the end of the answer, with its usage, was not received. */
+function isCutByCaller(error: unknown): boolean {
+  return hasCode(error, cancelCodes) || isExcessive(error)
 }
 
 function hasCode(error: unknown, codes: ReadonlySet<string | null>): boolean {

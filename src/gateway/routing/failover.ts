@@ -6,6 +6,7 @@ import type { GenerationStream } from '../generate-request.ts'
 import type { ModelRoute } from '../models/model.ts'
 import { routesToContainer } from '../provider-containers.ts'
 import type { CallRoutes, MeteredStream } from '../streams/metered-stream.ts'
+import { isExcessive } from '../streams/upstream-error.ts'
 import { BrokenAnswer } from './complete-answer.ts'
 import { mayBeLarger, routesForPrompt } from './context-window.ts'
 import { openStream } from './open-stream.ts'
@@ -152,7 +153,8 @@ class Failover implements CallRoutes {
     observer?.attemptFailed(error)
     if (!isRouteFailure(error)) this.#dependencies.breaker.releaseProbe(route)
     if (abortSource.aborted) throw abortSource.reason
-    meter.attemptFailed(isCallerTimeout(error))
+    // What an excessive answer has used is charged when the call is settled.
+    if (!isExcessive(error)) meter.attemptFailed(isCallerTimeout(error))
     const kind = failureKind(error)
     if (kind === undefined) throw error
     return kind

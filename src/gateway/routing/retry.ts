@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../config/model-details.ts'
 import { ApiError, internalError } from '../../lib/errors/errors.ts'
 import type { ModelRoute } from '../models/model.ts'
-import { CallerTimeout, ConnectionFailure, CutResponse } from '../streams/upstream-error.ts'
+import { CallerTimeout, ConnectionFailure, CutResponse, isExcessive } from '../streams/upstream-error.ts'
 
 /** The failed attempts of one call. */
 export class Failures {
@@ -60,10 +60,11 @@ const retryableCodes = ['upstream_unavailable', 'upstream_rate_limited']
 
 /**
  * The kind of the failure; undefined for an error that another route would not change, because it is the caller's or the
- * gateway's own. What one provider's content filter has rejected is never sent to another one.
+ * gateway's own, or one that each route would charge for. What one provider's content filter has rejected is never sent to
+ * another one.
  */
 export function failureKind(error: unknown): FailureKind | undefined {
-  if (!(error instanceof ApiError)) return undefined
+  if (!(error instanceof ApiError) || isExcessive(error)) return undefined
   if (error.code === 'context_length_exceeded') return 'context_length'
   if (error.code === 'provider_busy') return 'rate_limited'
   if (error.status !== 502) return undefined

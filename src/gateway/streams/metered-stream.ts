@@ -6,7 +6,7 @@ import type { MeteredUsage } from '../billing/meter.ts'
 import type { Call } from '../call.ts'
 import type { GenerationStream } from '../generate-request.ts'
 import type { ProviderStates } from '../provider-states.ts'
-import { upstreamUnavailable } from './upstream-error.ts'
+import { responseExcessive } from './upstream-error.ts'
 
 type Batch = readonly GenerationEvent[]
 
@@ -150,7 +150,7 @@ export class MeteredStream implements GenerationStream {
 /** Throws the 502 of an answer with more characters, or more of them in its log probabilities, than any model sends. */
 export function requireBounded(outputLength: number, logprobs: number, provider: string): void {
   if (outputLength > maxOutputCharacters || logprobs > maxLogprobsCharacters)
-    throw upstreamUnavailable(provider, 'its response is too long')
+    throw responseExcessive(provider, 'its response is too long')
 }
 
 /** The characters of the log probabilities as JSON. */

@@ -6,8 +6,13 @@ import {
   tooLarge,
   unreadable,
 } from '../../domain/generation/events.ts'
-import type { ApiError } from '../../lib/errors/errors.ts'
-import { upstreamBroken, upstreamFailed, upstreamRejected } from '../../lib/errors/upstream-errors.ts'
+import { ApiError } from '../../lib/errors/errors.ts'
+import {
+  upstreamBroken,
+  upstreamExcessive,
+  upstreamFailed,
+  upstreamRejected,
+} from '../../lib/errors/upstream-errors.ts'
 import { TooLongError } from '../../lib/read-text.ts'
 
 /**
@@ -38,6 +43,7 @@ export function toApiError(
     const message = `The rate limit of the gateway at the provider ${provider} is exceeded.`
     return upstreamFailed('upstream_rate_limited', message, error.retryAfter)
   }
+  if (error === tooLarge) return responseExcessive(provider, error.message)
   if (!isRejection) return upstreamUnavailable(provider, failureReason(error), error.retryAfter)
   return upstreamRejected(scrub(error.message, host, keys), rejectionCode(text))
 }
@@ -50,12 +56,19 @@ export function upstreamUnavailable(provider: string, reason: string, retryAfter
 /** 502: the provider has begun a response, and it could not be read to its end. */
 export function responseCut(provider: string, error: unknown): ApiError {
   const { message } = readFailure(error)
+  if (error instanceof TooLongError || error instanceof ExcessiveAnswerError)
+    return responseExcessive(provider, message)
   return upstreamFailed(
     'upstream_unavailable',
     failedMessage(provider, message),
     undefined,
     new CutResponse(message),
   )
+}
+
+/** 502: the provider has generated more than the gateway accepts. */
+export function responseExcessive(provider: string, reason: string): ApiError {
+  return upstreamExcessive(failedMessage(provider, reason), new ExcessiveResponse(reason))
 }
 
 /** 502: no connection to the provider could be made. */
@@ -103,6 +116,19 @@ export class ConnectionFailure extends Error {
 /** The cause of an upstream error after which the provider may charge for what it has generated. */
 export class CutResponse extends Error {
   override readonly name = 'CutResponse'
+}
+
+/**
+ * The cause of an upstream error whose response is longer than the gateway accepts. The provider charges for it, and
+ * would for each repetition: the request itself may cause it.
+ */
+export class ExcessiveResponse extends Error {
+  override readonly name = 'ExcessiveResponse'
+}
+
+/** Whether the provider has generated more than the gateway accepts. */
+export function isExcessive(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof ExcessiveResponse
 }
 
 /** The cause of a timeout that the caller has set, which says nothing about the route. */

@@ -36,6 +36,16 @@ export function upstreamFailed(
   return new ApiError(502, message, { type: 'server_error', code, headers, cause })
 }
 
+/** 502 of a response that is longer than any that the gateway accepts: a retry would have its price, and would fail as well. */
+export function upstreamExcessive(message: string, cause: unknown): ApiError {
+  return new ApiError(502, message, {
+    type: 'server_error',
+    code: 'upstream_unavailable',
+    headers: noRetry,
+    cause,
+  })
+}
+
 /** 429: all slots of the provider are in use, and the request may not wait, or has waited as long as it may. */
 export function providerBusy(provider: string, estimatedMs: number): ApiError {
   const seconds = Math.min(60, Math.max(1, Math.ceil(estimatedMs / 1000)))
