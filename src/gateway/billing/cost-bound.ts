@@ -4,7 +4,7 @@ import { callsOfModel, type Generation, promptCount, totalChoices } from '../../
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { Payer } from '../access/caller-limits.ts'
-import type { Model } from '../models/model.ts'
+import type { Model, ModelRoute } from '../models/model.ts'
 import { countImages, estimatePromptTokens } from './estimate.ts'
 import { costOf, hasCost, longWriteFactor, pricingOf, priorityPricing, requestsLongCache } from './price.ts'
 import { maxPromptTokens, type PromptModel } from './prompt-tokens.ts'
@@ -27,12 +27,21 @@ const defaultMaxAnswerTokens = 32_768
  */
 export function maxAnswerTokens(
   generation: Generation,
-  model: Pick<Model, 'maxOutputTokens'>,
+  model: Pick<Model, 'maxOutputTokens' | 'routes'>,
   defaultMax: number = defaultMaxAnswerTokens,
 ): number {
   if (generation.operation === 'embedding') return 0
-  const maxPerChoice = generation.maxTokens ?? model.maxOutputTokens ?? defaultMax
+  const maxPerChoice = requestedMax(generation, model) ?? model.maxOutputTokens ?? defaultMax
   return maxPerChoice * totalChoices(generation) * callsOfModel(generation)
+}
+
+/** The maximum that the request sets, as the protocol of one of the routes may raise it. */
+function requestedMax({ maxTokens }: Generation, { routes }: Pick<Model, 'routes'>): number | undefined {
+  return maxTokens === undefined ? undefined : Math.max(maxTokens, ...routes.map(minOutputTokensOf))
+}
+
+function minOutputTokensOf({ provider: { kind } }: ModelRoute): number {
+  return ('protocol' in kind ? kind.protocol.minOutputTokens : undefined) ?? 0
 }
 
 /**

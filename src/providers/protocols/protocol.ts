@@ -19,6 +19,8 @@ export type Protocol<State = unknown> = {
    * The protocol supports only inline images: the gateway fetches those at an https URL before it renders the request.
    */
   readonly inlineImages?: boolean
+  /** The lowest limit of output tokens that can be requested: a lower one is raised to it. */
+  readonly minOutputTokens?: number
   /** Renders the request body. Unsupported fields are ignored; `warn` is called with a few sentences about them. */
   render(generation: Generation, target: Target, warn: (sentence: string) => void): Body
   /**

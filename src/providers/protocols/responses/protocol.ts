@@ -19,10 +19,14 @@ const supportedParameters: readonly Parameter[] = [
   'parallel_tool_calls',
 ]
 
+/** OpenAI rejects a lower limit, which clients send to test whether a model responds. */
+const minOutputTokens = 16
+
 /** The protocol of the Responses API, used without state: each request contains the conversation and stores nothing. */
 export const responses: Protocol<StreamState> = {
   name: 'responses',
   parameters: new Set(supportedParameters),
+  minOutputTokens,
   render: collectWarnings(renderRequest),
   parse: parseResponse,
   stream: streamParser,
@@ -85,9 +89,6 @@ function renderFormat(format: Format): Body | undefined {
   const { type, name, description, schema, strict = false } = format
   return { type, name, description, schema, strict }
 }
-
-/** OpenAI rejects a lower limit, which clients send to test whether a model responds. */
-const minOutputTokens = 16
 
 function renderLimit(limit: number | undefined, warn: Warn): number | undefined {
   if (limit === undefined || limit >= minOutputTokens) return limit
