@@ -4,7 +4,9 @@ import { callsOfModel, type Generation, promptCount, totalChoices } from '../../
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { Payer } from '../access/caller-limits.ts'
-import type { Model, ModelRoute } from '../models/model.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { Model } from '../models/model.ts'
+import { kindFor } from '../models/serving-routes.ts'
 import { countImages, estimatePromptTokens } from './estimate.ts'
 import { costOf, hasCost, longWriteFactor, pricingOf, priorityPricing, requestsLongCache } from './price.ts'
 import { maxPromptTokens, type PromptModel } from './prompt-tokens.ts'
@@ -36,12 +38,14 @@ export function maxAnswerTokens(
 }
 
 /** The maximum that the request sets, as the protocol of one of the routes may raise it. */
-function requestedMax({ maxTokens }: Generation, { routes }: Pick<Model, 'routes'>): number | undefined {
-  return maxTokens === undefined ? undefined : Math.max(maxTokens, ...routes.map(minOutputTokensOf))
+function requestedMax(generation: Generation, { routes }: Pick<Model, 'routes'>): number | undefined {
+  const { maxTokens } = generation
+  if (maxTokens === undefined) return undefined
+  return Math.max(maxTokens, ...routes.map(({ provider }) => minOutputTokens(provider, generation)))
 }
 
-function minOutputTokensOf({ provider: { kind } }: ModelRoute): number {
-  return ('protocol' in kind ? kind.protocol.minOutputTokens : undefined) ?? 0
+function minOutputTokens({ kind }: Provider, generation: Generation): number {
+  return ('protocol' in kind ? kindFor(kind, generation).protocol.minOutputTokens : undefined) ?? 0
 }
 
 /**

@@ -10,7 +10,8 @@ import { cerebras, ollama, perplexity, plain, snowflake } from '../protocols/ope
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
-import { openaiCompletions } from '../protocols/openai-completions.ts'
+import { ollamaCompletions, openaiCompletions } from '../protocols/openai-completions.ts'
+import type { Protocol } from '../protocols/protocol.ts'
 import {
   type EmbeddingsDialect,
   mistralEmbeddings,
@@ -102,7 +103,11 @@ export const openaiChatKinds: readonly RemoteKind[] = [
     responsesApi,
     telemetryName: 'aws.bedrock',
   },
-  { ...engine(ollama, 'http://127.0.0.1:11434/v1'), listing: ollamaListing },
+  {
+    ...engine(ollama, 'http://127.0.0.1:11434/v1'),
+    operations: operationsOf(ollama.name, {}, ollamaCompletions),
+    listing: ollamaListing,
+  },
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
   engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
   { ...engine(plain('llamacpp'), 'http://127.0.0.1:8080/v1'), listing: llamacppListing },
@@ -147,10 +152,14 @@ function ollamaContextWindow(body: unknown): number | undefined {
 type Operations = NonNullable<RemoteKind['operations']>
 
 /** The embeddings and the completions of a provider with OpenAI's paths. */
-function operationsOf(name: string, dialect: Omit<EmbeddingsDialect, 'name'> = {}): Operations {
+function operationsOf(
+  name: string,
+  dialect: Omit<EmbeddingsDialect, 'name'> = {},
+  completions: Protocol = openaiCompletions,
+): Operations {
   return {
     ...embeddingsWith({ ...dialect, name }),
-    completion: { protocol: openaiCompletions, path: () => '/completions' },
+    completion: { protocol: completions, path: () => '/completions' },
   }
 }
 

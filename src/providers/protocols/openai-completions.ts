@@ -25,6 +25,17 @@ export const openaiCompletions: Protocol<StreamState> = {
   parseError,
 }
 
+/** That of Ollama, which generates without an end where the limit is 0. */
+export const ollamaCompletions: Protocol<StreamState> = {
+  ...openaiCompletions,
+  minOutputTokens: 1,
+  render(generation, target, warn) {
+    if (generation.maxTokens !== 0) return openaiCompletions.render(generation, target, warn)
+    warn('`max_tokens` was raised to 1, the minimum of ollama.')
+    return openaiCompletions.render({ ...generation, maxTokens: 1 }, target, warn)
+  },
+}
+
 /** A response or a chunk in the form of chat completions. Its service tier is not known to the API of completions. */
 function toChat(body: Fields): Fields {
   if (!Array.isArray(body.choices)) return body

@@ -99,3 +99,15 @@ test('a rejected completion costs nothing', async () => {
   expect((await complete(paid.app, completionRequest)).status).toBe(400)
   expect(await paid.billing.account()).toEqual([start, 0])
 })
+
+test('a limit of 0 is raised for Ollama, which would generate without an end, and is charged so', async () => {
+  await using paid = await startBillingScenario(completionReply([stop]), { model, acme: { kind: 'ollama' } })
+  const reply = await complete(paid.app, { ...completionRequest, max_tokens: 0 })
+  expect(await reply.json()).toMatchObject({
+    usage: { completion_tokens: 1 },
+    warnings: ['`max_tokens` was raised to 1, the minimum of ollama.'],
+  })
+  expect(paid.acme.requests[0]?.body).toMatchObject({ max_tokens: 1 })
+  expect(await paid.billing.account()).toEqual([start - 3 * 1000 - 10_000, 0])
+  await paid.billing.expectConsistent()
+})
