@@ -3,6 +3,7 @@ import {
   callsOfModel,
   type ForeignPart,
   type Generation,
+  type ImagePart,
   type Input,
   type Message,
   type Part,
@@ -11,7 +12,7 @@ import {
 } from '../../domain/generation/request.ts'
 import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
 import { nameSet } from '../../lib/text.ts'
-import { parseBounded, parsesResults } from '../../providers/protocols/rendering.ts'
+import { isOtherData, parseBounded, parsesResults } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
 import { conservativeTokens } from './estimate.ts'
 
@@ -157,10 +158,19 @@ function countGrowth(text: string, weights: TokenWeights): number {
 function countPart(part: Part, model: PromptModel, weights: TokenWeights): number {
   if (part.type === 'foreign') return countForeignPart(part, model, weights)
   const extras = countJson(part.extras, weights)
-  return extras + (part.type === 'text' ? weights.text(part.text) : maxImageTokens(model))
+  return extras + (part.type === 'text' ? weights.text(part.text) : countImage(part, model))
 }
 
-/** Text under another name; audio, of which no token is less than a byte; a file may be anything. */
+function countImage({ url }: ImagePart, model: PromptModel): number {
+  return isOtherData(url) ? maxFileTokens(model) : maxImageTokens(model)
+}
+
+/** A file may be anything. */
+function maxFileTokens({ contextWindow }: PromptModel): number {
+  return contextWindow ?? defaultContextWindow
+}
+
+/** Text under another name; audio, of which no token is less than a byte; or a file. */
 function countForeignPart(
   { value, protocol }: ForeignPart,
   model: PromptModel,
@@ -169,9 +179,7 @@ function countForeignPart(
   // Files on their own are lowered to files, but the content of other blocks is sent as it was written.
   if (protocol !== undefined) return countJson(value, weights) + countFiles(value, model)
   if (value.type === 'input_audio') return countJson(value, upperBound)
-  return textPartTypes.has(value.type)
-    ? countJson(value, weights)
-    : (model.contextWindow ?? defaultContextWindow)
+  return textPartTypes.has(value.type) ? countJson(value, weights) : maxFileTokens(model)
 }
 
 /** The maximum tokens of the files within a value, at any depth: those with a source other than text, or with an id. */
@@ -179,7 +187,7 @@ function countFiles(value: unknown, model: PromptModel): number {
   if (typeof value !== 'object' || value === null) return 0
   let sum = 0
   if (isObject(value) && isFile(value))
-    sum += value.type === 'image' ? maxImageTokens(model) : (model.contextWindow ?? defaultContextWindow)
+    sum += value.type === 'image' ? maxImageTokens(model) : maxFileTokens(model)
   for (const child of Object.values(value)) sum += countFiles(child, model)
   return sum
 }

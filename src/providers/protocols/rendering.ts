@@ -86,6 +86,14 @@ export function parseDataUrl(url: string): InlineData | undefined {
   return { mediaType: mediaType.trim(), data: encoded ? text : Buffer.from(text).toString('base64') }
 }
 
+/**
+ * Whether a URL in the place of an image may be that of something else: some protocols send any data URL on, such as that
+ * of a text or of audio.
+ */
+export function isOtherData(url: string): boolean {
+  return /^data:/i.test(url) && !/^data:image\//i.test(url)
+}
+
 function percentDecoded(text: string): string {
   if (!text.includes('%')) return text
   try {
