@@ -5,6 +5,7 @@ import { causeOf, type Log } from '../../lib/log.ts'
 import { errorCode, platformFailure } from '../../lib/platform-failure.ts'
 import type { Runtime } from '../../server/runtime.ts'
 import { CommandError } from '../errors.ts'
+import { RequestTurns } from './request-turns.ts'
 
 /** The longest time that a connection may stay open without a request, or with a reply that is not read. */
 const idleTimeoutSeconds = 60
@@ -23,6 +24,7 @@ export function listen(
   shared = false,
 ) {
   const { host, port, tls } = settings
+  const turns = new RequestTurns()
   try {
     return Bun.serve({
       hostname: host,
@@ -32,6 +34,8 @@ export function listen(
       async fetch(request, server) {
         // A model may reason for minutes; event streams send comments, and bodies and upstream requests have timeouts.
         server.timeout(request, 0)
+        const turn = turns.enter()
+        if (turn) await turn
         const reply = await runtime.fetch(withRoutableUrl(request))
         // The timeout belongs to the connection: at 0, an idle keep-alive connection would never be closed.
         server.timeout(request, idleTimeoutSeconds)

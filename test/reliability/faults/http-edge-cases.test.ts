@@ -38,6 +38,15 @@ describe('an unsupported method of a path', () => {
   )
 })
 
+test('a client that sends a thousand requests at once gets replies to some, and its connection is closed', async () => {
+  const connection = await openConnection(app.url)
+  const request = 'GET /livez HTTP/1.1\r\nhost: a\r\n'
+  connection.write(`${`${request}\r\n`.repeat(999)}${request}connection: close\r\n\r\n`)
+  const replies = (await connection.end()).match(/HTTP\/1\.1 200 /g) ?? []
+  expect(replies.length).toBeWithin(1, 500)
+  expect((await app.request('/livez')).status).toBe(200)
+})
+
 describe('an invalid host header', () => {
   test.each(['[::1', 'a b', '', ':', '%zz', 'a/b?c#d'])(
     'does not prevent an error reply: %s',
