@@ -6,6 +6,9 @@ export type SseEvent = { readonly event: string; readonly data: string }
 /** Characters. No model sends a longer event; reading on would only fill the memory. */
 const maxEventLength = 32 * 1024 * 1024
 
+/** Characters that each line of data counts in addition to its own, because it takes as much memory. */
+const costOfLine = 64
+
 /**
  * Parses a byte stream of server-sent events that can be cut anywhere: inside a character, between CR and LF, between two
  * lines. Supports LF, CRLF and CR, comments, and `data:` without a space.
@@ -19,6 +22,7 @@ export class SseParser {
   /** The fields of an incomplete event. */
   #event = ''
   #data: string | undefined
+  #dataLines = 0
 
   /** Returns the events that these bytes complete. */
   push(bytes: Uint8Array): SseEvent[] {
@@ -35,7 +39,8 @@ export class SseParser {
     // Lines are parsed once complete: searching all of the pending text for each piece would take quadratic time.
     if (last || this.#pendingCr || /[\r\n]/.test(text)) this.#parseLines(this.#pending + text, last, events)
     else this.#pending += text
-    const eventLength = this.#pending.length + (this.#data?.length ?? 0)
+    const dataLength = (this.#data?.length ?? 0) + this.#dataLines * costOfLine
+    const eventLength = this.#pending.length + dataLength
     if (eventLength > maxEventLength) throw new TooLongError('A server-sent event is too long.')
     return events
   }
@@ -61,9 +66,11 @@ export class SseParser {
       if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data })
       this.#event = ''
       this.#data = undefined
+      this.#dataLines = 0
     } else if (text.startsWith('data:', start)) {
       const value = valueIn(text, start + 5, end)
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+      this.#dataLines += 1
     } else if (text.startsWith('event:', start)) this.#event = valueIn(text, start + 6, end)
   }
 }

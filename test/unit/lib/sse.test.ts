@@ -73,6 +73,13 @@ test('an event without an end is rejected before it fills the memory', () => {
   expect(() => pushTimes(oneLine, mebibyte, 33)).toThrow('A server-sent event is too long.')
   const manyLines = new SseParser()
   expect(() => pushTimes(manyLines, `data: ${mebibyte}\n`, 33)).toThrow('A server-sent event is too long.')
+  const emptyLines = new SseParser()
+  expect(() => pushTimes(emptyLines, 'data:\n'.repeat(1024), 513)).toThrow('A server-sent event is too long.')
+})
+
+test('the lines of an event do not count for the next one', () => {
+  const parser = new SseParser()
+  expect(pushTimes(parser, `${'data:\n'.repeat(1024)}\n`, 600)).toBe(600)
 })
 
 test('a long event below the limit is read completely, and so is a long body of short ones', () => {
