@@ -13,9 +13,12 @@ export function fitsSchema(schema: Fields, value: unknown): boolean {
   return fits(schema, value, { root: schema, steps: 0 }, 0)
 }
 
-/** Parses the text; undefined where it is not JSON, or nested too deeply to be compared. */
+/** In characters: longer JSON may have more values than are worth to be parsed. */
+const maxLength = 256 * 1024
+
+/** Parses the text; undefined where it is not JSON, too long, or nested too deeply to be compared. */
 export function parseShallowJson(text: string): unknown {
-  return isTooDeep(text, maxDepth) ? undefined : parseJson(text)
+  return text.length > maxLength || isTooDeep(text, maxDepth) ? undefined : parseJson(text)
 }
 
 type Check = { readonly root: Fields; steps: number }

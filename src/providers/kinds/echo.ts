@@ -4,6 +4,7 @@ import type { Generation, Message, Tool } from '../../domain/generation/request.
 import type { AbortLike } from '../../lib/abort.ts'
 import { randomText } from '../../lib/id.ts'
 import { isObject } from '../../lib/json/json.ts'
+import { nextTurn } from '../../lib/time.ts'
 import type { LocalKind } from '../provider.ts'
 import { fitsSchema, parseShallowJson, sampleOf } from './echo-schema.ts'
 
@@ -18,33 +19,28 @@ async function* generateReply(
   generation: Generation,
   signal: AbortLike,
 ): AsyncGenerator<readonly GenerationEvent[]> {
-  const reply = composeReply(generation)
+  const reply = await composeReply(generation)
   const choices = generation.choices ?? 1
   for (let choice = 0; choice < choices; choice++) {
-    for (const word of wordsOf(reply.reasoning)) yield [{ type: 'reasoning', choice, text: word }]
-    for (const word of wordsOf(reply.text)) {
-      if (signal.aborted) throw signal.reason
-      yield [{ type: 'text', choice, text: word }]
-    }
+    for await (const text of piecesOf(reply.reasoning, signal)) yield [{ type: 'reasoning', choice, text }]
+    for await (const text of piecesOf(reply.text, signal)) yield [{ type: 'text', choice, text }]
     if (reply.tool) yield* toolCallEvents(choice, reply.tool, signal)
     yield [{ type: 'finish', choice, reason: reply.finish }]
   }
-  yield [{ type: 'usage', usage: usageOf(generation, reply, choices) }]
+  yield [{ type: 'usage', usage: await usageOf(generation, reply, choices) }]
 }
 
 type SampleCall = { readonly name: string; readonly arguments: string }
 
-function* toolCallEvents(
+async function* toolCallEvents(
   choice: number,
   sampleCall: SampleCall,
   signal: AbortLike,
-): Generator<readonly GenerationEvent[]> {
+): AsyncGenerator<readonly GenerationEvent[]> {
   const call = { id: `call_${randomText(24)}`, ...sampleCall }
   yield [{ type: 'tool-call-begin', choice, index: 0, id: call.id, name: call.name }]
-  for (const word of wordsOf(call.arguments)) {
-    if (signal.aborted) throw signal.reason
-    yield [{ type: 'tool-call-delta', choice, index: 0, arguments: word }]
-  }
+  for await (const piece of piecesOf(call.arguments, signal))
+    yield [{ type: 'tool-call-delta', choice, index: 0, arguments: piece }]
   yield [{ type: 'tool-call', choice, index: 0, call }]
 }
 
@@ -56,17 +52,17 @@ type Reply = {
 }
 
 /** Composes the reply within the limit of tokens, which the reasoning uses first. */
-function composeReply(generation: Generation): Reply {
+async function composeReply(generation: Generation): Promise<Reply> {
   const { effort, maxTokens = Number.POSITIVE_INFINITY } = generation
   const fullReasoning =
     effort && effort !== 'none' ? `I was asked to reason with ${effort} effort, so I repeat.` : ''
-  const reasoning = firstWords(fullReasoning, maxTokens)
-  const remaining = maxTokens - wordsOf(reasoning).length
+  const reasoning = await firstWords(fullReasoning, maxTokens)
+  const remaining = maxTokens - (await countWords(reasoning))
   const forced = forcedTool(generation)
   if (forced && remaining > 0)
     return { reasoning, text: '', tool: sampleCallFor(forced, generation), finish: 'tool_calls' }
   const fullText = forced ? '' : beforeStop(contentFor(generation), generation.stop ?? [])
-  const text = firstWords(fullText, remaining)
+  const text = await firstWords(fullText, remaining)
   const truncated =
     reasoning !== fullReasoning || text !== fullText || (forced !== undefined && remaining <= 0)
   return { reasoning, text, finish: truncated ? 'length' : 'stop' }
@@ -118,18 +114,56 @@ function beforeStop(text: string, stops: readonly string[]): string {
   return text.slice(0, Math.min(text.length, ...positions))
 }
 
-function firstWords(text: string, count: number): string {
-  return wordsOf(text).slice(0, Math.max(0, count)).join('')
+async function firstWords(text: string, count: number): Promise<string> {
+  if (count === Number.POSITIVE_INFINITY) return text
+  let [end, words] = [0, 0]
+  for await (const word of wordsOf(text)) {
+    if (++words > count) break
+    end += word.length
+  }
+  return text.slice(0, end)
 }
+
+async function countWords(text: string): Promise<number> {
+  let words = 0
+  for await (const _ of wordsOf(text)) words += 1
+  return words
+}
+
+/** Words that are sent one by one. After them, several are one event: a million events would take minutes. */
+const maxSingleWords = 4096
+const wordsOfPiece = 256
+
+/** The text in pieces, of which the first ones are single words; throws once the signal aborts. */
+async function* piecesOf(text: string, signal: AbortLike): AsyncGenerator<string, void> {
+  let [piece, words] = ['', 0]
+  for await (const word of wordsOf(text)) {
+    if (signal.aborted) throw signal.reason
+    piece += word
+    words += 1
+    if (words > maxSingleWords && words % wordsOfPiece > 0) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
+}
+
+/** Words after which other requests have their turn: they take about a millisecond. */
+const wordsOfTurn = 1024
 
 /** The words of a text; joined, they are the text. */
-function wordsOf(text: string): string[] {
-  return text.match(/\s*\S+\s*?(?=\s\S|$)|\s+$/g) ?? []
+async function* wordsOf(text: string): AsyncGenerator<string, void> {
+  let words = 0
+  for (const [word] of text.matchAll(/\s*\S+\s*?(?=\s\S|$)|\s+$/g)) {
+    if (++words % wordsOfTurn === 0) await nextTurn()
+    yield word
+  }
 }
 
-function usageOf(generation: Generation, reply: Reply, choices: number): Usage {
-  const reasoningTokens = wordsOf(reply.reasoning).length * choices
-  const textTokens = wordsOf(reply.text + (reply.tool?.arguments ?? '')).length * choices
-  const promptTokens = generation.messages.reduce((sum, message) => sum + wordsOf(textIn(message)).length, 0)
+async function usageOf(generation: Generation, reply: Reply, choices: number): Promise<Usage> {
+  const reasoningTokens = (await countWords(reply.reasoning)) * choices
+  const textTokens = (await countWords(reply.text + (reply.tool?.arguments ?? ''))) * choices
+  let promptTokens = 0
+  for (const message of generation.messages) promptTokens += await countWords(textIn(message))
   return { promptTokens, completionTokens: reasoningTokens + textTokens, reasoningTokens }
 }
