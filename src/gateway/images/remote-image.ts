@@ -114,6 +114,8 @@ type ImageBudget = { bytes: number; readonly acquireMemory?: ((bytes: number) =>
 const megabyte = 1024 * 1024
 const maxImageBytes = 20 * megabyte
 const maxRedirects = 3
+/** In characters: servers accept no longer ones, and to parse one of megabytes stops all other requests. */
+const maxUrlLength = 16_384
 
 /** Fetches the image at an https URL as a data URL; rejects with `RejectedUrl` if it cannot be used. */
 async function fetchImage(
@@ -142,6 +144,7 @@ async function followRedirects(
   signal: AbortSignal,
   network: NetworkOverrides,
 ): Promise<Response> {
+  if (url.length > maxUrlLength) throw new RejectedUrl(`the URL is longer than ${maxUrlLength} characters`)
   let location: URL | null = URL.parse(url)
   for (let redirects = 0; location !== null && redirects <= maxRedirects; redirects++) {
     const response = await pinnedFetch(location, imageRequest, signal, network)

@@ -56,6 +56,12 @@ describe('an image URL', () => {
     expect(resolved).toBe(1)
   })
 
+  test('is not parsed where it is longer than any server accepts', async () => {
+    const resolve = () => Promise.reject(new Error('the host was looked up'))
+    const { message } = await refusal(`https://images.test/${'a'.repeat(16_384)}`, { resolve })
+    expect(message).toEndWith(': the URL is longer than 16384 characters.')
+  })
+
   test('may have an IP address as its host', async () => {
     using server = imageServer(() => imageReply())
     const generation = requesting(image(server.url('/a', '127.0.0.1')))
