@@ -15,7 +15,7 @@ type FailedRequest = {
   readonly generation: Generation
 }
 
-/** An error page can be any size; its beginning is enough. */
+/** A longer error page is not read. */
 const maxErrorBytes = 1024 * 1024
 
 /** Reads the error that the provider has replied with. */
@@ -26,7 +26,7 @@ export async function readErrorResponse(
 ): Promise<ApiError> {
   const text = await readText(response, maxErrorBytes).catch(() => '')
   const body = parseJson(text)
-  const error = body === undefined ? { message: text } : protocol.parseError(body)
+  const error = body === undefined ? { message: text || noReasonMessage } : protocol.parseError(body)
   const retryAfter = parseRetryAfter(response.headers) ?? error.retryAfter
   // The status line is the provider's own; a status inside the body is often a copy of another provider's.
   return providerFailure({ ...error, status: response.status, fromStatusLine: true, retryAfter }, request)

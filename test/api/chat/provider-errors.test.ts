@@ -41,6 +41,8 @@ const cases: readonly Case[] = [
   ['413', errorOf(413, 'The image is too large.'), rejected],
   ['422', errorOf(422, 'Bad enum.'), rejected],
   ['422 that is not JSON', json('no such field', { status: 422 }), rejected],
+  ['400 without a body', json('', { status: 400 }), rejected],
+  ['400 that is too long', json('x'.repeat(2 * 1024 * 1024), { status: 400 }), rejected],
   ['400 by code', errorOf(400, 'Too long.', { code: 'context_length_exceeded' }), tooLong],
   ['400 by its message', errorOf(400, "This model's maximum context length is 8192 tokens."), tooLong],
   ['400 by another message', errorOf(400, 'prompt is too long: 210000 tokens > 200000'), tooLong],
