@@ -55,9 +55,11 @@ export function systemRoutes(ready: Readiness, metrics: MetricsPage) {
     )
     .get(
       '/metrics',
-      ({ request, set }) => {
+      async ({ request, set }) => {
+        const page = await metrics.render(request)
+        // An error that was thrown before this is JSON.
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
-        return metrics.render(request)
+        return page
       },
       { detail: metricsDetail },
     )

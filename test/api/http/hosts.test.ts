@@ -43,6 +43,13 @@ describe.each([
     expect(await (await send(app, scheme, 'localhost', '/metrics')).text()).toContain('weir_requests_total')
   })
 
+  test('refuses its metrics to a client that knows it by another name, with an error in JSON', async () => {
+    await using app = await startApp({ settings })
+    const reply = await send(app, scheme, 'evil.example.com', '/metrics')
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([403, 'application/json;charset=utf-8'])
+    expect(await reply.json()).toMatchObject({ error: { code: 'metrics_forbidden' } })
+  })
+
   test('names the path of a request that has no route, without the host', async () => {
     await using app = await startApp({ settings })
     const reply = await send(app, scheme, 'ai', '/v2/models')
