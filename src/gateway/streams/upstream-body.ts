@@ -11,7 +11,7 @@ import { parseJson } from '../../lib/json/json.ts'
 import { LongJson, LongValueError, maxValueLength } from '../../lib/json/long-json.ts'
 import { readText } from '../../lib/read-text.ts'
 import { type SseEvent, SseParser } from '../../lib/sse.ts'
-import { ownTurn } from '../../lib/time.ts'
+import { nextTurn, ownTurn } from '../../lib/time.ts'
 import { isTooDeep } from '../../lib/validation/json-bounds.ts'
 import { formatOf, toEmbedding } from '../../providers/protocols/embeddings.ts'
 import { failure } from '../../providers/protocols/parsing.ts'
@@ -35,6 +35,9 @@ const maxHeldCharacters = 64 * 1024 * 1024
 /** No response nests deeper; shorter text cannot nest so deeply that it matters. */
 const maxDepth = 500
 const minDeepLength = 10_000
+
+/** After these bytes of a stream, other requests have their turn: those that have arrived already are read in one. */
+const bytesOfTurn = 256 * 1024
 
 type Batch = readonly GenerationEvent[]
 
@@ -167,6 +170,7 @@ class SseBody<State> implements UpstreamBody {
   #finished = false
   #readError: ProviderError | undefined
   #heldCharacters = 0
+  #bytesInTurn = 0
 
   constructor(body: ReadableStream<Uint8Array>, parser: StreamParser<State>) {
     this.#reader = body.getReader()
@@ -180,7 +184,9 @@ class SseBody<State> implements UpstreamBody {
 
   /** Events from before the connection broke count; an abort is reported by its owner. */
   read(): Promise<BodyChunk> {
-    return this.#reader.read().then(valueOf, this.#onReadError)
+    if (this.#bytesInTurn < bytesOfTurn) return this.#reader.read().then(valueOf, this.#onReadError)
+    this.#bytesInTurn = 0
+    return nextTurn().then(() => this.read())
   }
 
   readonly #onReadError = (error: unknown): undefined => {
@@ -188,7 +194,10 @@ class SseBody<State> implements UpstreamBody {
   }
 
   parse(chunk: BodyChunk): Batch {
-    if (chunk instanceof Uint8Array) return this.#parseEvents(this.#sse.push(chunk))
+    if (chunk instanceof Uint8Array) {
+      this.#bytesInTurn += chunk.length
+      return this.#parseEvents(this.#sse.push(chunk))
+    }
     const batch = this.#parseEvents(this.#sse.end())
     const final = this.#finished ? [] : this.#parser.end(this.#state)
     this.#finished = true
