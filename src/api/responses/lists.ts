@@ -79,7 +79,7 @@ export async function listResponses(
 
 type Rendered = { readonly id: string; readonly json: string }
 
-/** In characters: the logs that are read in one turn of the event loop. */
+/** In characters: the logs and the JSON of the responses that are rendered in one turn of the event loop. */
 const turnLength = 256 * 1024
 
 async function renderAll(
@@ -90,8 +90,9 @@ async function renderAll(
   const rendered: Rendered[] = []
   let length = 0
   for (const response of responses) {
-    rendered.push(...renderOne(organization, response, parts))
-    length += response.log.length
+    const [one] = renderOne(organization, response, parts)
+    if (one) rendered.push(one)
+    length += response.log.length + (one?.json.length ?? 0)
     if (length < turnLength) continue
     length = 0
     await nextTurn()
