@@ -119,12 +119,13 @@ async function listCompletions(
   return { completions, hasMore: more }
 }
 
+/** A cross join, because SQLite would otherwise search all completions of the organization for the ids. */
 const selectListed = statement(
-  (values: Parameters<{ organization: string; ids: readonly string[] }>, { isOneOf }) =>
+  (values: Parameters<{ organization: string; ids: readonly string[] }>, { rowsOf }) =>
     select(
       storedFields,
-      sql`from ${completions} where ${isOneOf(completions.id, values.ids)}
-        and ${eq(completions.organization_id, values.organization)}`,
+      sql`from ${rowsOf(values.ids, 'ids')} cross join ${completions}
+        where ${completions.id} = ids.value and ${eq(completions.organization_id, values.organization)}`,
     ),
 )
 

@@ -5,7 +5,7 @@ import { completionSearch, insertCompletion } from '../../../src/storage/sqlite/
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { completionId } from '../../support/completion-id.ts'
-import { plansOf } from '../../support/query-plans.ts'
+import { plansOf, recordPlans } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 import { testChange } from '../../support/actor.ts'
 
@@ -45,30 +45,29 @@ test('every statement of completions finds its rows by an index', async () => {
   const { database, writer, acme, keep } = await startStorage()
   const id = completionId(Date.now())
   await keep(id, acme)
-  const work: Promise<unknown>[] = []
-  const plans = plansOf(database, (recorded) => {
-    const completions = createCompletions(createScriptRunner(recorded, writer), completionSearch)
-    work.push(
-      ...lists.map((list) => completions.list({ ...list, organization: acme })),
-      completions.find(acme, id, () => {}),
-      completions.findMessages(acme, id),
-      completions.updateMetadata(acme, id, { kept: 'no' }),
-      completions.remove(acme, id),
-      completions.expire(1),
-    )
-    recorded.run(deleteCompletionsOf(acme))
-  })
-  await Promise.all(work)
-  const reading = [...plans].filter(([text]) => !text.startsWith('insert') && !/"organizations"/.test(text))
+  const { recorded, plans } = recordPlans(database)
+  const completions = createCompletions(createScriptRunner(recorded, writer), completionSearch)
+  for (const list of lists) await completions.list({ ...list, organization: acme })
+  await completions.find(acme, id, () => {})
+  await completions.findMessages(acme, id)
+  await completions.updateMetadata(acme, id, { kept: 'no' })
+  await completions.remove(acme, id)
+  await completions.expire(1)
+  recorded.run(deleteCompletionsOf(acme))
+  const reading = [...plans()].filter(([text]) => !text.startsWith('insert') && !/"organizations"/.test(text))
   expect(reading.length).toBeGreaterThanOrEqual(10)
   for (const [text, plan] of reading) {
     // The terms are a virtual table: a match or a row id is its index.
     const steps = plan
       .split('; ')
-      .filter((step) => !/^SCAN (completion_terms|json_each) VIRTUAL TABLE INDEX \d+:/.test(step))
+      .filter((step) => !/^SCAN (completion_terms|json_each|ids) VIRTUAL TABLE INDEX \d+:/.test(step))
     const scanning = steps.filter((step) => !/^(SEARCH completions USING |LIST SUBQUERY)/.test(step))
     expect([text, scanning]).toEqual([text, []])
   }
+  // An index on the organization would read all of its completions.
+  const byIds = reading.filter(([text]) => text.includes('json_each'))
+  expect(byIds).not.toBeEmpty()
+  for (const [text, plan] of byIds) expect([text, plan]).toEqual([text, expect.stringContaining('(id=?)')])
 })
 
 test('a list of completions is in the order of its index, without sorting, and reads no messages', async () => {
