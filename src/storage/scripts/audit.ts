@@ -1,7 +1,8 @@
-import { and, type Column, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
+import { and, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import { camelCase } from '../../lib/text.ts'
 import { startOfIds, timeOf, timeSortedId } from '../../lib/id.ts'
 import { fieldsOf, parseJson } from '../../lib/json/json.ts'
+import { ownTurn } from '../../lib/time.ts'
 import { stepRows } from '../common/store-limits.ts'
 import type {
   Actor,
@@ -9,21 +10,15 @@ import type {
   AuditEvent,
   AuditFields,
   AuditLog,
-  AuditQuery,
   AuditResource,
+  AuditQuery,
 } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { audit_entries as entries } from '../schema/audit.ts'
 import { insertInto, returning, type RowOf, select } from '../sql.ts'
-import {
-  type Dialect,
-  execute,
-  type Parameters,
-  type Script,
-  type ScriptRunner,
-  statement,
-} from '../statement.ts'
+import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { boundedFields, changedFields } from './audit-fields.ts'
+import { type AuditStep, ofOrganization, selectionOf, selectStep } from './audit-selection.ts'
 
 /** Who changes something, and when: every script that changes what operators manage needs it. */
 export type Change = {
@@ -88,7 +83,7 @@ const insertEntry = statement((values: Parameters<RowOf<typeof fields>>) =>
 /** The entries of a database. */
 export function createAuditLog({ read, transact }: ScriptRunner): AuditLog {
   return {
-    page: (query) => read(() => pageOf(query)),
+    page: (query) => readPage(query, read),
     find: (id) => read(() => findEntry(id)),
     expire: (before) => transact(() => expireEntries(before)),
   }
@@ -103,18 +98,44 @@ const selectEntry = statement(({ id }: Parameters<{ id: string }>) =>
   select(fields, sql`from ${entries} where ${eq(entries.id, id)}`),
 )
 
-function* pageOf(query: AuditQuery): Script<ListedPage<AuditEntry> | undefined> {
-  const { after, order, limit } = query
-  if (after !== undefined && !(yield* isListed(after, query))) return undefined
+/** Reads in steps, so that other requests do not wait for filters that few of many entries match. */
+async function readPage(
+  query: AuditQuery,
+  read: ScriptRunner['read'],
+): Promise<ListedPage<AuditEntry> | undefined> {
+  const { after: cursor, limit } = query
+  if (cursor !== undefined && !(await read(() => isListed(cursor, query)))) return undefined
+  const found: AuditEntry[] = []
+  for (let after = cursor; ;) {
+    const step = { ...query, after }
+    const last = await read(() => endOfStep(step))
+    found.push(...(await read(() => entriesOf({ ...step, last }))))
+    if (found.length > limit || last === undefined) return toListedPage(found.slice(0, limit + 1), query)
+    after = last
+    await ownTurn()
+  }
+}
+
+/** The last id that one step reads; undefined if it reaches the end. */
+function* endOfStep(query: AuditQuery): Script<string | undefined> {
+  const step = selectStep(query)
+  if (step === undefined) return undefined
+  const lists = yield* execute(() => sql<{ last: string | null; entries: number }>`${step.ends}`)
+  const cut = lists.filter(({ entries }) => Number(entries) >= step.length).map(({ last }) => last ?? '')
+  const ids = cut.toSorted()
+  return query.order === 'asc' ? ids[0] : ids.at(-1)
+}
+
+function* entriesOf(step: AuditStep): Script<readonly AuditEntry[]> {
   const rows = yield* execute((dialect) => {
-    const where = selectionOf(query, dialect)
+    const where = selectionOf(step, dialect)
     return select(
       fields,
       sql`from ${entries} ${where ? sql`where ${where}` : sql``}
-        order by ${entries.id} ${sql.raw(order)} limit ${limit + 1}`,
+        order by ${entries.id} ${sql.raw(step.order)} limit ${step.limit + 1}`,
     )
   })
-  return toListedPage(rows.map(toEntry), query)
+  return rows.map(toEntry)
 }
 
 /** Whether a page can begin after this entry. */
@@ -153,78 +174,4 @@ function toEntry(row: RowOf<typeof fields>): AuditEntry {
 
 function fieldsIn(text: string | null): AuditFields | null {
   return text === null ? null : fieldsOf(parseJson(text))
-}
-
-/** One of these columns has one of these values. */
-type Filter = { readonly columns: readonly Column[]; readonly values: readonly string[] }
-
-/**
- * The condition for the entries of a page; undefined without one. A filter without a match reads nothing, however many
- * entries there are: each has an index.
- */
-export function selectionOf(query: AuditQuery, dialect: Dialect): SQL | undefined {
-  const { organizationId, actorType, order, limit } = query
-  const [first, ...others] = filtersOf(query)
-  const conditions = and(
-    ofOrganization(organizationId, first === undefined || first.columns.includes(entries.event)),
-    actorType && eq(entries.actor_type, actorType),
-    ...others.map((filter) => matches(filter, dialect)),
-    rangeOf(query),
-  )
-  if (first === undefined) return conditions
-  // Each value is read in the order of the page: of several at once, all entries would have to be read and sorted.
-  const lists = first.columns.flatMap((column) =>
-    [...new Set(first.values)].map(
-      (value) => sql`select id from (
-        select ${entries.id} as id from ${entries} where ${and(eq(column, value), conditions)}
-        order by ${entries.id} ${sql.raw(order)} limit ${limit + 1}) as listed`,
-    ),
-  )
-  return lists.length === 0 ? sql`false` : sql`${entries.id} in (${sql.join(lists, sql` union all `)})`
-}
-
-/** The condition for the entries of an organization; undefined for those of all. */
-export function ofOrganization(id: string | undefined, isIndexed = true): SQL | undefined {
-  const { organization_id: column } = entries
-  if (id === undefined) return undefined
-  return isIndexed ? eq(column, id) : eq(unindexed(column), id)
-}
-
-/** The filters with an index; the one that usually matches the fewest entries comes first. */
-function filtersOf({ resources, actors, projects, events }: AuditQuery): readonly Filter[] {
-  const filters = [
-    { columns: [entries.resource_id, entries.resource_name], values: resources },
-    { columns: [entries.actor_id, entries.actor_name], values: actors },
-    { columns: [entries.project_id], values: projects },
-    { columns: [entries.event], values: events },
-  ]
-  return filters.flatMap(({ columns, values }) => (values === undefined ? [] : [{ columns, values }]))
-}
-
-function matches({ columns, values }: Filter, { isOneOf }: Dialect): SQL {
-  const list = sql<readonly string[]>`${sql.param(values)}`
-  return sql`(${sql.join(
-    columns.map((column) => isOneOf(unindexed(column), list)),
-    sql` or `,
-  )})`
-}
-
-/** The column without its index: the condition is checked on the entries that the first filter finds by its own. */
-function unindexed(column: Column): SQL {
-  return sql`coalesce(${column}, '')`
-}
-
-/** By the id, which begins with the time, so that the order of the page finds the beginning. */
-function rangeOf({ since, until, after, order }: AuditQuery): SQL | undefined {
-  const follows = order === 'asc' ? sql`>` : sql`<`
-  return and(
-    since === undefined ? undefined : sql`${entries.id} >= ${firstIdAt(since)}`,
-    until === undefined ? undefined : sql`${entries.id} < ${firstIdAt(until)}`,
-    after === undefined ? undefined : sql`${entries.id} ${follows} ${after}`,
-  )
-}
-
-/** The lowest id at this time. */
-function firstIdAt(time: number): string {
-  return `audit_log-${Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0')}`
 }

@@ -5,7 +5,7 @@ import { createAuditLog } from '../../../src/storage/scripts/audit.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { createMigratedDatabase } from '../../support/postgres/migrated-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
-import { plansOf } from '../../support/query-plans.ts'
+import { recordPlans } from '../../support/query-plans.ts'
 import { testStorage } from './support/folder.ts'
 
 /** Each filter, with the indexes of its columns and what they find. */
@@ -32,20 +32,20 @@ const pages = (['asc', 'desc'] as const).flatMap((order) =>
   filters.map(([filter, indexes]) => ({ query: { ...filter, order, limit: 50 }, indexes })),
 )
 
-test.each(pages)('SQLite lists what filters select by their indexes: %j', ({ query, indexes }) => {
+test.each(pages)('SQLite lists what filters select by their indexes: %j', async ({ query, indexes }) => {
   const { database, writer } = testStorage()
-  const plans = plansOf(database, (reading) => {
-    void createAuditLog(createScriptRunner(reading, writer)).page(query)
-  })
-  const [plan = '', ...others] = plans.values()
-  expect(others).toEqual([])
-  for (const [index, found] of Object.entries(indexes))
-    expect(plan.replaceAll('COVERING ', '')).toContain(
-      `audit_entries USING INDEX audit_entries_of_${index} (${found})`,
-    )
-  expect(plan).not.toContain('SCAN audit_entries')
-  // Only the entries of the page itself may be sorted.
-  expect(plan.split('TEMP B-TREE').length - 1).toBeLessThanOrEqual(1)
+  const { recorded, plans } = recordPlans(database)
+  await createAuditLog(createScriptRunner(recorded, writer)).page(query)
+  expect(plans().size).toBeWithin(1, 3)
+  for (const plan of plans().values()) {
+    for (const [index, found] of Object.entries(indexes))
+      expect(plan.replaceAll('COVERING ', '')).toContain(
+        `audit_entries USING INDEX audit_entries_of_${index} (${found})`,
+      )
+    expect(plan).not.toContain('SCAN audit_entries')
+    // Only the entries of the page itself may be sorted.
+    expect(plan.split('TEMP B-TREE').length - 1).toBeLessThanOrEqual(1)
+  }
 })
 
 test.skipIf(!hasPostgres)('PostgreSQL reads no other entries than those that filters select', async () => {
@@ -71,7 +71,7 @@ test.skipIf(!hasPostgres)('PostgreSQL reads no other entries than those that fil
     const { organizationId: _, order: __, limit, ...others } = query
     expect((await audit.page(query))?.items).toHaveLength(Object.keys(others).length > 0 ? 0 : limit)
   }
-  expect(plans).toHaveLength(pages.length)
+  expect(plans.length).toBeGreaterThanOrEqual(pages.length)
   for (const plan of plans) {
     expect(plan).toMatch(/Index (Only )?Scan/)
     expect(plan).not.toMatch(/Seq Scan|Rows Removed by/)
