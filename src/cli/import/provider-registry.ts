@@ -44,11 +44,8 @@ export class ProviderRegistry {
 
   /** The entries of `providers`; a key in plain text becomes a variable, which is noted. */
   settings(notes: Notes): Record<string, ProviderSettings> {
-    const providers = [...this.#entries.values()].map((entry): [string, ProviderSettings] => [
-      entry.name,
-      settingsOf(entry, notes),
-    ])
-    return Object.fromEntries(providers)
+    const entries = [...this.#entries.values()]
+    return Object.fromEntries(entries.map((entry) => [entry.name, settingsOf(entry, notes)]))
   }
 
   /** True for the name of a provider whose models the built-in catalog has. */

@@ -1,5 +1,6 @@
 import { catalog } from '../../config/catalog.ts'
 import { textOf } from '../../lib/json/json.ts'
+import { nameSet } from '../../lib/text.ts'
 import { type Part, quoted } from './source.ts'
 import { specialServices, type Translation } from './special-services.ts'
 
@@ -73,19 +74,13 @@ type Service = {
   readonly keyVariable?: string
 }
 
+/** The services whose prefix is the name of Weir's kind. */
+const sameNames = 'anthropic groq mistral deepseek xai openrouter cerebras gemini zai perplexity'
+
 /** The services by their prefix. Those whose addresses or models need a translation are in `special-services.ts`. */
 const services: Readonly<Record<string, Service>> = {
-  anthropic: { kind: 'anthropic' },
-  groq: { kind: 'groq' },
-  mistral: { kind: 'mistral' },
-  deepseek: { kind: 'deepseek' },
-  xai: { kind: 'xai' },
-  openrouter: { kind: 'openrouter' },
-  cerebras: { kind: 'cerebras' },
-  gemini: { kind: 'gemini' },
-  zai: { kind: 'zai' },
+  ...Object.fromEntries([...nameSet(sameNames)].map((kind) => [kind, { kind }])),
   together_ai: { kind: 'together' },
-  perplexity: { kind: 'perplexity' },
   lm_studio: { kind: 'lmstudio' },
   hosted_vllm: { kind: 'vllm' },
   llamafile: { kind: 'llamacpp' },
@@ -139,10 +134,7 @@ const unsupportedServices: Readonly<Record<string, string>> = {
     'Add Databricks as a provider of kind openai-compatible, with the address of its serving endpoints.',
   vllm: 'Weir calls vLLM as a server: use the prefix hosted_vllm and its address.',
   ...Object.fromEntries(
-    ownApis
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, `Weir does not speak the API of ${name}.`]),
+    [...nameSet(ownApis)].map((name) => [name, `Weir does not speak the API of ${name}.`]),
   ),
   petals: 'Weir does not run models itself.',
   'text-completion-codestral': 'Weir does not support completions with Mistral.',

@@ -126,10 +126,10 @@ function awsRegion({ aws_region_name: value }: Fields): string | undefined {
 function vertex({ model, params, apiBase, path, notes }: SpecialInput): Translation | string {
   const name = model.replace(/^gemini\//, '')
   const isClaude = /^(anthropic\/)?claude/.test(name)
-  if (!isClaude && name.includes('/') && !/^(endpoints|tunedModels)\//.test(name))
-    return 'On Google Cloud, Weir calls the models of Google and Anthropic only.'
-  if (!isClaude && /^(meta|mistral|codestral|jamba|llama|deepseek|qwen)/.test(name))
-    return 'On Google Cloud, Weir calls the models of Google and Anthropic only.'
+  const isForeign = name.includes('/')
+    ? !/^(endpoints|tunedModels)\//.test(name)
+    : /^(meta|mistral|codestral|jamba|llama|deepseek|qwen)/.test(name)
+  if (!isClaude && isForeign) return 'On Google Cloud, Weir calls the models of Google and Anthropic only.'
   const credentials = vertexCredentials(params, path, notes)
   const kind = isClaude ? 'vertex-anthropic' : 'vertex'
   const settings = { kind, model: name.replace(/^anthropic\//, ''), ...(credentials && { credentials }) }
