@@ -1,6 +1,7 @@
 import { type Static, type TSchema, type TSchemaOptions, type TStringOptions, Type } from 'typebox'
 import { badRequest } from '../lib/errors/errors.ts'
-import { type Fields, jsonExceeds } from '../lib/json/json.ts'
+import type { Fields } from '../lib/json/json.ts'
+import { jsonExceeds } from '../lib/json/json-size.ts'
 import { isStorable, storablePattern, storableRule } from '../lib/text.ts'
 
 /** An object with string keys and any values. */

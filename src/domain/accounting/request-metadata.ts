@@ -1,4 +1,5 @@
-import { fieldsOf, type Json, jsonExceeds, parseJson } from '../../lib/json/json.ts'
+import { fieldsOf, type Json, parseJson } from '../../lib/json/json.ts'
+import { jsonExceeds } from '../../lib/json/json-size.ts'
 import { isStorable } from '../../lib/text.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { Usage } from '../generation/events.ts'

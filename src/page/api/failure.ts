@@ -1,3 +1,5 @@
+import { fieldsOf, parseJson, textOf } from '../../lib/json/json.ts'
+
 /** A request that failed: what the gateway said, or why it could not be reached. */
 export class ApiFailure extends Error {
   /** 0 if there was no response. */
@@ -43,18 +45,9 @@ export async function failureOf(response: Response): Promise<ApiFailure> {
 }
 
 /** The error in the JSON of a body or of an error frame of a stream. */
-export function errorIn(json: string): { readonly message?: string; readonly code?: string } {
-  try {
-    const body: unknown = JSON.parse(json)
-    const error = (body as { readonly error?: unknown } | null)?.error
-    const { message, code } = (error ?? {}) as Readonly<Record<string, unknown>>
-    return {
-      ...(typeof message === 'string' && { message }),
-      ...(typeof code === 'string' && { code }),
-    }
-  } catch {
-    return {}
-  }
+export function errorIn(json: string) {
+  const { message, code } = fieldsOf(fieldsOf(parseJson(json)).error)
+  return { message: typeof message === 'string' ? message : undefined, code: textOf(code) }
 }
 
 /** True for the error of a request that the page itself has aborted. */

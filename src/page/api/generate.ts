@@ -1,3 +1,4 @@
+import { parseJson } from '../../lib/json/json.ts'
 import { Answer } from './answer.ts'
 import { createResponseEventParser, parseChatEvent } from './answer-events.ts'
 import { type ApiClient, readEvents } from './client.ts'
@@ -156,9 +157,7 @@ export function numberField(name: string, text: string): Readonly<Record<string,
 }
 
 function parseSchema(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error('The JSON Schema is not valid JSON.')
-  }
+  const schema = parseJson(text)
+  if (schema === undefined) throw new Error('The JSON Schema is not valid JSON.')
+  return schema
 }

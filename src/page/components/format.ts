@@ -1,3 +1,5 @@
+import { parseJson } from '../../lib/json/json.ts'
+
 /** Formats a whole number: 12,345. */
 export function formatCount(count: number): string {
   return countFormat.format(count)
@@ -70,11 +72,8 @@ export function decimalText(usd: string | number): string {
 
 /** JSON with indentation; any other text as it is, such as arguments of a tool that are still arriving. */
 export function prettyJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
+  const value = parseJson(text)
+  return value === undefined ? text : JSON.stringify(value, null, 2)
 }
 
 /** Characters that change how others are shown, or that a terminal obeys: escapes, overrides of the direction. */

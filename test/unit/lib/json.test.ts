@@ -1,13 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  fieldsOf,
-  isObject,
-  jsonExceeds,
-  listOf,
-  numberOf,
-  parseJson,
-  textOf,
-} from '../../../src/lib/json/json.ts'
+import { fieldsOf, isObject, listOf, numberOf, parseJson, textOf } from '../../../src/lib/json/json.ts'
+import { jsonExceeds } from '../../../src/lib/json/json-size.ts'
 
 test('only a plain object is an object', () => {
   expect(isObject({})).toBe(true)

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../lib/json/json.ts'
 import type { Parameters } from '../../api/generate.ts'
 import { Checkbox, SelectField, TextArea, TextField } from '../../components/field.tsx'
 
@@ -79,11 +80,5 @@ function numberProblem(text: string): string | undefined {
 }
 
 function schemaProblem(text: string): string | undefined {
-  if (text.trim() === '') return undefined
-  try {
-    JSON.parse(text)
-    return undefined
-  } catch {
-    return 'Not valid JSON.'
-  }
+  return text.trim() === '' || parseJson(text) !== undefined ? undefined : 'Not valid JSON.'
 }

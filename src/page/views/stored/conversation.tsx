@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { fieldsOf, listOf } from '../../../lib/json/json.ts'
 import { Button, CodeBlock } from '../../components/button.tsx'
 import { formatCount, prettyJson, visibleText } from '../../components/format.ts'
 import { GrowingMarkdown } from '../../components/growing-markdown.tsx'
@@ -129,8 +130,6 @@ function Image({ url }: { readonly url: string }) {
   )
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The entries of a message of a completion: its reasoning, its content, its tool calls. */
 export function messageEntries(message: unknown): readonly Entry[] {
   const { role, content, reasoning, tool_calls: calls, tool_call_id: call } = fieldsOf(message)
@@ -187,14 +186,6 @@ function partOf(part: unknown): Part {
   if (typeof refusal === 'string') return { kind: 'text', text: refusal }
   const url = typeof image === 'string' ? image : fieldsOf(image).url
   return typeof url === 'string' ? { kind: 'image', url } : { kind: 'other', value: part }
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { parseJson } from '../../../lib/json/json.ts'
 import { useChange } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -126,17 +127,9 @@ function readDraft(
   if (repeated !== undefined) return { problem: `The key “${repeated}” is used twice.` }
   const entries: [string, unknown][] = []
   for (const { key, value, isJson } of pairs) {
-    const parsed = isJson ? parse(value) : { value }
+    const parsed = isJson ? parseJson(value) : value
     if (parsed === undefined) return { problem: `The value of “${key}” must be JSON.` }
-    entries.push([key, parsed.value])
+    entries.push([key, parsed])
   }
   return { metadata: Object.fromEntries(entries) }
-}
-
-function parse(json: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(json) }
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { fieldsOf, parseJson } from '../../../lib/json/json.ts'
 import type { Query } from '../../api/client.ts'
 import { loadList } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
@@ -15,13 +16,8 @@ export type StoredFilter = typeof noFilter
 
 /** The address may have been written by hand. */
 function readPairs({ metadata }: StoredFilter): Readonly<Record<string, string>> {
-  try {
-    const value: unknown = JSON.parse(metadata)
-    const pairs = typeof value === 'object' && value !== null ? Object.entries(value) : []
-    return Object.fromEntries(pairs.filter(([, one]) => typeof one === 'string'))
-  } catch {
-    return {}
-  }
+  const pairs = Object.entries(fieldsOf(parseJson(metadata)))
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
 }
 
 /** The parameters of a list with this filter. */
