@@ -173,15 +173,10 @@ function TableRow<Row>(props: {
     <tr aria-rowindex={position} class={href === undefined ? '' : 'linked'} role={cards ? 'row' : undefined}>
       {table.columns.map(({ id, header, render, align }, index) => {
         const content = href !== undefined && index === 0 ? <a href={href}>{render(row)}</a> : render(row)
-        if (!cards)
-          return (
-            <td key={id} class={align}>
-              {content}
-            </td>
-          )
+        const attributes = cards ? { role: 'cell' as const, 'data-label': header } : { class: align }
         return (
-          <td key={id} role="cell" data-label={header}>
-            <span class="cell">{content}</span>
+          <td key={id} {...attributes}>
+            {cards ? <span class="cell">{content}</span> : content}
           </td>
         )
       })}
