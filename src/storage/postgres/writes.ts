@@ -1,8 +1,7 @@
 import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { timeSortedId } from '../../lib/id.ts'
-import { printJson } from '../../lib/json/printed.ts'
-import { termsOf } from '../common/completion-terms.ts'
-import { type NewCompletion, sequenceOf } from '../ports/completions.ts'
+import { toCompletionRow, toResponseRow } from '../common/new-rows.ts'
+import type { NewCompletion } from '../ports/completions.ts'
 import type { NewResponse } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
 import * as postgres from '../schema/postgres.ts'
@@ -32,10 +31,10 @@ export function toWriteRows(job: string, writes: readonly Write[], runEvents = f
   for (const write of writes)
     switch (write.kind) {
       case 'insert-completion':
-        rows.completions.push(toCompletionRow(job, write.completion))
+        rows.completions.push(completionRow(job, write.completion))
         break
       case 'insert-response':
-        rows.responses.push(toResponseRow(job, write.response))
+        rows.responses.push(responseRow(job, write.response))
         break
       case 'finish-response':
         rows.ends.push(toEndRow(job, write, runEvents))
@@ -99,21 +98,9 @@ const completionTypes = { ...completionColumns, job: 'text', terms: 'text' }
 
 type CompletionRow = Readonly<Record<keyof typeof completionTypes, string | number>>
 
-function toCompletionRow(job: string, input: NewCompletion): CompletionRow {
-  const { id, organization, model, metadata } = input
-  const sequence = sequenceOf(id)
-  if (sequence === undefined) throw new Error('The id of a completion to store has no sequence.')
-  return {
-    job,
-    id,
-    sequence,
-    organization_id: organization,
-    model,
-    metadata: JSON.stringify(metadata),
-    terms: termsArray(termsOf(organization, model, metadata)),
-    completion: JSON.stringify(input.completion),
-    messages: printJson(input.messages),
-  }
+function completionRow(job: string, completion: NewCompletion): CompletionRow {
+  const { row, terms } = toCompletionRow(completion)
+  return { job, ...row, terms: termsArray(terms) }
 }
 
 /** Joins the rows of a table of parameters named `input` with the recorded jobs and the organizations that exist. */
@@ -137,21 +124,9 @@ const responseTypes = { ...responseColumns, job: 'text', process_id, request_id 
 
 type ResponseRow = Readonly<Record<keyof typeof responseTypes, string | null>>
 
-function toResponseRow(job: string, response: NewResponse): ResponseRow {
-  const owner = 'owner' in response ? response.owner : undefined
-  return {
-    job,
-    id: response.id,
-    organization_id: response.organization,
-    previous_id: response.previousId ?? null,
-    status: response.status,
-    head: JSON.stringify(response.head),
-    run: 'run' in response ? JSON.stringify(response.run) : null,
-    log: response.log,
-    input: printJson(response.input),
-    process_id: owner?.process ?? null,
-    request_id: owner?.request ?? null,
-  }
+function responseRow(job: string, response: NewResponse): ResponseRow {
+  const { process = null, request = null } = 'owner' in response ? response.owner : {}
+  return { job, ...toResponseRow(response), process_id: process, request_id: request }
 }
 
 function insertResponses(parameters: Parameters, rows: readonly ResponseRow[]): readonly string[] {

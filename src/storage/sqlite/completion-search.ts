@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { printJson } from '../../lib/json/printed.ts'
-import { matchOf, termsOf } from '../common/completion-terms.ts'
+import { matchOf } from '../common/completion-terms.ts'
+import { toCompletionRow } from '../common/new-rows.ts'
 import type { FoundRow } from '../common/row-slices.ts'
 import { type CompletionQuery, type NewCompletion, sequenceOf } from '../ports/completions.ts'
 import { organizations } from '../schema/organizations.ts'
@@ -12,23 +12,13 @@ import { type Parameters, type Script, statement } from '../statement.ts'
 
 /** Part of a transaction: stores a completion and its search terms; stores nothing for a deleted organization. */
 export function* insertCompletion(completion: NewCompletion): Script<void> {
-  const { id, organization, model, metadata } = completion
-  const first = sequenceOf(id)
-  if (first === undefined) throw new Error('The id of a completion to store has no sequence.')
-  const row = {
-    id,
-    organization_id: organization,
-    model,
-    metadata: JSON.stringify(metadata),
-    completion: JSON.stringify(completion.completion),
-    messages: printJson(completion.messages),
-  }
+  const { row, terms } = toCompletionRow(completion)
   // The organization may be deleted while its call runs; the call must not fail because of that.
-  if ((yield* selectOwner({ organization })).length === 0) return
+  if ((yield* selectOwner({ organization: completion.organization })).length === 0) return
   // After a clock was set back, the sequence of an id may be taken.
-  let sequence = first
+  let { sequence } = row
   while ((yield* insertRow({ ...row, sequence })).length === 0) sequence++
-  yield* insertTerms({ sequence, terms: termsOf(organization, model, metadata) })
+  yield* insertTerms({ sequence, terms })
 }
 
 /** Selects an organization, unless it is deleted. */

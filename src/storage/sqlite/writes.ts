@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { printJson } from '../../lib/json/printed.ts'
+import { toResponseRow } from '../common/new-rows.ts'
 import type { NewResponse, ResponseEnd, ResponseKey } from '../ports/responses.ts'
 import type { Write } from '../ports/ledger.ts'
 import type { CurrentAlerts } from '../ports/webhooks.ts'
@@ -40,16 +40,13 @@ function* finishRun(key: ResponseKey, end: ResponseEnd, createdAt: number | unde
 
 /** Part of a transaction: stores a response; stores nothing for a deleted organization. */
 export function* insertResponse(response: NewResponse): Script<void> {
-  const { id, organization, previousId = null, status, log } = response
-  const [head, input] = [JSON.stringify(response.head), printJson(response.input)]
-  const run = 'run' in response ? JSON.stringify(response.run) : null
-  const row = { id, organization_id: organization, previous_id: previousId, status, head, run, log, input }
+  const row = toResponseRow(response)
   // The organization may be deleted while its call runs; the call must not fail because of that.
-  if ((yield* selectOwner({ organization })).length === 0) return
+  if ((yield* selectOwner({ organization: response.organization })).length === 0) return
   yield* insertRow(row)
   if (!('owner' in response)) return
   const { process, request } = response.owner
-  yield* insertOwner({ response_id: id, process_id: process, request_id: request })
+  yield* insertOwner({ response_id: response.id, process_id: process, request_id: request })
 }
 
 /** Of values, and without `returning`: from a select and with that, SQLite takes twice as long for a large input. */
