@@ -1,4 +1,5 @@
 import { and, Column, eq, getTableColumns, is, type SQL, sql, type Table } from 'drizzle-orm'
+import type { PageQuery } from './ports/listed-pages.ts'
 import { type Parameters, type Statement, statement, type Value } from './statement.ts'
 
 type Selected = Column | SQL
@@ -102,6 +103,18 @@ export function update<T extends Table, Row = never>(
 export function where(...conditions: readonly (SQL | undefined)[]): SQL {
   const all = and(...conditions)
   return all === undefined ? sql`` : sql`where ${all}`
+}
+
+/** The end of a select of a page: the rows that meet these conditions and follow this place, one more than it has. */
+export function pageBy(
+  key: Column | SQL,
+  place: string | number | undefined,
+  { order, limit }: PageQuery,
+  conditions: readonly (SQL | undefined)[],
+): SQL {
+  const follows = order === 'asc' ? sql`>` : sql`<`
+  const isBeyond = place === undefined ? undefined : sql`${key} ${follows} ${place}`
+  return sql`${where(...conditions, isBeyond)} order by ${key} ${sql.raw(order)} limit ${limit + 1}`
 }
 
 /** Whether a column has the value of a filter, if that is there. */

@@ -15,7 +15,7 @@ import type {
 } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { audit_entries as entries } from '../schema/audit.ts'
-import { insertInto, returning, type RowOf, select } from '../sql.ts'
+import { insertInto, pageBy, returning, type RowOf, select } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { boundedFields, changedFields } from './audit-fields.ts'
 import { type AuditStep, ofOrganization, selectionOf, selectStep } from './audit-selection.ts'
@@ -128,12 +128,8 @@ function* endOfStep(query: AuditQuery): Script<string | undefined> {
 
 function* entriesOf(step: AuditStep): Script<readonly AuditEntry[]> {
   const rows = yield* execute((dialect) => {
-    const where = selectionOf(step, dialect)
-    return select(
-      fields,
-      sql`from ${entries} ${where ? sql`where ${where}` : sql``}
-        order by ${entries.id} ${sql.raw(step.order)} limit ${step.limit + 1}`,
-    )
+    const page = pageBy(entries.id, undefined, step, [selectionOf(step, dialect)])
+    return select(fields, sql`from ${entries} ${page}`)
   })
   return rows.map(toEntry)
 }

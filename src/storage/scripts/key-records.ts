@@ -5,7 +5,7 @@ import type { KeyPageQuery, KeyQueries, KeyRecord } from '../ports/accounts.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { api_keys, organizations, projects } from '../schema/organizations.ts'
 import { usage, usage_rollup, usage_totals } from '../schema/usage.ts'
-import { containsText, ifEqual, nullable, type RowOf, select, where } from '../sql.ts'
+import { containsText, ifEqual, nullable, pageBy, type RowOf, select, where } from '../sql.ts'
 import {
   type Dialect,
   execute,
@@ -44,18 +44,13 @@ const selectAll = statement((_, { keyOrder }) => selectKeys(sql`order by ${keyOr
 
 /** Returns one page by the time of creation: keys are never deleted. Undefined if none that matches has the id `after`. */
 function* pageOfKeys(query: KeyPageQuery): Script<ListedPage<KeyRecord> | undefined> {
-  const { after, order, limit, nearEndAt } = query
+  const { after, nearEndAt } = query
   const [last] = after === undefined ? [{ position: undefined }] : yield* positionOf(after, query)
   if (last === undefined) return undefined
-  const { position } = last
-  const follows = order === 'asc' ? sql`>` : sql`<`
   const nearEnd = nearEndAt === undefined ? undefined : yield* keysNearEnd(nearEndAt)
-  const rows = yield* execute((dialect) => {
-    const { keyOrder } = dialect
-    const isBeyond = position === undefined ? undefined : sql`${keyOrder} ${follows} ${position}`
-    const conditions = where(isBeyond, ...filtersOf(query), nearEnd?.(dialect))
-    return selectKeys(sql`${conditions} order by ${keyOrder} ${sql.raw(order)} limit ${limit + 1}`)
-  })
+  const rows = yield* execute((dialect) =>
+    selectKeys(pageBy(dialect.keyOrder, last.position, query, [...filtersOf(query), nearEnd?.(dialect)])),
+  )
   return toListedPage(rows.map(toKeyRecord), query)
 }
 

@@ -1,10 +1,10 @@
-import { and, isNull, type SQL, sql } from 'drizzle-orm'
+import { isNull, type SQL, sql } from 'drizzle-orm'
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { noOrganizationNamed } from '../common/account-rules.ts'
 import type { OrganizationAccount, OrganizationPageQuery, OrganizationQueries } from '../ports/accounts.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { organizations } from '../schema/organizations.ts'
-import { containsText, type RowOf, select } from '../sql.ts'
+import { containsText, pageBy, type RowOf, select } from '../sql.ts'
 import { allowanceFields, toAllowance } from './allowance.ts'
 import { organizationsNearEnd } from './near-end.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
@@ -48,24 +48,14 @@ const selectAll = statement(() => selectAccounts(sql`where ${exists} order by ${
 function* pageOfOrganizations(
   query: OrganizationPageQuery,
 ): Script<ListedPage<OrganizationAccount> | undefined> {
-  const { after, order, limit, search, nearEndAt } = query
+  const { after, search, nearEndAt } = query
   if (after !== undefined && (yield* findById({ id: after })).length === 0) return undefined
-  const { follows, start } = pages[order]
   const found = search === undefined ? undefined : containsText(searched, search)
   const nearEnd = nearEndAt === undefined ? undefined : yield* organizationsNearEnd(nearEndAt)
   const rows = yield* execute((dialect) =>
-    selectAccounts(
-      sql`where ${organizations.id} ${follows} ${after ?? start} and ${and(exists, found, nearEnd?.(dialect))}
-        order by ${organizations.id} ${sql.raw(order)} limit ${limit + 1}`,
-    ),
+    selectAccounts(pageBy(organizations.id, after, query, [exists, found, nearEnd?.(dialect)])),
   )
   return toListedPage(rows.map(toAccount), query)
-}
-
-/** `start` is before all ids in this order. */
-const pages = {
-  asc: { follows: sql`>`, start: '' },
-  desc: { follows: sql`<`, start: '~' },
 }
 
 const searched = [organizations.name, organizations.id]

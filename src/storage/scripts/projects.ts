@@ -13,7 +13,7 @@ import type {
 import type { AuditEvent, AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import { type api_keys, organizations, projects } from '../schema/organizations.ts'
-import { ifEqual, insertion, pick, returning, type RowOf, select, update, where } from '../sql.ts'
+import { ifEqual, insertion, pageBy, pick, returning, type RowOf, select, update, where } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import {
   allowanceColumns,
@@ -132,20 +132,15 @@ function* listProjects(organization: string | undefined): Script<readonly Projec
 }
 
 function* pageOfProjects(query: ProjectPageQuery): Script<ListedPage<ProjectRecord> | undefined> {
-  const { after, order, limit, organizationId, deleted, nearEndAt } = query
+  const { after, organizationId, deleted, nearEndAt } = query
   const last = after === undefined ? undefined : yield* findProject(after)
   if (after !== undefined && !isOf(last, organizationId)) return undefined
-  const follows = order === 'asc' ? sql`>` : sql`<`
   const nearEnd = nearEndAt === undefined ? undefined : yield* projectsNearEnd(nearEndAt)
-  const rows = yield* execute((dialect) => {
-    const conditions = where(
-      ifEqual(projects.organization_id, organizationId),
-      deleted ? undefined : isNull(projects.deleted_at),
-      after === undefined ? undefined : sql`${projects.id} ${follows} ${after}`,
-      nearEnd?.(dialect),
-    )
-    return selectProjects(sql`${conditions} order by ${projects.id} ${sql.raw(order)} limit ${limit + 1}`)
-  })
+  const ofOrganization = ifEqual(projects.organization_id, organizationId)
+  const isKept = deleted ? undefined : isNull(projects.deleted_at)
+  const rows = yield* execute((dialect) =>
+    selectProjects(pageBy(projects.id, after, query, [ofOrganization, isKept, nearEnd?.(dialect)])),
+  )
   return toListedPage(rows.map(toProjectRecord), query)
 }
 
