@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsOf, parseJson } from '../../lib/json/json.ts'
 import type { MetadataPair } from '../ports/completions.ts'
 import type { CopiedRow } from '../ports/copy.ts'
 
@@ -10,15 +10,7 @@ export function termsOf(organization: string, model: string, metadata: Fields): 
 
 /** Returns the search terms of a copied completion. One whose metadata is damaged is only found by its model. */
 export function termsOfCopied({ organization_id, model, metadata }: CopiedRow): string {
-  return termsOf(String(organization_id), String(model), fieldsOf(parsed(String(metadata))))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return termsOf(String(organization_id), String(model), fieldsOf(parseJson(String(metadata))))
 }
 
 /** Returns the FTS5 query for the completions that have every pair and, if present, the model. */
@@ -45,6 +37,7 @@ function term(parts: readonly string[]): string {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }
 
-function textOf(value: unknown): string {
+/** A value of metadata, as it is compared. */
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

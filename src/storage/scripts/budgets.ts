@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { formatUsd, type Nanos } from '../../lib/usd.ts'
 import type { Actor } from '../ports/audit.ts'
 import type { BudgetKey, BudgetQueries, Budgets, BudgetUse } from '../ports/budgets.ts'
@@ -70,11 +70,7 @@ const selectUses = statement((values: Parameters<Uses>, { isOneOf }) =>
 type BudgetValues = BudgetKey & { readonly organizationId: string }
 
 /** Locks the organization, as every change of a budget does. */
-export function* lockBudgets(organizationId: string): Script<void> {
-  yield* lockOrganization({ organizationId })
-}
-
-const lockOrganization = statement((values: Parameters<{ organizationId: string }>, { forUpdate }) =>
+export const lockOrganization = statement((values: Parameters<{ organizationId: string }>, { forUpdate }) =>
   select(
     { id: organizations.id, name: organizations.name },
     sql`from ${organizations} where ${eq(organizations.id, values.organizationId)} ${forUpdate}`,
@@ -93,10 +89,11 @@ function* releaseHeld(organizationId: string, key: BudgetKey, actor: Actor): Scr
 }
 
 const clearHeld = statement((values: Parameters<BudgetValues>) =>
-  update(budgets, { held: 0 }, sql`where ${isBudget(values)}`),
+  update(budgets, { held: 0 }, ofBudget(values)),
 )
 
-function isBudget({ organizationId, owner, start }: Parameters<BudgetValues>) {
-  return sql`${budgets.owner_id} = ${owner} and ${budgets.start} = ${start}
+/** The condition of one budget. */
+export function ofBudget({ organizationId, owner, start }: Parameters<BudgetValues>): SQL<never> {
+  return sql`where ${budgets.owner_id} = ${owner} and ${budgets.start} = ${start}
     and ${budgets.organization_id} = ${organizationId}`
 }

@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import type { Fields } from '../../lib/json/json.ts'
+import { type Fields, parseJson } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
 import { termsOf } from '../common/completion-terms.ts'
@@ -136,13 +136,7 @@ function requireReadable(row: StoredCompletion): StoredCompletion {
 
 /** Whether both texts are JSON: a damaged completion would break a reply that contains it. */
 function isReadable({ completion, metadata }: StoredCompletion): boolean {
-  try {
-    JSON.parse(completion)
-    JSON.parse(metadata)
-    return true
-  } catch {
-    return false
-  }
+  return parseJson(completion) !== undefined && parseJson(metadata) !== undefined
 }
 
 function* updateMetadata(

@@ -15,7 +15,7 @@ import { api_keys, budgets, organizations } from '../schema/organizations.ts'
 import { bare, insertion, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import type { Change } from './audit.ts'
-import { budgetUse, lockBudgets } from './budgets.ts'
+import { budgetUse, lockOrganization, ofBudget } from './budgets.ts'
 import { keyWithId, lockKey } from './key-records.ts'
 import { createKey } from './keys.ts'
 import { exists } from './organizations.ts'
@@ -38,7 +38,8 @@ export function* mintKey(parentId: string, input: MintInput, by: Change): Script
   const { now } = by
   // The content log of the other key must not change meanwhile: this one has the same.
   yield* lockKey({ id: parentId })
-  yield* lockBudgets((yield* keyWithId(parentId)).organizationId)
+  const { organizationId } = yield* keyWithId(parentId)
+  yield* lockOrganization({ organizationId })
   const parent = yield* keyWithId(parentId)
   // Its limits would not reach a third one.
   if (parent.parent !== null)
@@ -110,7 +111,7 @@ type EndedKey = { readonly id: string; readonly organizationId: string }
 function* returnAllocations(ended: readonly EndedKey[]): Script<number> {
   let returned = 0
   for (const { id, organizationId } of ended) {
-    yield* lockBudgets(organizationId)
+    yield* lockOrganization({ organizationId })
     if (yield* returnAllocation(id, organizationId)) returned++
   }
   return returned
@@ -166,8 +167,7 @@ const takeBack = statement((values: Parameters<Returned>) =>
       spent: sql`${budgets.spent} + ${values.spent}`,
       held: sql`${budgets.held} + ${values.held}`,
     },
-    sql`where ${budgets.owner_id} = ${values.owner} and ${budgets.start} = ${values.start}
-      and ${budgets.organization_id} = ${values.organizationId}`,
+    ofBudget(values),
   ),
 )
 

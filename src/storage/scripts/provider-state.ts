@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Json } from '../../lib/json/json.ts'
+import { type Json, parseJson } from '../../lib/json/json.ts'
 import type {
   FoundState,
   FoundStates,
@@ -104,16 +104,8 @@ async function foundStates(
       continue
     }
     await acquireMemory(value.length)
-    const parsed = parseState(value)
-    if (parsed !== undefined) states.set(callId, { provider, value: parsed })
+    const parsed = parseJson(value)
+    if (parsed !== undefined) states.set(callId, { provider, value: parsed as Json })
   }
   return { states, truncated }
-}
-
-function parseState(value: string): Json | undefined {
-  try {
-    return JSON.parse(value) as Json
-  } catch {
-    return undefined
-  }
 }

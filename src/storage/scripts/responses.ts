@@ -4,6 +4,7 @@ import { fieldsOf, type JsonObject, parseJson } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
 import { countOnPage } from '../../lib/page-bytes.ts'
 import { ownTurn } from '../../lib/time.ts'
+import { textOf } from '../common/completion-terms.ts'
 import { type FoundRow, readSlices } from '../common/row-slices.ts'
 import type {
   ResponseKey,
@@ -215,10 +216,6 @@ function matchesFilters({ model, metadata }: ResponseQuery, text: string): boole
   if (model !== undefined && fields.model !== model) return false
   const stored = fieldsOf(fields.metadata)
   return metadata.every(([key, value]) => Object.hasOwn(stored, key) && textOf(stored[key]) === value)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function tooLong(): Error {
