@@ -23,7 +23,7 @@ import { type Cluster, joinCluster } from './cluster/cluster.ts'
 import { startHeartbeat } from './cluster/heartbeat.ts'
 import { createRunStore } from './cluster/run-store.ts'
 import { completionSearch } from './completion-search.ts'
-import { createCallerQuery } from './connection/connections.ts'
+import type { Query } from './connection/connections.ts'
 import { assertNoEarlierServer, type Database, openDatabase } from './connection/database.ts'
 import { createReadiness } from './health.ts'
 import { isBusy } from './postgres-errors.ts'
@@ -78,11 +78,20 @@ export async function openPostgres(url: Secret, log: Log, options: StorageOption
   }
 }
 
-function createKeyDirectories(database: Database): Pick<Storage, 'keys' | 'adminKeys'> {
-  const query = createCallerQuery(database.query, database)
+/** A request waits no longer than `callerTimeoutMs`, and not at all while the database is known to be unavailable. */
+function createKeyDirectories({
+  query,
+  health,
+  callerTimeoutMs,
+}: Database): Pick<Storage, 'keys' | 'adminKeys'> {
+  const queryInTime: Query = async (text, values) => {
+    const unavailable = health.unavailableError()
+    if (unavailable) throw unavailable
+    return await query(text, values, callerTimeoutMs)
+  }
   return {
-    keys: new CachedKeys((id) => runScript(query, findKnownKey(id))),
-    adminKeys: new CachedKeys((id) => runScript(query, findKnownAdminKey(id))),
+    keys: new CachedKeys((id) => runScript(queryInTime, findKnownKey(id))),
+    adminKeys: new CachedKeys((id) => runScript(queryInTime, findKnownAdminKey(id))),
   }
 }
 

@@ -117,23 +117,6 @@ export function createQuery(connections: Connections): Query {
   }
 }
 
-/**
- * The same for requests: each waits no longer than `callerTimeoutMs`, and not at all while the database is known to be
- * unavailable.
- */
-export function createCallerQuery(query: Query, { health, callerTimeoutMs }: CallerDatabase): Query {
-  return async (text, values) => {
-    const unavailable = health.unavailableError()
-    if (unavailable) throw unavailable
-    return await query(text, values, callerTimeoutMs)
-  }
-}
-
-type CallerDatabase = {
-  readonly health: { unavailableError(): ApiError | undefined }
-  readonly callerTimeoutMs: number
-}
-
 /** The error for a database that does not answer in time. */
 export function noAnswer(): ApiError {
   return databaseUnavailable(new Error('The database did not answer in time.'))

@@ -136,20 +136,15 @@ const minFreePages = 1000
 const minFreeShare = 0.1
 
 /** Returns a function that does a small step of returning free space to the disk, and resolves with its pages. */
-export function createSpaceReturn({ sqlite }: Database, writer: Writer): () => Promise<number> {
-  const [free, all, vacuum] = [
-    sqlite.prepare<unknown[], []>('PRAGMA freelist_count'),
-    sqlite.prepare<unknown[], []>('PRAGMA page_count'),
-    // Each row that is read returns one page.
-    sqlite.prepare(`PRAGMA incremental_vacuum(${stepPages})`),
-  ]
-  const count = (statement: typeof free) => Number(statement.values()[0]?.[0])
+export function createSpaceReturn({ prepared }: Database, writer: Writer): () => Promise<number> {
+  const count = (pragma: string) => Number(prepared(`PRAGMA ${pragma}`).values()[0]?.[0])
 
   function vacuumStep(): number {
-    const before = count(free)
-    if (before <= minFreePages || before <= count(all) * minFreeShare) return 0
-    vacuum.all()
-    return before - count(free)
+    const before = count('freelist_count')
+    if (before <= minFreePages || before <= count('page_count') * minFreeShare) return 0
+    // Each row that is read returns one page.
+    prepared(`PRAGMA incremental_vacuum(${stepPages})`).all()
+    return before - count('freelist_count')
   }
 
   return () => writer.write(vacuumStep)
