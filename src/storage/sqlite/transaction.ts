@@ -1,20 +1,12 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
 import { isBusy, toOutage } from './sqlite-errors.ts'
 
-/** A piece of work that waits for its transaction. */
-export type Job = {
-  /** Whether it reads and changes balances and budgets only with those of the transaction. */
-  readonly usesAmounts: boolean
-  /** Throws only if the whole transaction has failed. */
-  run(transaction: Transaction, alone: boolean): void
-  /** Whether it must be on disk before it is settled; known after `run`. */
-  isDurable(): boolean
-  settle(): void
-  reject(error: Error): void
-}
+/** A piece of work that waits for its transaction, whatever its value is. */
+export type Job = Pick<Write<unknown>, keyof Write<unknown>>
 
 /** A job that settles the promise of its caller. */
-export class Write<T> implements Job {
+export class Write<T> {
+  /** Whether it reads and changes balances and budgets only with those of the transaction. */
   readonly usesAmounts: boolean
   readonly #work: () => T
   readonly #durable: (value: T) => boolean
@@ -36,6 +28,7 @@ export class Write<T> implements Job {
     this.#reject = reject
   }
 
+  /** Throws only if the whole transaction has failed. */
   run(transaction: Transaction, alone: boolean): void {
     try {
       this.#result = { value: alone ? transaction.attemptAlone(this.#work) : transaction.attempt(this.#work) }
@@ -45,6 +38,7 @@ export class Write<T> implements Job {
     }
   }
 
+  /** Whether it must be on disk before it is settled; known after `run`. */
   isDurable(): boolean {
     return this.#result !== undefined && 'value' in this.#result && this.#durable(this.#result.value)
   }
