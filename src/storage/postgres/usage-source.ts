@@ -87,7 +87,7 @@ function readCounts(text: string): readonly number[] {
  * Adds the times of a slice, which has by turns an array of times and one of their numbers of requests; without a number, a
  * time counts once. Most arrays are so short that parsing each of them would take longer than all else of a report.
  */
-export const addArrays: AddTimes = (to, stored) => {
+const addArrays: AddTimes = (to, stored) => {
   for (let at = 1; at < stored.length;) {
     const end = stored.indexOf('}', at)
     const next = stored.indexOf('}', end + 1) + 2

@@ -31,7 +31,7 @@ export function* addToTotals(condition: SQL, parts = allParts): Script<void> {
 }
 
 /** The same, but subtracts the rows; a period that is left without requests is deleted. */
-export function* subtractFromTotals(condition: SQL, parts = allParts): Script<void> {
+function* subtractFromTotals(condition: SQL, parts = allParts): Script<void> {
   for (const part of parts) {
     yield* execute(() => change(condition, part, '-'))
     yield* execute(() => sql`${periods(condition, part)} ${sql.raw(deleteEmpty(tableOf(part)))}`)

@@ -6,7 +6,6 @@ import { type Database, inMemory } from './connection/database.ts'
 import type { Disk } from './connection/disk.ts'
 import { databaseUnavailable, FileReplacedError, outageMessage, reasonOf } from './sqlite-errors.ts'
 import type { Readiness } from '../ports/health.ts'
-import type { Writer } from './writer.ts'
 
 /**
  * Tracks whether the database works. After a transaction has failed, requests that need one are rejected at once, and a
@@ -101,7 +100,7 @@ function prepareChecks(database: Database, disk: Pick<Disk, 'fix'>) {
  * Records the identity of the files of an open database, and returns a check that throws if they were deleted or
  * replaced: later writes would go to files that no later start reads.
  */
-export function watchFileIdentity(file: string): () => void {
+function watchFileIdentity(file: string): () => void {
   const checks = [file, `${file}-wal`].map(watchFile)
   const check = () => checks.forEach((checkFile) => checkFile())
   check()
@@ -131,7 +130,7 @@ const probeBytes = 64 * 1024
  * Part of a transaction that proves that the database accepts writes: inserts a row of some size, and deletes it again.
  * The row is a key, because that table has no foreign keys; a key without an id authenticates no request.
  */
-export function prepareWriteProbe({ sqlite }: Database): () => void {
+function prepareWriteProbe({ sqlite }: Database): () => void {
   const insert = sqlite.prepare(
     'INSERT INTO api_keys (public_id, organization_id, name, secret_hash, last4, created_at) ' +
       `VALUES ('', '', '', zeroblob(${probeBytes}), '', 0)`,
@@ -154,8 +153,10 @@ export const lockTrustMs = 100
 /** The time for which the result of a probe is reused, however often clients ask. */
 export const probeTrustMs = 250
 
+type ProbeWriter = { write(probe: () => void): Promise<void> }
+
 /** See `Readiness`. */
-export function createReadiness(database: Database, writer: Writer, health: Health): Readiness {
+export function createReadiness(database: Database, writer: ProbeWriter, health: Health): Readiness {
   const isLocked = prepareLockCheck(database)
   const writeProbe = prepareWriteProbe(database)
 

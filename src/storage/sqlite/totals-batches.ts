@@ -126,7 +126,7 @@ export function isNamedRange(range: TotalsRange): range is NamedRange {
 }
 
 /** Returns a function that makes the slices of a report of one with a `value`: none if it is filtered out, one for each tag. */
-export function selectNamed(
+function selectNamed(
   level: NamedLevel,
   { by, users, sessions, tags }: UsageReading,
 ): (slice: ReportSlice) => readonly ReportSlice[] {

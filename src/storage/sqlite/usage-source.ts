@@ -144,7 +144,7 @@ const maxSlices = 10_000
  * Reads such periods in batches, each of which passes on nothing: they are right together if no rows were added meanwhile.
  * Returns undefined otherwise, and if there are too many.
  */
-export function* readInPieces(
+function* readInPieces(
   database: Database,
   parts: readonly TotalsRange[],
   reading: UsageReading,
@@ -164,11 +164,7 @@ export function* readInPieces(
 }
 
 /** Reads such periods as a part of a transaction, but for those in which clients have named too much: their rows are read. */
-export function readAtOnce(
-  database: Database,
-  parts: readonly TotalsRange[],
-  reading: UsageReading,
-): Unfinished {
+function readAtOnce(database: Database, parts: readonly TotalsRange[], reading: UsageReading): Unfinished {
   const until = untilOf(database)
   const mixed: MixedPeriod[] = []
   const batches = withTotals(parts, until).flatMap((range) => {

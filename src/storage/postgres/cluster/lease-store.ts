@@ -139,7 +139,7 @@ async function isCommitted(
 const statusOf = 'SELECT pg_xact_status($1::xid8) status'
 
 /** Inserts the buckets of the owners that are missing: an owner is new. In their order, as they are locked. */
-export const insertBuckets = `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
+const insertBuckets = `INSERT INTO rate_limit_buckets (organization_id, kind, "limit", spent, refilled_at)
   SELECT owner, kind, ${unusedBucket.limit}, ${unusedBucket.spent}, ${unusedBucket.refilledAt}
   FROM unnest($1::text[]) owner CROSS JOIN (VALUES ('requests'), ('tokens')) kinds (kind)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
@@ -148,22 +148,22 @@ export const insertBuckets = `INSERT INTO rate_limit_buckets (organization_id, k
  * Locks the buckets of the owners in their order, which are also the locks of their slots; and before them the row of the
  * process, which cannot be removed before the commit. There are no rows if it was removed before.
  */
-export const lockBuckets = `WITH own AS MATERIALIZED (SELECT id FROM processes WHERE id = $1 FOR KEY SHARE)
+const lockBuckets = `WITH own AS MATERIALIZED (SELECT id FROM processes WHERE id = $1 FOR KEY SHARE)
   SELECT b.organization_id organization, b.kind, b."limit", b.spent, b.refilled_at "refilledAt"
   FROM own CROSS JOIN rate_limit_buckets b WHERE b.organization_id = ANY($2)
   ORDER BY b.organization_id, b.kind FOR NO KEY UPDATE OF b`
 
 /** The slots of the other processes. To be sent after the lock, because it sees what was committed until it starts. */
-export const findOthers = `SELECT organization_id organization, kind, sum(held)::bigint others FROM slot_leases
+const findOthers = `SELECT organization_id organization, kind, sum(held)::bigint others FROM slot_leases
   WHERE organization_id = ANY($2) AND process_id <> $1 AND process_id IN (SELECT id FROM processes) GROUP BY 1, 2`
 
 /** To be sent after the lock as well. */
-export const readClock = `SELECT pg_current_xact_id()::text transaction, ${serverTime} now`
+const readClock = `SELECT pg_current_xact_id()::text transaction, ${serverTime} now`
 
-export type Clock = { readonly transaction: string; readonly now: number }
+type Clock = { readonly transaction: string; readonly now: number }
 
 /** Writes the rows. Slots that a process without a row had left are deleted with them. */
-export function writeLeases(
+function writeLeases(
   process: string,
   { buckets, slots }: { readonly buckets: readonly BucketRow[]; readonly slots: readonly SlotRow[] },
 ): Statement {
