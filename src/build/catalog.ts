@@ -90,6 +90,7 @@ const prices = Type.Partial(
     output: Type.Number(),
     cache_read: Type.Number(),
     cache_write: Type.Number(),
+    input_audio: Type.Number(),
   }),
 )
 

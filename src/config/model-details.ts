@@ -10,6 +10,9 @@ const prices = optional({
   output: price('USD for a million output tokens.'),
   cache_read: price('USD for a million prompt tokens that the provider has cached.'),
   cache_write: price('USD for a million prompt tokens that are written to its cache.'),
+  input_audio: price(
+    'USD for a million audio tokens of the prompt, where they cost more or less than others.',
+  ),
   request: price('USD for a request.'),
   image: price('USD for an image in the prompt.'),
 })

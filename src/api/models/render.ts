@@ -62,6 +62,7 @@ function renderPricing(pricing: Pricing): PricingObject {
     cache_write: pricing.cache_write ?? null,
     request: pricing.request ?? null,
     image: pricing.image ?? null,
+    ...(pricing.input_audio !== undefined && { input_audio: pricing.input_audio }),
   }
 }
 

@@ -10,7 +10,15 @@ const closed = { additionalProperties: false } as const
 
 export type PricingObject = Static<typeof PricingObject>
 const PricingObject = Type.Object(
-  { input: price, output: price, cache_read: price, cache_write: price, request: price, image: price },
+  {
+    input: price,
+    output: price,
+    cache_read: price,
+    cache_write: price,
+    request: price,
+    image: price,
+    input_audio: Type.Optional(Type.Number({ minimum: 0 })),
+  },
   { ...closed, title: 'Pricing' },
 )
 

@@ -72,7 +72,7 @@ const writtenExamples: Readonly<Record<string, string>> = {
   # A model of the built-in catalog: only what differs.
   - slug: openai/gpt-5
     enabled: true
-    pricing: { input: 1.25, output: 10, cache_read: 0.125, cache_write: 0, request: 0, image: 0 }
+    pricing: { input: 1.25, output: 10, cache_read: 0.125, cache_write: 0, input_audio: 1.25, request: 0, image: 0 }
   # A model that the catalog does not have: two routes, with failover between them.
   - slug: acme/river-7b
     display_name: River 7B

@@ -161,8 +161,20 @@ function factDifferences(before: ModelDetails, after: ModelDetails): FactDiffere
 }
 
 /** Prices that are not named cost as much as others: cached tokens as much as the rest of the prompt. */
-const fallbacks: Readonly<Record<string, 'input'>> = { cache_read: 'input', cache_write: 'input' }
-const priceNames = ['input', 'output', 'cache_read', 'cache_write', 'request', 'image'] as const
+const fallbacks: Readonly<Record<string, 'input'>> = {
+  cache_read: 'input',
+  cache_write: 'input',
+  input_audio: 'input',
+}
+const priceNames = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'input_audio',
+  'request',
+  'image',
+] as const
 
 /** Every price at every day and size of the prompt at which one of the two changes. */
 function priceDifferences(before: ModelDetails, after: ModelDetails, now: number): PriceDifference[] {

@@ -92,7 +92,7 @@ function withDerived({ cost, derived }: SourceModel): SourceCost | undefined {
   return cost && { ...derived, ...cost }
 }
 
-type Prices = Pick<SourceCost, 'input' | 'output' | 'cache_read' | 'cache_write'>
+type Prices = Pick<SourceCost, 'input' | 'output' | 'cache_read' | 'cache_write' | 'input_audio'>
 
 /** Converts the prices; both formats use USD per million tokens. */
 function toPricing(cost: SourceCost | undefined): Pricing | undefined {
@@ -103,8 +103,14 @@ function toPricing(cost: SourceCost | undefined): Pricing | undefined {
 }
 
 /** A cache price of zero means unknown: no provider gives cached tokens away. */
-function toPrices({ input, output, cache_read, cache_write }: Prices): Prices {
-  return { input, output, cache_read: cache_read || undefined, cache_write: cache_write || undefined }
+function toPrices({ input, output, cache_read, cache_write, input_audio }: Prices): Prices {
+  return {
+    input,
+    output,
+    cache_read: cache_read || undefined,
+    cache_write: cache_write || undefined,
+    input_audio: input_audio === input ? undefined : input_audio,
+  }
 }
 
 function toTiers({ tiers, context_over_200k: above200k }: SourceCost): NonNullable<Pricing['tiers']> {

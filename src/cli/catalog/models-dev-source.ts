@@ -4,7 +4,7 @@ import { fieldsOf } from '../../lib/json/json.ts'
 import type { DirectProvider } from './direct-providers.ts'
 
 const price = Type.Optional(Type.Number({ minimum: 0 }))
-const prices = { input: price, output: price, cache_read: price, cache_write: price }
+const prices = { input: price, output: price, cache_read: price, cache_write: price, input_audio: price }
 
 /** The prices of a model in the format of models.dev. */
 export type SourceCost = Static<typeof SourceCost>

@@ -84,8 +84,9 @@ function pricingProblem(pricing: Pricing | undefined): string | undefined {
 }
 
 function pricesIn(pricing: Omit<Pricing, 'tiers'> | undefined): number[] {
-  const { input = 0, output = 0, cache_read = 0, cache_write = 0, request = 0, image = 0 } = pricing ?? {}
-  return [input, output, cache_read, cache_write, request, image]
+  const { input = 0, output = 0, cache_read = 0, cache_write = 0, input_audio = 0 } = pricing ?? {}
+  const { request = 0, image = 0 } = pricing ?? {}
+  return [input, output, cache_read, cache_write, input_audio, request, image]
 }
 
 type Reader = {

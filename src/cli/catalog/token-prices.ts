@@ -52,6 +52,7 @@ const liteLlmPrices = {
   output: 'output_cost_per_token',
   cache_read: 'cache_read_input_token_cost',
   cache_write: 'cache_creation_input_token_cost',
+  input_audio: 'input_cost_per_audio_token',
 } as const
 
 function liteLlmPricing(entry: Fields) {

@@ -67,6 +67,7 @@ const tokenPrices = {
   output_cost_per_token: 'output',
   cache_read_input_token_cost: 'cache_read',
   cache_creation_input_token_cost: 'cache_write',
+  input_cost_per_audio_token: 'input_audio',
 } as const
 
 const otherPrices = { input_cost_per_request: 'request', input_cost_per_image: 'image' } as const

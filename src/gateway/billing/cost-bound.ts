@@ -79,7 +79,10 @@ export function costBoundOf(
     completionTokens: maxAnswerTokens(generation, model),
   }
   const priority = generation.serviceTier === 'priority' ? priorityPricing(model) : undefined
-  const highest = highestPrices([model.pricing, priority], maxUsage.promptTokens, mayUseLongCache(generation))
+  const highest = highestPrices([model.pricing, priority], maxUsage.promptTokens, {
+    longWrites: mayUseLongCache(generation),
+    audio: mayHaveAudio(generation),
+  })
   return {
     promptTokens,
     promptCost: costOf({ promptTokens, completionTokens: 0 }, pricing, images),
@@ -94,17 +97,22 @@ export function costBoundOf(
 function highestPrices(
   pricings: readonly (Pricing | undefined)[],
   promptTokens: number,
-  longWrites: boolean,
+  { longWrites, audio }: { readonly longWrites: boolean; readonly audio: boolean },
 ): Pricing {
-  const highest = { input: 0, output: 0, cache_write: 0, cache_read: 0, request: 0, image: 0 }
+  const highest = { input: 0, output: 0, cache_write: 0, cache_read: 0, input_audio: 0, request: 0, image: 0 }
   for (const pricing of pricings) {
     if (pricing === undefined) continue
     raise(highest, pricing)
     for (const tier of pricing.tiers ?? noTiers) if (tier.above < promptTokens) raise(highest, tier)
   }
-  const { input, output, cache_write, cache_read, request, image } = highest
+  const { input, output, cache_write, cache_read, input_audio, request, image } = highest
   return {
-    input: Math.max(input * (longWrites ? longWriteFactor : 1), cache_write, cache_read),
+    input: Math.max(
+      input * (longWrites ? longWriteFactor : 1),
+      cache_write,
+      cache_read,
+      audio ? input_audio : 0,
+    ),
     output,
     request,
     image,
@@ -121,6 +129,7 @@ function raise(highest: Prices, pricing: Partial<Prices>): void {
   highest.output = Math.max(highest.output, pricing.output ?? 0)
   highest.cache_write = Math.max(highest.cache_write, pricing.cache_write ?? 0)
   highest.cache_read = Math.max(highest.cache_read, pricing.cache_read ?? 0)
+  highest.input_audio = Math.max(highest.input_audio, pricing.input_audio ?? 0)
   highest.request = Math.max(highest.request, pricing.request ?? 0)
   highest.image = Math.max(highest.image, pricing.image ?? 0)
 }
@@ -129,6 +138,11 @@ function raise(highest: Prices, pricing: Partial<Prices>): void {
 function mayUseLongCache(generation: Generation): boolean {
   const { source, operation } = generation
   return (operation === undefined && source !== undefined) || requestsLongCache(generation)
+}
+
+/** Files and data URLs in the place of images can be audio as well. */
+function mayHaveAudio({ messages }: Generation): boolean {
+  return messages.some(({ parts }) => parts.some(({ type }) => type !== 'text'))
 }
 
 /** The properties of a model that metering needs. */

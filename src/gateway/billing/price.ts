@@ -11,9 +11,10 @@ export const longWriteFactor = 2
 export function costOf(usage: Usage, pricing: Pricing, images = 0): Nanos {
   const prices = pricesFor(usage.promptTokens, pricing)
   const input = prices.input ?? 0
-  const { cached, written, long } = partsOfPrompt(usage)
+  const { cached, written, long, audio } = partsOfPrompt(usage)
   const millionths =
-    product(usage.promptTokens - cached - written, input) +
+    product(usage.promptTokens - cached - written - audio, input) +
+    product(audio, prices.input_audio ?? input) +
     product(cached, prices.cache_read ?? input) +
     product(written - long, prices.cache_write ?? input) +
     product(long, input * longWriteFactor) +
@@ -26,12 +27,16 @@ function fixedCost({ request = 0, image = 0 }: Pricing, images: number): bigint 
   return request === 0 && image === 0 ? 0n : toNanos(request) + toNanos(image) * BigInt(images)
 }
 
-/** The prompt tokens with a price of their own: never more than the prompt has, whatever was reported. */
+/**
+ * The prompt tokens with a price of their own: never more than the prompt has, whatever was reported. No provider reports
+ * how many of the cached tokens are audio: those that need not be are not.
+ */
 function partsOfPrompt(usage: Usage) {
   const { promptTokens, cachedTokens = 0, cacheWriteTokens = 0, longCacheWriteTokens = 0 } = usage
   const cached = Math.min(cachedTokens, promptTokens)
   const written = Math.min(cacheWriteTokens, promptTokens - cached)
-  return { cached, written, long: Math.min(longCacheWriteTokens, written) }
+  const audio = Math.min(usage.promptAudioTokens ?? 0, promptTokens - cached - written)
+  return { cached, written, long: Math.min(longCacheWriteTokens, written), audio }
 }
 
 /** `0.000123456`, the amount in USD. */

@@ -110,7 +110,10 @@ export class Answer {
 /** Prices in USD per million tokens, or per request or image; null where they are unknown. */
 export type Prices = Readonly<
   Partial<
-    Record<'input' | 'output' | 'cache_read' | 'cache_write' | 'request' | 'image', number | string | null>
+    Record<
+      'input' | 'output' | 'cache_read' | 'cache_write' | 'input_audio' | 'request' | 'image',
+      number | string | null
+    >
   >
 >
 

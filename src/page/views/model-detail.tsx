@@ -119,6 +119,7 @@ const priceLabels = [
   ['input', 'Input'],
   ['cache_read', 'Cached input'],
   ['cache_write', 'Cache write'],
+  ['input_audio', 'Audio input'],
   ['output', 'Output'],
   ['request', 'Each request'],
   ['image', 'Each image'],
