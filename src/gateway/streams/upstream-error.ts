@@ -204,9 +204,33 @@ export function scrub(message: string, host: string, keys: readonly string[] = [
   for (const key of keys) text = text.replaceAll(key, '[key]')
   // Truncate after that: a key that the truncation cuts in two would not be recognised.
   text = text.slice(0, maxLength)
+  for (const key of keys) text = withoutParts(text, key)
   if (host !== '') text = text.replaceAll(host, '[provider]')
   for (const [pattern, replacement] of secretPatterns) text = text.replace(pattern, replacement)
   return text
+}
+
+/** Characters. Providers repeat the beginning or the end of a key; fewer characters of it are no use to anyone. */
+const minPart = 12
+
+/** The text without the parts of the key, in any case. */
+function withoutParts(text: string, key: string): string {
+  const [lower, lowerKey] = [asciiLower(text), asciiLower(key)]
+  const isPart = (end: number) => lowerKey.includes(lower.slice(end - minPart, end))
+  let result = ''
+  let start = 0
+  for (let end = minPart; end <= text.length; end++) {
+    if (end - minPart < start || !isPart(end)) continue
+    result += `${text.slice(start, end - minPart)}[key]`
+    while (end < text.length && isPart(end + 1)) end++
+    start = end
+  }
+  return result + text.slice(start)
+}
+
+/** As long as the text, unlike `toLowerCase`. */
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 const secretPatterns: readonly (readonly [RegExp, string])[] = [

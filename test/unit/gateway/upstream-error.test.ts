@@ -176,6 +176,19 @@ test('a key that was sent is redacted whatever its format, also where a long mes
   expect(scrub(`${'x'.repeat(990)} ${key}`, host, [key])).not.toContain(key.slice(0, 4))
 })
 
+test.each([
+  ['The key 0F9A1B2C3D4E5F60718293A4B5C6D7E8 is disabled.', 'The key [key] is disabled.'],
+  ['The key 0f9a1b2c3d4e5f60… is disabled.', 'The key [key]… is disabled.'],
+  ['Key …93a4b5c6d7e8, or 0f9a1b2c3d4e-5f60718293a4', 'Key …[key], or [key]-[key]'],
+  ['0f9a1b2c3d4e0f9a1b2c3d4e', '[key][key]'],
+  [
+    'The key 0f9a1b2c3d4 is too short to be one, İ is not.',
+    'The key 0f9a1b2c3d4 is too short to be one, İ is not.',
+  ],
+])('parts of a key that was sent are redacted, in any case: %s', (message, expected) => {
+  expect(scrub(message, host, ['0f9a1b2c3d4e5f60718293a4b5c6d7e8'])).toBe(expected)
+})
+
 test('without a host nothing is redacted as one, and a long message is truncated', () => {
   expect(scrub('all of it', '')).toBe('all of it')
   expect(scrub('a b '.repeat(10_000), host)).toHaveLength(1000)
