@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { withAbort } from './abort.ts'
 
@@ -8,6 +8,8 @@ export type NetworkOverrides = {
   readonly allow?: (address: string) => boolean
   /** All addresses of a host. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** The name servers that are asked for public hosts, each with its port. */
+  readonly nameServers?: readonly string[]
   /** The certificate to trust. */
   readonly ca?: string
   /** The timeout for all images of a request. */
@@ -61,14 +63,33 @@ const maxAddresses = 3
 async function allowedAddresses(
   host: string,
   { host: subject, allowPrivate = false }: PinnedRequest,
-  { allow = isPublicAddress, resolve = resolveHost }: NetworkOverrides,
+  { allow = isPublicAddress, nameServers, ...overrides }: NetworkOverrides,
 ): Promise<readonly string[]> {
+  const { resolve = allowPrivate ? resolveHost : (host: string) => resolvePublic(host, nameServers) } =
+    overrides
   const addresses = isIP(host) > 0 ? [host] : await resolve(host).catch(() => [])
   if (addresses.length > 0 && (allowPrivate || addresses.every(allow))) return addresses
   // The same message for an unknown name: internal names must not leak.
   throw new RejectedUrl(`the ${subject} is not on the public internet`)
 }
 
+/** For each attempt to ask a name server. */
+const queryTimeoutMs = 3000
+const queryAttempts = 2
+
+/**
+ * Asks the name servers, and not the operating system: it resolves names in the few threads that resolve the hosts of
+ * providers, too, and a name server that does not reply would keep them busy for as long as its owner wants.
+ */
+async function resolvePublic(host: string, servers?: readonly string[]): Promise<readonly string[]> {
+  // Each one reads the present settings of the machine.
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryAttempts })
+  if (servers) resolver.setServers(servers)
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+}
+
+/** Also finds the names of the local network and of this machine. */
 async function resolveHost(host: string): Promise<readonly string[]> {
   const records = await lookup(host, { all: true })
   return records.map(({ address }) => address)

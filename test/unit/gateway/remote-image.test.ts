@@ -4,6 +4,7 @@ import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
 import type { Generation, Part } from '../../../src/domain/generation/request.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { imageReply, imageServer, png } from './support/image-server.ts'
+import { startNameServer } from './support/name-server.ts'
 
 const image = (url: string): Part => ({ type: 'image', url, detail: 'low' })
 const requesting = (...parts: Part[]): Generation => ({
@@ -60,6 +61,27 @@ describe('an image URL', () => {
     const resolve = () => Promise.reject(new Error('the host was looked up'))
     const { message } = await refusal(`https://images.test/${'a'.repeat(16_384)}`, { resolve })
     expect(message).toEndWith(': the URL is longer than 16384 characters.')
+  })
+
+  test('is resolved by asking the name servers, without a thread that a silent one would keep busy', async () => {
+    using server = imageServer(() => imageReply())
+    using nameServer = await startNameServer({ 'images.test': '127.0.0.1' })
+    const { resolve: _, ...surroundings } = server.surroundings
+    const network = { ...surroundings, nameServers: [nameServer.address] }
+    const controller = new AbortController()
+    const silent = Array.from({ length: 64 }, (_, index) =>
+      withInlineImages(requesting(image(`https://silent-${index}.test/a`)), controller.signal, network),
+    )
+    const ended = Promise.allSettled(silent)
+    const result = await withInlineImages(requesting(image(server.url('/a.png'))), timeoutMs, network)
+    expect(result.messages[1]?.parts[1]).toEqual(image(inline))
+    controller.abort()
+    await ended
+    expect(nameServer.names).toContain('images.test')
+    expect(nameServer.names.size).toBe(65)
+    expect((await refusal('https://images.test/', { nameServers: network.nameServers })).message).toEndWith(
+      'the image host is not on the public internet.',
+    )
   })
 
   test('may have an IP address as its host', async () => {
