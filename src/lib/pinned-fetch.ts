@@ -112,6 +112,8 @@ function fetchFrom(
     headers: { ...headers, host: url.host, 'accept-encoding': 'identity', 'user-agent': 'weir' },
     ...(body !== undefined && { body }),
     redirect: 'manual',
+    // Bun decompresses in the thread of all requests to providers: a small reply could stop them for seconds.
+    decompress: false,
     signal,
     tls: { ...serverName, ...(ca === undefined ? {} : { ca }) },
     // A connection for another name must not be reused for this one.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import { isPublicAddress } from '../../../src/lib/pinned-fetch.ts'
 import { withInlineImages } from '../../../src/gateway/images/remote-image.ts'
 import type { Generation } from '../../../src/domain/generation/request.ts'
@@ -34,6 +35,21 @@ describe('fetching images is limited', () => {
       const reply = withInlineImages(showing(server.url(path)), timeoutMs, server.surroundings)
       await expect(reply).rejects.toMatchObject({ status: 400, message: expect.stringContaining('20 MiB') })
     }
+  })
+
+  test('to images that are not compressed: a bomb is rejected before it is decompressed', async () => {
+    const bomb = gzipSync(Buffer.concat([png, Buffer.alloc(megabyte)]))
+    using server = imageServer(
+      () => new Response(bomb, { headers: { ...headers, 'content-encoding': 'gzip' } }),
+    )
+    let bytes = 0
+    const acquire = (length: number) => void (bytes += length)
+    const reply = withInlineImages(showing(server.url('/a')), timeoutMs, server.surroundings, acquire)
+    await expect(reply).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('does not lead to a PNG'),
+    })
+    expect(bytes).toBe(bomb.length)
   })
 
   test('to 64 megabytes for all uses of one image', async () => {
