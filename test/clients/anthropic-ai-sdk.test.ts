@@ -1,9 +1,9 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
+import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai'
 import { describe, expect, test } from 'bun:test'
 import { chatOutput, chunks, delta, jsonReply, streamReply } from '../support/chat-fixtures.ts'
 import { startScenario } from '../support/scenario.ts'
-import { breakOff, type Script } from '../support/script.ts'
+import { breakOff, json, type Script } from '../support/script.ts'
 
 const prompt = 'How high is it?'
 const text = 'It is four metres.'
@@ -74,6 +74,29 @@ describe('the Anthropic provider of the AI SDK calls a tool and sends its result
       { role: 'tool', tool_call_id: 'call_a', content: 'Elbe: 4.0' },
     ])
   }
+})
+
+// The provider requests an object as the only call of a tool, of every model that it does not know.
+test('the Anthropic provider of the AI SDK generates an object with a model of Gemini', async () => {
+  const parts = [{ functionCall: { name: 'json', args: { metres: 4 } } }]
+  const reply = json({ candidates: [{ content: { parts }, finishReason: 'STOP' }] })
+  await using scenario = await startScenario(reply, { provider: { kind: 'gemini' } })
+  const { url, key } = scenario.app
+  const model = createAnthropic({ baseURL: `${url}/v1`, apiKey: key })('acme/river')
+  const schema = jsonSchema<{ metres: number }>({
+    type: 'object',
+    properties: { metres: { type: 'number' } },
+  })
+  const { output } = await generateText({
+    model,
+    maxOutputTokens: 100,
+    prompt,
+    output: Output.object({ schema }),
+  })
+  expect(output).toEqual({ metres: 4 })
+  expect<unknown>(scenario.acme.requests[0]?.body.toolConfig).toEqual({
+    functionCallingConfig: { mode: 'ANY' },
+  })
 })
 
 test('the Anthropic provider of the AI SDK receives errors', async () => {

@@ -29,7 +29,7 @@ export function enforceCapabilities(
     (parameter) => isSet(generation, parameter) && !model.supportedParameters.has(parameter),
   )
   const rejected = unsupported.filter((parameter) => !isNoOp(generation, parameter))
-  if (rejected.length > 0) rejectOrWarn(rejected, model, options)
+  if (rejected.length > 0) rejectOrWarn(rejected, generation, model, options)
   return withSupportedTier(
     withSupportedEffort(withoutParameters(generation, unsupported), model, options),
     model,
@@ -37,12 +37,30 @@ export function enforceCapabilities(
   )
 }
 
-function rejectOrWarn(rejected: readonly Parameter[], model: Model, options: CapabilityOptions): void {
+function rejectOrWarn(
+  rejected: readonly Parameter[],
+  generation: Generation,
+  model: Model,
+  options: CapabilityOptions,
+): void {
   const nameOf = (parameter: Parameter) => options.names[parameter] ?? parameter
-  const name = rejected.filter((parameter) => !options.droppable?.has(parameter)).map(nameOf)[0]
+  const name = rejected.filter((parameter) => !isDroppable(parameter, generation, options)).map(nameOf)[0]
   if (options.unsupported === 'drop' || name === undefined)
     return options.warn(unsupportedSentence({ what: 'Parameter', by: model.slug }, rejected.map(nameOf)))
   throw unsupportedParameter(`Unsupported parameter: '${name}' is not supported by ${model.slug}.`, name)
+}
+
+/**
+ * Clients that force a tool call to get structured output limit the calls to one, whatever the model: they use the first
+ * call, and more of them change nothing.
+ */
+function isDroppable(
+  parameter: Parameter,
+  { toolChoice }: Generation,
+  { droppable }: CapabilityOptions,
+): boolean {
+  if (parameter === 'parallel_tool_calls') return toolChoice === 'required' || typeof toolChoice === 'object'
+  return droppable?.has(parameter) === true
 }
 
 const fields = {
@@ -85,7 +103,7 @@ function isNoOp(generation: Generation, parameter: Parameter): boolean {
     case 'tool_choice':
       return generation.toolChoice === 'auto'
     case 'parallel_tool_calls':
-      return generation.parallelToolCalls === true
+      return generation.parallelToolCalls === true || generation.tools.length === 0
     default:
       return false
   }
