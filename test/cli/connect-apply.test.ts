@@ -99,7 +99,14 @@ test.each([
   { ...toolNamed('claude-code'), least: '32,000' },
   { ...toolNamed('codex'), least: '16,000' },
 ])('the settings of $name name what its model lacks', ({ settings, title, least }) => {
-  const model = { slug: 'box/small', displayName: 'Small', tools: false, images: false, contextWindow: 4096 }
+  const model = {
+    slug: 'box/small',
+    displayName: 'Small',
+    tools: false,
+    images: false,
+    schemas: false,
+    contextWindow: 4096,
+  }
   const input = { origin: 'http://127.0.0.1:9347', model, models: [model] }
   const { notes } = settings(input)
   expect(notes).toContainEqual(

@@ -22,6 +22,7 @@ function inputFor(slug: string, apiKey: string | undefined = key): ConnectInput 
     maxOutputTokens: 8000,
     tools: true,
     images: true,
+    schemas: true,
   }
   return { origin, key: apiKey, model, models: [model, { ...model, slug: 'acme/other' }] }
 }
@@ -106,6 +107,26 @@ test('the files carry a hostile model unchanged', () => {
     const [entry] = Bun.YAML.parse(contentOf('llm', slug)) as { model_name: string }[]
     expect(entry?.model_name).toBe(slug)
   }
+})
+
+test('LLM is told what each model can do', () => {
+  const { settings } = connectTools.find(({ name }) => name === 'llm')!
+  const input = inputFor('acme/river')
+  const plain = { ...input.model, slug: 'acme/plain', tools: false, images: false, schemas: false }
+  const [file] = settings({ ...input, models: [input.model, plain] }).files
+  const connection = { api_base: `${origin}/v1`, api_key_name: 'weir' }
+  expect(Bun.YAML.parse(file!.content)).toEqual([
+    {
+      model_id: 'weir/acme/river',
+      aliases: ['weir/default'],
+      model_name: 'acme/river',
+      ...connection,
+      supports_tools: true,
+      supports_schema: true,
+      vision: true,
+    },
+    { model_id: 'weir/acme/plain', model_name: 'acme/plain', ...connection },
+  ])
 })
 
 test('OpenCode, Kilo Code, Continue and Compose find no variable of theirs in a hostile model', () => {

@@ -24,7 +24,7 @@ async function projectWithClients(): Promise<string> {
 }
 
 function settingsFor(name: string, { url, key }: App) {
-  const model = { slug: 'weir/echo', displayName: 'Echo', tools: true, images: false }
+  const model = { slug: 'weir/echo', displayName: 'Echo', tools: true, images: false, schemas: true }
   return connectTools
     .find((tool) => tool.name === name)!
     .settings({ origin: url, key, model, models: [model] })

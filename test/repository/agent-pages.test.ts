@@ -25,6 +25,6 @@ describe.each(pages)('$path', ({ tool, path, slug }) => {
 function inputFor(slug: string) {
   const facts = catalog.models.find((model) => model.slug === slug)
   const contextWindow = facts?.context_window
-  const model = { slug, displayName: slug, contextWindow, tools: true, images: false }
+  const model = { slug, displayName: slug, contextWindow, tools: true, images: false, schemas: true }
   return { origin: 'http://127.0.0.1:9347', model, models: [model] }
 }

@@ -119,7 +119,7 @@ const exampleOrigin = 'http://127.0.0.1:9347'
 const exampleModels = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-5', 'anthropic/claude-haiku-4-5']
 
 function settingsMarkdown(tool: ConnectTool): string {
-  const choice = chooseModel(tool, exampleModels.flatMap(catalogModel))
+  const choice = chooseModel(tool, exampleModels.flatMap(catalogModel), { now: 0 })
   const settings = tool.settings({ origin: exampleOrigin, ...choice })
   const blocks = [
     fence('sh', shellLines(settings)),

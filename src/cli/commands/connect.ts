@@ -101,7 +101,7 @@ async function connectResult(
   const created = flags['create-key'] ? await createKey(tool, flags, context) : undefined
   const key = created?.key.reveal() ?? flags.key
   const candidates = await enabledModels(loaded, running ? origin : undefined, key, context)
-  const { model, models, note } = chooseModel(tool, candidates, flags.model)
+  const { model, models, note } = chooseModel(tool, candidates, { slug: flags.model, now: Date.now() })
   const input = { origin, key, model, models }
   const settings = tool.settings(input)
   const notes = [

@@ -152,6 +152,7 @@ function llmEntry(model: ConnectModel, input: TemplateInput): string {
     `  api_base: ${quoted(input.url)}`,
     '  api_key_name: weir',
     ...(model.tools ? ['  supports_tools: true'] : []),
+    ...(model.schemas ? ['  supports_schema: true'] : []),
     ...(model.images ? ['  vision: true'] : []),
     '',
   ].join('\n')

@@ -49,7 +49,7 @@ export const codingAgents: readonly ToolTemplate[] = [
     name: 'codex',
     title: 'Codex CLI',
     summary: 'the coding agent of OpenAI, through POST /v1/responses',
-    preferredModel: /^openai\/.*codex(-max)?$/,
+    preferredModel: /^openai\/(gpt-[\d.]+-sol|.*codex(-max)?)$/,
     settings: (input) => ({
       files: [{ path: '~/.codex/config.toml', format: 'toml', content: codexConfig(input) }],
       command: 'codex',

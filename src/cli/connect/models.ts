@@ -1,3 +1,4 @@
+import { conversationApis } from '../../domain/generation/parameters.ts'
 import { suggestion } from '../../lib/near-match.ts'
 import type { ConnectModel, ConnectTool } from './tool.ts'
 import { fieldsOf, listOf, numberOf, parseJson, textOf } from '../../lib/json/json.ts'
@@ -5,10 +6,12 @@ import { directGet } from '../running-gateway.ts'
 
 /** An enabled model, with what the choice of a default needs. */
 export type ConnectCandidate = ConnectModel & {
-  /** Whether it generates text. */
-  readonly text: boolean
+  /** Whether it generates text in a conversation. */
+  readonly conversational: boolean
   /** Unix seconds. */
   readonly created: number
+  /** The day on which its provider ends it, such as 2026-12-31; absent: none is announced. */
+  readonly shutdownDate?: string | undefined
   /** USD per million tokens; absent: unknown. */
   readonly outputPrice?: number
 }
@@ -20,25 +23,47 @@ type ModelChoice = {
   readonly note?: string
 }
 
+/** What the user asks for. */
+export type ModelRequest = {
+  readonly slug?: string | undefined
+  /** Milliseconds. */
+  readonly now: number
+}
+
 /** A menu has no more models than this. */
 const maxModels = 20
+
+/** A model that ends within this time is no default, and the last in a menu. */
+const minRemainingMs = 90 * 24 * 60 * 60 * 1000
 
 /** The model that every gateway without a provider has. */
 const builtInSlug = 'weir/echo'
 
-/** Chooses the model with this slug, or a default for the tool, and others for a menu. */
+/** Chooses the model with this slug, or a default for the tool, and others for a menu, the newest first. */
 export function chooseModel(
   tool: Pick<ConnectTool, 'preferredModel'>,
   enabled: readonly ConnectCandidate[],
-  slug?: string,
+  { slug, now }: ModelRequest,
 ): ModelChoice {
   // The list of a provider may contain anything, and these names are printed on a terminal.
-  const candidates = enabled.filter(({ slug, displayName }) => isPrintable(slug + displayName))
-  const chosen = slug === undefined ? defaultModel(tool, candidates) : findModel(candidates, slug)
+  const printable = enabled.filter(({ slug, displayName }) => isPrintable(slug + displayName))
+  const candidates = printable.toSorted((a, b) => b.created - a.created)
+  const { ending = [], lasting = [] } = Object.groupBy(
+    candidates.filter(({ conversational }) => conversational),
+    (candidate) => (endsSoon(candidate, now) ? 'ending' : 'lasting'),
+  )
+  const chosen =
+    slug === undefined
+      ? defaultModel(tool, lasting.length === 0 ? ending : lasting)
+      : findModel(candidates, slug)
   const model = chosen ?? unknownModel(slug ?? builtInSlug)
-  const others = candidates.filter(({ slug, text }) => text && slug !== model.slug)
+  const others = [...lasting, ...ending].filter(({ slug }) => slug !== model.slug)
   const note = chosen ? undefined : unknownNote(model.slug, candidates)
   return { model, models: [model, ...others.slice(0, maxModels - 1)], ...(note !== undefined && { note }) }
+}
+
+function endsSoon({ shutdownDate }: ConnectCandidate, now: number): boolean {
+  return shutdownDate !== undefined && Date.parse(shutdownDate) < now + minRemainingMs
 }
 
 /** Whether the text has no control characters, which a terminal would interpret. */
@@ -50,16 +75,19 @@ function findModel(candidates: readonly ConnectCandidate[], slug: string): Conne
   return candidates.find((candidate) => candidate.slug === slug)
 }
 
+/** Whether one of the APIs of a model is for conversations; a list that is empty says nothing. */
+function servesConversations(apis: readonly unknown[]): boolean {
+  return apis.length === 0 || conversationApis.some((api) => apis.includes(api))
+}
+
 /** Returns the newest model that the tool prefers, else the built-in one, else the cheapest one with tools. */
 function defaultModel(
   { preferredModel }: Pick<ConnectTool, 'preferredModel'>,
-  candidates: readonly ConnectCandidate[],
+  newestFirst: readonly ConnectCandidate[],
 ): ConnectCandidate | undefined {
-  const texts = candidates.filter(({ text }) => text)
-  const preferred = texts.filter(({ slug }) => preferredModel?.test(slug))
-  const newest = preferred.toSorted((a, b) => b.created - a.created)[0]
-  const withTools = texts.filter(({ tools }) => tools)
-  return newest ?? findModel(texts, builtInSlug) ?? cheapest(withTools) ?? cheapest(texts)
+  const preferred = newestFirst.find(({ slug }) => preferredModel?.test(slug))
+  const withTools = newestFirst.filter(({ tools }) => tools)
+  return preferred ?? findModel(newestFirst, builtInSlug) ?? cheapest(withTools) ?? cheapest(newestFirst)
 }
 
 function cheapest(candidates: readonly ConnectCandidate[]): ConnectCandidate | undefined {
@@ -68,7 +96,7 @@ function cheapest(candidates: readonly ConnectCandidate[]): ConnectCandidate | u
 }
 
 function unknownModel(slug: string): ConnectModel {
-  return { slug, displayName: slug, tools: true, images: false }
+  return { slug, displayName: slug, tools: true, images: false, schemas: true }
 }
 
 function unknownNote(slug: string, candidates: readonly ConnectCandidate[]): string {
@@ -109,16 +137,20 @@ export function listedCandidate(value: unknown): ConnectCandidate[] {
   const model = fieldsOf(value)
   const slug = textOf(model.id)
   if (slug === undefined) return []
+  const parameters = listOf(model.supported_parameters)
+  const generatesText = listOf(model.output_modalities).includes('text')
   return [
     {
       slug,
       displayName: textOf(model.display_name) ?? slug,
       contextWindow: numberOf(model.context_window),
       maxOutputTokens: numberOf(model.max_output_tokens),
-      tools: listOf(model.supported_parameters).includes('tools'),
+      tools: parameters.includes('tools'),
       images: listOf(model.input_modalities).includes('image'),
-      text: listOf(model.output_modalities).includes('text'),
+      schemas: parameters.includes('response_format'),
+      conversational: generatesText && servesConversations(listOf(model.supported_apis)),
       created: numberOf(model.created) ?? 0,
+      shutdownDate: textOf(model.shutdown_date),
       outputPrice: numberOf(fieldsOf(model.pricing).output),
     },
   ]

@@ -12,6 +12,8 @@ export type ConnectModel = {
   readonly tools: boolean
   /** Whether it accepts images. */
   readonly images: boolean
+  /** Whether its answer can follow a JSON schema. */
+  readonly schemas: boolean
 }
 
 /** The values from which the settings of a tool are made. */
