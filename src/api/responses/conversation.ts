@@ -5,8 +5,14 @@ import { shortText } from '../../lib/text.ts'
 import { nextTurn } from '../../lib/time.ts'
 import type { ChainLink, Responses } from '../../storage/ports/responses.ts'
 import { readStored } from '../../storage/ports/stored-json.ts'
-import { countReferences, inputItems, type Item, resolveReferences, responseIdsOf } from './request/items.ts'
-import type { Conversation } from './request/lower.ts'
+import {
+  type Conversation,
+  countReferences,
+  inputItems,
+  type Item,
+  resolveReferences,
+  responseIdsOf,
+} from './request/items.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import { outputOf } from './stored-response.ts'
 

@@ -8,9 +8,11 @@ import { monotonicNow } from '../../lib/time.ts'
 import type { Responses } from '../../storage/ports/responses.ts'
 import { type GenerationDependencies, recordUnprepared } from '../generate.ts'
 import { type ConversationMemory, loadConversation } from './conversation.ts'
+import { namesOfAdditionalTools } from './request/additional-tools.ts'
 import { headOf, type ResponseHead } from './request/head.ts'
 import type { PreparedGeneration } from '../../gateway/models/prepare-generation.ts'
-import { type Conversation, prepareRequest } from './request/lower.ts'
+import type { Conversation } from './request/items.ts'
+import { prepareRequest } from './request/lower.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import type { ToolOptions } from './request/tools.ts'
 
@@ -46,7 +48,9 @@ export async function prepareResponse(
     const conversation = await loadConversation(request, id, organization.id, responses, turn)
     const prepared = prepareRequest(request, conversation, allowedModels(models(), limits.models), parts)
     const { model, warnings } = prepared
-    const head = headOf(request, { id, createdAt: Math.floor(Date.now() / 1000), slug: model.slug, warnings })
+    const createdAt = Math.floor(Date.now() / 1000)
+    const additionalTools = namesOfAdditionalTools(conversation)
+    const head = headOf(request, { id, createdAt, slug: model.slug, warnings, additionalTools })
     const metadata = requestMetadata(request, context, 'responses', model.slug, parts.gateway)
     return { prepared, conversation, head, metadata, release }
   } catch (error) {

@@ -8,7 +8,7 @@ import { itemsOfChain } from '../conversation.ts'
 import { decodeEvents } from '../events/event-log.ts'
 import { LiveResponse } from '../live/live-response.ts'
 import type { Item } from '../request/items.ts'
-import type { Conversation } from '../request/lower.ts'
+import type { Conversation } from '../request/items.ts'
 import type { ResponseRequest } from '../request/schema.ts'
 import { fromStoredHead } from '../stored-response.ts'
 

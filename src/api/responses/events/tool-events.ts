@@ -14,10 +14,11 @@ export type ToolEvents = {
 
 /** Converts the events of this response; undefined where `toRunEvent` converts all of them. */
 export function createToolEvents(head: ResponseHead): ToolEvents | undefined {
-  const { tools = [], encrypted_reasoning: encrypted } = head
-  return tools.length === 0 && !encrypted
+  const { tools = [], additional_tools: additional = [], encrypted_reasoning: encrypted } = head
+  const all = [...tools, ...additional]
+  return all.length === 0 && !encrypted
     ? undefined
-    : new ToolEventConverter(callNamesOf(tools), encrypted === true)
+    : new ToolEventConverter(callNamesOf(all), encrypted === true)
 }
 
 class ToolEventConverter implements ToolEvents {

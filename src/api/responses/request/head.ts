@@ -23,6 +23,8 @@ export type ResponseHead = {
   readonly tool_choice: unknown
   /** The tools of the request; absent if it has none. */
   readonly tools?: readonly Fields[]
+  /** The names of the tools that items of the conversation add; absent if there are none. */
+  readonly additional_tools?: readonly Fields[]
   /** The request includes the state of the reasoning, for a caller who stores the conversation. */
   readonly encrypted_reasoning?: true
   readonly truncation: string | null
@@ -46,10 +48,14 @@ type HeadParts = {
   readonly createdAt: number
   readonly slug: string
   readonly warnings: readonly string[]
+  readonly additionalTools?: readonly Fields[]
 }
 
 /** The head of the response to this request. */
-export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings }: HeadParts): ResponseHead {
+export function headOf(
+  request: ResponseRequest,
+  { id, createdAt, slug, warnings, additionalTools = [] }: HeadParts,
+): ResponseHead {
   const tier = tierOf(request)
   return {
     id,
@@ -67,6 +73,7 @@ export function headOf(request: ResponseRequest, { id, createdAt, slug, warnings
     text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
     ...(request.tools?.length ? { tools: request.tools } : {}),
+    ...(additionalTools.length > 0 ? { additional_tools: additionalTools } : {}),
     ...(includesReasoning(request) ? { encrypted_reasoning: true } : {}),
     truncation: request.truncation ?? null,
     metadata: request.metadata ?? {},

@@ -5,6 +5,14 @@ import type { InputItem, ResponseRequest } from './schema.ts'
 /** An item of a conversation in its wire format; its type and its id are always present. */
 export type Item = Fields & { readonly type: string; readonly id: string }
 
+/** The items that a model receives; references are resolved. */
+export type Conversation = {
+  /** The items of the previous responses, the oldest first. */
+  readonly context: readonly Item[]
+  /** The items of the request itself. */
+  readonly input: readonly Item[]
+}
+
 /** The input of a request as items; an item without an id gets one that names the response and the position. */
 export function inputItems(input: ResponseRequest['input'], responseId: string): readonly Item[] {
   const items = typeof input === 'string' ? [messageOf(input)] : input
@@ -46,6 +54,7 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ['function_call_output', 'fco'],
   ['custom_tool_call', 'ctc'],
   ['custom_tool_call_output', 'ctco'],
+  ['additional_tools', 'at'],
 ])
 
 function prefixOf(type: string): string {

@@ -2,6 +2,7 @@ import type { AssistantMessage, Message, Part, PastToolCall } from '../../../dom
 import { rejectProviderState } from '../../../http/provider-state.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
+import { additionalTools } from './additional-tools.ts'
 import type { Item } from './items.ts'
 import type { Warn } from './lower-extras.ts'
 import { ReasoningStates } from './reasoning-states.ts'
@@ -64,6 +65,8 @@ class ItemLowering {
       case 'function_call_output':
       case 'custom_tool_call_output':
         return this.#addOutput(item, path)
+      case additionalTools:
+        return true
       default:
         return false
     }

@@ -10,19 +10,12 @@ import {
 import { badRequest, unsupportedParameter } from '../../../lib/errors/errors.ts'
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 import { quoted } from '../../../lib/validation/problem.ts'
-import type { Item } from './items.ts'
+import { lowerAllTools } from './additional-tools.ts'
+import type { Conversation, Item } from './items.ts'
 import { extrasOf, tierOf, warnOfIgnored } from './lower-extras.ts'
 import { lowerItems } from './lower-items.ts'
 import type { ResponseRequest } from './schema.ts'
-import { chooseTools, lowerTools, type ToolOptions } from './tools.ts'
-
-/** The items that a model receives; references are resolved. */
-export type Conversation = {
-  /** The items of the previous responses, the oldest first. */
-  readonly context: readonly Item[]
-  /** The items of the request itself. */
-  readonly input: readonly Item[]
-}
+import { chooseTools, type ToolOptions } from './tools.ts'
 
 const names = {
   max_tokens: 'max_output_tokens',
@@ -42,7 +35,7 @@ export function lower(
 ): LoweredRequest {
   rejectUnstoredRun(request)
   const warnings = new Warnings()
-  const all = lowerTools(request.tools, options, warnings.add)
+  const all = lowerAllTools(request.tools, { context, input }, options, warnings.add)
   const { tools, choice } = chooseTools(request.tool_choice, all)
   const items = lowerItems(context, input, options.functionTools, warnings.add)
   const messages = [...lowerInstructions(request), ...items]

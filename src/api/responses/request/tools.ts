@@ -13,30 +13,35 @@ export type CallName = {
 }
 
 /** A tool as models receive it, with the name of its calls. */
-type NamedTool = { readonly tool: Tool; readonly callName: CallName }
+export type NamedTool = { readonly tool: Tool; readonly callName: CallName }
 
 /** Whether the gateway accepts tools, and what happens to those that it does not support. */
 export type ToolOptions = { readonly functionTools: boolean; readonly unsupported: 'reject' | 'drop' }
 
 /**
- * Lowers the tools of a request: functions, custom tools, and the functions of namespaces. Throws 400 for an invalid
- * tool; a tool of another type is rejected, or dropped with a warning.
+ * Lowers the tools of a request, or of an item at this path: functions, custom tools, and the functions of namespaces.
+ * Throws 400 for an invalid tool; a tool of another type is rejected, or dropped with a warning.
  */
 export function lowerTools(
   tools: readonly Fields[] | null | undefined,
   options: ToolOptions,
   warn: Warn,
+  path = 'tools',
 ): readonly NamedTool[] {
   if (tools == null || tools.length === 0) return []
-  if (!options.functionTools) throw toolsDisabled()
-  const lowered = tools.flatMap((tool, index) => lowerTool(tool, `tools[${index}]`, options, warn))
-  rejectDuplicates(lowered)
+  if (!options.functionTools) throw toolsDisabled(path)
+  const lowered = tools.flatMap((tool, index) => lowerTool(tool, `${path}[${index}]`, options, warn))
+  rejectDuplicates(lowered, path)
   return lowered
 }
 
-/** The names of the calls of these tools, by the names that models know; tools that models do not receive have none. */
+/**
+ * The names of the calls of these tools, by the names that models know; the last tool of a name counts. Tools that models
+ * do not receive have none.
+ */
 export function callNamesOf(tools: readonly Fields[]): ReadonlyMap<string, CallName> {
-  const named = lowerTools(tools, { functionTools: true, unsupported: 'drop' }, () => {})
+  const options = { functionTools: true, unsupported: 'drop' } as const
+  const named = tools.flatMap((tool) => lowerTools([tool], options, () => {}))
   return new Map(named.map(({ tool, callName }) => [tool.name, callName]))
 }
 
@@ -151,19 +156,18 @@ function requiredName({ name }: Fields, path: string): string {
   throw badRequest(`Invalid '${param}': ${rule}.`, 'invalid_value', param)
 }
 
-function rejectDuplicates(tools: readonly NamedTool[]): void {
+function rejectDuplicates(tools: readonly NamedTool[], path: string): void {
   const names = new Set<string>()
   for (const { tool } of tools) {
     if (names.has(tool.name))
-      throw badRequest(`Invalid 'tools': two tools have the name '${tool.name}'.`, 'invalid_value', 'tools')
+      throw badRequest(`Invalid '${path}': two tools have the name '${tool.name}'.`, 'invalid_value', path)
     names.add(tool.name)
   }
 }
 
-function toolsDisabled(): Error {
-  const message =
-    "Unsupported parameter: 'tools' is not supported by /v1/responses unless compatibility.function_tools is enabled in the settings. Use /v1/chat/completions instead."
-  return unsupportedParameter(message, 'tools')
+function toolsDisabled(path: string): Error {
+  const message = `Unsupported parameter: '${path}' is not supported by /v1/responses unless compatibility.function_tools is enabled in the settings. Use /v1/chat/completions instead.`
+  return unsupportedParameter(message, path)
 }
 
 /** The tools that a request allows, and its choice among them. */
