@@ -10,7 +10,7 @@ import { storageFixture } from './support/storage-fixture.ts'
 const limits = [
   ...words('--budget 20 --budget-period month --budget-time-zone Europe/Berlin --disable'),
   ...words('--requests-per-minute 60 --tokens-per-minute 100000 --concurrent-requests 4 --models'),
-  'anthropic/*, openai/gpt-5-mini',
+  'anthropic/*, openai/gpt-6-luna',
 ]
 
 const renderedLimits = {
@@ -20,7 +20,7 @@ const renderedLimits = {
   requests_per_minute: 60,
   tokens_per_minute: 100_000,
   concurrent_requests: 4,
-  models: ['anthropic/*', 'openai/gpt-5-mini'],
+  models: ['anthropic/*', 'openai/gpt-6-luna'],
   enabled: false,
 }
 
@@ -136,7 +136,7 @@ const wrong: readonly [flags: readonly string[], says: string][] = [
   [['--budget', '0.0000000001'], 'with at most nine decimals'],
   [['--budget-period', 'year'], '--budget-period must be one of day, week, month, none, not “year”'],
   [['--tokens-per-minute', '0'], '--tokens-per-minute must be a whole number of at least 1, or'],
-  [['--models', 'a,,b'], "--models must be models such as 'anthropic/*,openai/gpt-5-mini', all or none"],
+  [['--models', 'a,,b'], "--models must be models such as 'anthropic/*,openai/gpt-6-luna', all or none"],
   [['--enable', '--disable'], '--enable and --disable exclude each other.'],
   [[], 'requires at least one of: '],
 ]

@@ -7,7 +7,7 @@ import { projectFolder } from '../support/source.ts'
 
 const pages = [
   { tool: 'claude-code', path: 'docs/claude-code.md', slug: 'local/qwen3-coder' },
-  { tool: 'codex', path: 'docs/codex.md', slug: 'openai/gpt-5-mini' },
+  { tool: 'codex', path: 'docs/codex.md', slug: 'openai/gpt-6-luna' },
 ]
 
 describe.each(pages)('$path', ({ tool, path, slug }) => {

@@ -95,9 +95,9 @@ test('the page shows the reply to a request for a model that does not exist', as
 
 test('the page shows the reply to a request for a model whose provider has no key', async () => {
   const settings = { providers: { openai: {} } }
-  const models = [{ slug: 'openai/gpt-5-mini', enabled: true }]
+  const models = [{ slug: 'openai/gpt-6-luna', enabled: true }]
   await using scenario = await startScenario(jsonReply(), { settings, models })
-  expectOnPage(await (await scenario.app.chat({ ...chatRequest, model: 'openai/gpt-5-mini' })).text())
+  expectOnPage(await (await scenario.app.chat({ ...chatRequest, model: 'openai/gpt-6-luna' })).text())
 })
 
 test('the page shows the reply to a request beyond the rate limit', async () => {

@@ -93,7 +93,7 @@ const updateDetail = describeAdmin({
   summary: 'Change a project',
   description: 'Changes the name and the limits of a project. Absent fields stay as they are.',
   body: projectUpdate,
-  examples: { models: { summary: 'A few models', value: { models: ['anthropic/*', 'openai/gpt-5-mini'] } } },
+  examples: { models: { summary: 'A few models', value: { models: ['anthropic/*', 'openai/gpt-6-luna'] } } },
 })
 const removeDetail = describeAdmin({
   ...described,

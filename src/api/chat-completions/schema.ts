@@ -158,7 +158,7 @@ export type ChatRequest = Static<typeof ChatRequest>
 /** The body of a chat completion request; other properties are allowed. */
 export const ChatRequest = Type.Object(
   {
-    model: Type.String({ description: 'The slug of the model, such as `openai/gpt-5-mini`, or an alias.' }),
+    model: Type.String({ description: 'The slug of the model, such as `openai/gpt-6-luna`, or an alias.' }),
     messages: Type.Array(ChatMessage, {
       minItems: 1,
       description: 'The conversation so far, oldest message first. At least one message.',

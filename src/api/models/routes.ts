@@ -38,7 +38,7 @@ const showDetail = describe({
   description:
     'Returns a model that the key may use, with its capabilities, limits and prices in USD per million tokens, or with the header `anthropic-version` in the shape of the Anthropic API.',
   path: {
-    id: 'The slug of the model, such as `openai/gpt-5-mini`, its name without the author, or an alias.',
+    id: 'The slug of the model, such as `openai/gpt-6-luna`, its name without the author, or an alias.',
   },
   reply: Type.Union([ModelObject, AnthropicModel]),
   errors: [404, ...guardErrors],

@@ -42,7 +42,7 @@ const lists = {
       '`model`, `project_id`, `api_key_id`, `user_id`, `session_id`, `tag`, `provider`, `api`, `organization_id` or ' +
       '`error`. A request with several tags counts in several results.',
   ),
-  'models[]': list('Only requests to these models. The slugs of models, such as `openai/gpt-5-mini`.'),
+  'models[]': list('Only requests to these models. The slugs of models, such as `openai/gpt-6-luna`.'),
   'project_ids[]': list('Only requests whose API key was in one of these projects. The IDs of projects.'),
   'user_ids[]': list('Only requests of these users, as the client names them.'),
   'session_ids[]': list('Only requests of these sessions.'),

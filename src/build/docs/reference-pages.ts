@@ -116,7 +116,7 @@ export const clientsPage: Page = {
 /** The address of the page's examples: the default of `weir serve`. */
 const exampleOrigin = 'http://127.0.0.1:9347'
 /** The models of the page's examples. */
-const exampleModels = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-5', 'anthropic/claude-haiku-4-5']
+const exampleModels = ['openai/gpt-6-luna', 'anthropic/claude-sonnet-5-5', 'anthropic/claude-haiku-5-5']
 
 function settingsMarkdown(tool: ConnectTool): string {
   const choice = chooseModel(tool, exampleModels.flatMap(catalogModel), { now: 0 })
@@ -142,6 +142,7 @@ function fence(language: string, text = ''): string {
 
 function catalogModel(slug: string): ConnectCandidate[] {
   const model = catalog.models.find((model) => model.slug === slug)
-  if (model === undefined) throw new Error(`The catalog has no model ${slug}: choose another for the page.`)
+  if (model === undefined || model.shutdown_date !== undefined)
+    throw new Error(`The catalog has no model ${slug}, or it ends: choose another for the page.`)
   return listedCandidate({ ...model, id: slug, output_modalities: ['text'] })
 }

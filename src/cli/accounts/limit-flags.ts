@@ -88,7 +88,7 @@ function readRateLimit(
 function readModels(text: string | undefined, command: string): readonly string[] | null | undefined {
   if (text === undefined) return undefined
   if (text === 'all') return null
-  return readList(text, command, 'models', "models such as 'anthropic/*,openai/gpt-5-mini', all or none")
+  return readList(text, command, 'models', "models such as 'anthropic/*,openai/gpt-6-luna', all or none")
 }
 
 /** Reads a list that is separated by commas; “none” is an empty one. Throws `UsageError` with the rule for an empty entry. */
@@ -147,7 +147,7 @@ export function limitFlagsHelp(owner: AllowanceOwner): string {
   --tokens-per-minute N
   --concurrent-requests N
   --models LIST                  the models that may be used: slugs, aliases or patterns such as
-                                 'anthropic/*,openai/gpt-5-mini'; all, which is the default, or none
+                                 'anthropic/*,openai/gpt-6-luna'; all, which is the default, or none
   --disable                      reject all requests with 403; --enable accepts them again
   --enable`
 }

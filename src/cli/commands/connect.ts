@@ -54,7 +54,7 @@ Flags
 
 Examples
   weir connect claude-code --create-key
-  weir connect codex --model openai/gpt-5-mini --apply
+  weir connect codex --model openai/gpt-6-luna --apply
   weir connect cursor --url https://weir.example.com
 
 ${commonFlagsHelp}`

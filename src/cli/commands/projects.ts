@@ -50,7 +50,7 @@ Flags of delete
 
 Examples
   weir projects create alice --budget 20 --budget-period month
-  weir projects set alice --models 'anthropic/*,openai/gpt-5-mini' --requests-per-minute 60
+  weir projects set alice --models 'anthropic/*,openai/gpt-6-luna' --requests-per-minute 60
   weir projects list --org acme --json
 
 ${commonFlagsHelp}`

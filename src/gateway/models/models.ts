@@ -63,7 +63,7 @@ type ModelIndex = {
 }
 
 /**
- * Slugs come before aliases, aliases before bare names (`gpt-5-mini`, or the last segment of a longer slug)
+ * Slugs come before aliases, aliases before bare names (`gpt-6-luna`, or the last segment of a longer slug)
  * that only one model has. Among the models that share a bare name, an enabled one takes precedence over a
  * disabled one, and an enabled one of the catalog or the settings over those that a provider listed. Last come the names
  * of enabled models without `:latest`.
@@ -91,7 +91,7 @@ function slugOf({ slug }: Pick<Model, 'slug'>): string {
   return slug
 }
 
-/** The slug without its author: `gpt-5-mini`. */
+/** The slug without its author: `gpt-6-luna`. */
 export function withoutAuthor({ slug }: Pick<Model, 'slug'>): string {
   return slug.slice(slug.indexOf('/') + 1)
 }

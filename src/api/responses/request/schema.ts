@@ -166,7 +166,7 @@ export type ResponseRequest = Static<typeof ResponseRequest>
 /** The body of `POST /v1/responses`; it may have further properties. */
 export const ResponseRequest = Type.Object(
   {
-    model: Type.String({ description: 'The slug of the model, such as `openai/gpt-5-mini`, or an alias.' }),
+    model: Type.String({ description: 'The slug of the model, such as `openai/gpt-6-luna`, or an alias.' }),
     input: Type.Union([Type.String(), Type.Array(InputItem)], {
       description: 'The input of the model: a string, or a list of items, oldest first.',
     }),

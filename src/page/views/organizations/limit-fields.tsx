@@ -141,7 +141,7 @@ function ModelList(props: {
     <>
       <Combobox
         label="Add a model"
-        placeholder="openai/gpt-5-mini, or anthropic/*"
+        placeholder="openai/gpt-6-luna, or anthropic/*"
         freeText
         value=""
         options={options.filter(({ value }) => !models.includes(value))}
