@@ -9,6 +9,12 @@ import {
 
 const thinking = { type: 'thinking', thinking: 'Two gates are shut.', signature: 'c2lnbmF0dXJl' }
 
+const engineFields = { priority: -1, request_id: 'r', RID: 'r' }
+const billingFields = {
+  billing_policy: { type: 'billing_policy', bill_to: 'user_profile' },
+  fallback_credit_token: { token: 't', mode: 'best_effort' },
+}
+
 describe('an Anthropic upstream does not receive', () => {
   test('fields that change the price, the model or the prompt, or refer to the account of the gateway', async () => {
     await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
@@ -29,9 +35,11 @@ describe('an Anthropic upstream does not receive', () => {
     }
   })
 
-  test('fields by which an engine serves a request before others, or under the name of another one', async () => {
+  test.each([
+    ['by which an engine serves a request before others, or under the name of another one', engineFields],
+    ['that say who is billed, or redeem a credit', billingFields],
+  ])('fields %s', async (_, extra) => {
     await using scenario = await startAnthropicScenario(anthropicReply([{ type: 'text', text: 'It.' }]))
-    const extra = { priority: -1, request_id: 'r', RID: 'r' }
     const message = await readMessage(await sendMessage(scenario.app, { ...messageRequest, ...extra }))
     for (const name of Object.keys(extra)) {
       expect(scenario.acme.requests[0]?.body).not.toHaveProperty(name)

@@ -41,7 +41,8 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
  * and those that Google Cloud accepts in place of headers.
  */
 const ignored = nameSet(
-  'speed inference_geo fallbacks workspace_id user_profile_id anthropic_beta anthropic_version betas',
+  'speed inference_geo fallbacks fallback_credit_token billing_policy workspace_id user_profile_id anthropic_beta ' +
+    'anthropic_version betas',
 )
 
 function isSent(name: string, generation: Generation, warn: Warn): boolean {
