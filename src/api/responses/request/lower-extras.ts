@@ -5,7 +5,7 @@ import { knownProperties, type ResponseRequest } from './schema.ts'
 
 /** Parameters of OpenAI's Responses API that have no equivalent in chat completions. */
 const responsesOnly =
-  'conversation prompt context_management moderation access_programs image top_logprobs service_tier'
+  'conversation prompt context_management moderation access_programs background_options image top_logprobs service_tier'
 
 /** Parameters of chat completions that the Responses API does not have. */
 const chatOnly =

@@ -33,6 +33,7 @@ const ignored = {
   reasoning_effort: 'high',
   functions: [{ name: 'f' }],
   service_tier: 'scale',
+  background_options: { completion_window: '2h' },
 }
 
 test.each(Object.entries(ignored))('%s is ignored with a warning', (name, value) => {
