@@ -97,6 +97,7 @@ const defaultLimit = 20
 
 type AnthropicModel = Static<typeof AnthropicModel>
 const tokens = Type.Union([Type.Number(), Type.Null()])
+const timeOrNull = Type.Union([Type.String(), Type.Null()])
 /** A model in the form of Anthropic's API. */
 export const AnthropicModel = Type.Object(
   {
@@ -106,6 +107,11 @@ export const AnthropicModel = Type.Object(
     created_at: Type.String(),
     max_input_tokens: tokens,
     max_tokens: tokens,
+    lifecycle: Type.Enum(['active', 'deprecated'], {
+      description: 'Whether the provider has announced the end of the model.',
+    }),
+    deprecated_at: timeOrNull,
+    retires_at: timeOrNull,
   },
   { title: 'AnthropicModel' },
 )
@@ -149,6 +155,10 @@ export function renderAnthropicModel(model: Model, id: string = model.slug): Ant
     created_at: new Date(model.created * 1000).toISOString(),
     max_input_tokens: model.contextWindow ?? null,
     max_tokens: model.maxOutputTokens ?? null,
+    lifecycle: model.shutdownDate === undefined ? 'active' : 'deprecated',
+    // The day of the announcement is not known.
+    deprecated_at: null,
+    retires_at: model.shutdownDate === undefined ? null : new Date(model.shutdownDate).toISOString(),
   }
 }
 

@@ -56,8 +56,21 @@ describe('the list of models in the form of Anthropic', () => {
       created_at: '2026-01-02T00:00:00.000Z',
       max_input_tokens: 1000,
       max_tokens: 100,
+      lifecycle: 'active',
+      deprecated_at: null,
+      retires_at: null,
     })
     expect(body).toMatchObject({ has_more: true, first_id: 'a/one', last_id: 'acme/river' })
+  })
+
+  test('has the day on which the provider ends a model', async () => {
+    await using scenario = await startScenario([], { model: { shutdown_date: '2027-01-31' } })
+    const reply = await scenario.app.request('/v1/models/acme/river', { headers })
+    expect(await reply.json()).toMatchObject({
+      lifecycle: 'deprecated',
+      deprecated_at: null,
+      retires_at: '2027-01-31T00:00:00.000Z',
+    })
   })
 
   test('has the aliases that Claude Code offers, after their model, and no other alias', async () => {
