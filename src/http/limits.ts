@@ -47,10 +47,21 @@ export const noOwnLimit = 'Null for no limit of its own.'
 type LimitInput = Static<TObject<ReturnType<typeof limitFields>>>
 
 /** Throws the 400 for limits that the schema accepts and that are not valid. */
-function checkLimits({ budget_usd, budget_time_zone }: LimitInput): void {
+function checkLimits({ budget_usd, budget_time_zone, models }: LimitInput): void {
+  checkModels(models, 'models')
   if (budget_usd != null) parseBudget(budget_usd, 'budget_usd')
   if (budget_time_zone !== undefined && !isTimeZone(budget_time_zone))
     throw invalid('budget_time_zone', 'must be the name of a time zone, such as Europe/Berlin or UTC')
+}
+
+/** Each is compared with all models, and with all entries of a key that is created within the list. */
+const maxPatterns = 100
+
+/** Throws the 400 for a list of models with more patterns than anyone needs. */
+export function checkModels(models: readonly string[] | null | undefined, field: string): void {
+  const patterns = models?.filter((entry) => entry.includes('*')) ?? []
+  if (patterns.length > maxPatterns)
+    throw invalid(field, `must have at most ${maxPatterns} entries with \`*\``)
 }
 
 /** Compiles the contract of a body that has no other fields; its limits are checked, if it has some. */

@@ -23,11 +23,7 @@ function endOf(part: string, text: string, from: number): number | undefined {
   return start < 0 ? undefined : start + part.length
 }
 
-/**
- * The index of the first entry of a list of models that goes beyond another list, or -1. An entry with `*` is within another
- * one if that matches it as a text; null is every model.
- */
-export function findBeyond(entries: readonly string[], allowed: readonly string[] | null): number {
-  if (allowed === null) return -1
-  return entries.findIndex((entry) => !allowed.some((other) => matchesModel(other, entry)))
+/** Whether an entry of a list of models is within another list. An entry with `*` is within one that matches it as a text. */
+export function isWithinModels(entry: string, list: readonly string[]): boolean {
+  return list.some((other) => matchesModel(other, entry))
 }

@@ -108,6 +108,7 @@ describe.each(owners)('the limits of %s', (kind) => {
     [{ models: 'anthropic/*' }, 'models'],
     [{ models: ['acme/river', ''] }, 'models[1]'],
     [{ models: ['a\0b'] }, 'models[0]'],
+    [{ models: Array.from({ length: 101 }, (_, index) => `*${index}`) }, 'models'],
     [{ enabled: null }, 'enabled'],
     [{ budget: '5' }, 'budget'],
     [{}, null],

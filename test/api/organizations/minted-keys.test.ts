@@ -147,6 +147,15 @@ describe('a key with the permission mint', () => {
       expect([entry, ...(await mintWith(['acme/river', entry]))]).toEqual([entry, 400, 'models[1]'])
   })
 
+  test('gives a list with at most 100 patterns, which are compared with each of its own', async () => {
+    await using minting = await startMinting({ models: ['acme/*'] })
+    const patterns = Array.from({ length: 100 }, (_, index) => `acme/${index}*`)
+    const models = [...patterns, 'acme/river', 'acme/lake']
+    expect(await minting.mint({ models })).toMatchObject({ status: 200, body: { models } })
+    const reply = await minting.mint({ models: [...models, 'acme/*'] })
+    expect(reply).toMatchObject({ status: 400, body: { error: { param: 'models' } } })
+  })
+
   test('sees and revokes its own keys only', async () => {
     await using minting = await startMinting()
     const other = await createParent(minting, { name: 'another launcher' })

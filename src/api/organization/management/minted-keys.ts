@@ -1,15 +1,16 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import { findBeyond } from '../../../domain/accounting/model-pattern.ts'
+import { isWithinModels } from '../../../domain/accounting/model-pattern.ts'
 import type { GuardedDescription } from '../../../http/describe.ts'
 import { expiryFields, expiryOf } from '../../../http/expiry.ts'
-import { limitFields, limitProperties, noOwnLimit, parseBudget } from '../../../http/limits.ts'
+import { checkModels, limitFields, limitProperties, noOwnLimit, parseBudget } from '../../../http/limits.ts'
 import { listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
 import { defineQuery } from '../../../http/query.ts'
 import { createAccountRenderer, renderKey, renderOne } from '../../../http/render-accounts.ts'
 import { nullish, objectType, storableText, Tags, text, textOrNull } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
+import { ownTurn } from '../../../lib/time.ts'
 import { formatUsd } from '../../../lib/usd.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 import type { KeyRecord, MintInput } from '../../../storage/ports/accounts.ts'
@@ -40,6 +41,7 @@ const newMintedKey = createValidator(
     },
     { title: 'NewMintedKey', additionalProperties: false },
   ),
+  ({ models }) => checkModels(models, 'models'),
 )
 
 const properties = {
@@ -193,9 +195,16 @@ function createMintedKeyService(parts: ManagementDependencies) {
   }
 }
 
+/** Entries that are compared in one turn of the event loop: a few milliseconds, whatever the patterns are. */
+const turnEntries = 10
+
 async function assertModels(parent: KeyRecord | undefined, { models }: MintInput): Promise<void> {
-  const index = findBeyond(models ?? [], parent?.limits.models ?? null)
-  if (index < 0) return
-  const message = `Invalid 'models[${index}]': the model is not within those of this API key.`
-  throw badRequest(message, 'invalid_value', `models[${index}]`)
+  const allowed = parent?.limits.models ?? null
+  if (allowed === null) return
+  for (const [index, entry] of (models ?? []).entries()) {
+    if (index % turnEntries === 0) await ownTurn()
+    if (isWithinModels(entry, allowed)) continue
+    const message = `Invalid 'models[${index}]': the model is not within those of this API key.`
+    throw badRequest(message, 'invalid_value', `models[${index}]`)
+  }
 }

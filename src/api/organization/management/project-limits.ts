@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type Allowance, type AllowanceChange, budgetPeriods } from '../../../domain/accounting/allowance.ts'
-import { changeBody, closedBody } from '../../../http/limits.ts'
+import { changeBody, checkModels, closedBody } from '../../../http/limits.ts'
 import { listSchema } from '../../../http/paging.ts'
 import { type BudgetState, budgetLeft } from '../../../http/render-limits.ts'
 import { objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
@@ -99,6 +99,7 @@ export function toModels({
   mode,
   model_ids,
 }: ReturnType<typeof modelPermissionsUpdate.read>): AllowanceChange {
+  checkModels(model_ids, 'model_ids')
   if (mode === 'allow_list') return { models: model_ids }
   if (model_ids.length === 0) return { models: null }
   throw badRequest(
