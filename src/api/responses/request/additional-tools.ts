@@ -26,9 +26,13 @@ export function lowerAllTools(
   return [...new Map(all.map((named) => [named.tool.name, named])).values()]
 }
 
-/** The tools that the items of a conversation add, without all that the names of their calls do not depend on. */
+/**
+ * The tools that the items of a conversation add, without all that the names of their calls do not depend on. Each is there
+ * once, where it was last: clients repeat all tools with every request, and each response of a chain is stored with its own.
+ */
 export function namesOfAdditionalTools({ context, input }: Conversation): readonly Fields[] {
-  return [...context, ...input].flatMap(toolsOf).map(nameOf)
+  const names = [...context, ...input].flatMap(toolsOf).map(nameOf).toReversed()
+  return [...new Map(names.map((name) => [JSON.stringify(name), name])).values()].toReversed()
 }
 
 function toolsOf({ type, tools }: Item): readonly Fields[] {
