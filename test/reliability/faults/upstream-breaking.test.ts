@@ -24,6 +24,8 @@ type Fault = readonly [
   code?: string,
 ]
 
+/** Such an answer counts as too large, so that its charge is an estimate by its duration as well. */
+const nestedCall = 'it nests a call without an end'
 /** Four times as deep, nobody could write it any more. */
 const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
 
@@ -44,10 +46,7 @@ const faults: readonly Fault[] = [
   ['it goes on with garbage', then(() => ['data: \0\x01garbage\n\n'])],
   ['it goes on with a page', then(() => ['data: <html>\n\n<body>\n\n</html>\n\n'])],
   ['it goes on with a line of 5 MB that is no JSON', then(() => [`data: ${'x'.repeat(5e6)}\n\n`], hang)],
-  [
-    'it nests a call without an end',
-    then((fixture) => [fixture.callReply(deep)[1], ...fixture.lastFrames], hang),
-  ],
+  [nestedCall, then((fixture) => [fixture.callReply(deep)[1], ...fixture.lastFrames], hang)],
   ['it tells an error', then(({ error }) => [error])],
   ['it tells an error and goes on', then(({ error, lastFrames: ended }) => [error, ...ended])],
   ['it tells an error and waits', then(({ error }) => [error], hang)],
@@ -95,7 +94,7 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
 
     test.each(faults.map(([name, script, code]) => [name, script, code ?? 'upstream_unavailable'] as const))(
       'ends with an error when after the first tokens %s',
-      async (_, script, code) => {
+      async (name, script, code) => {
         await using impatient = code === 'upstream_timeout' ? await start('500ms') : undefined
         const scenario = impatient ?? patient
         const { length } = scenario.acme.requests
@@ -108,7 +107,8 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
         resolve()
         for (const [index, form] of forms.entries()) await expectBrokenStream(replies[index]!, form, code)
         expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed' })
-        const row = { status: 502, error: code, cost: fixture.brokenCost, provider: 'acme', estimated: 1 }
+        const cost = name === nestedCall ? {} : { cost: fixture.brokenCost }
+        const row = { status: 502, error: code, provider: 'acme', estimated: 1, ...cost }
         const ids = [...replies.map(idOf), run.request]
         for (const id of ids) await expectSettled(scenario, id, row)
         expect([scenario.acme.requests.length, scenario.other.requests]).toEqual([length + 3, []])

@@ -52,9 +52,6 @@ const typeOf = (stream: boolean) => (stream ? 'text/event-stream' : 'application
 const bodyOf = (fixture: ProtocolFixture, stream: boolean) =>
   stream ? [...fixture.firstFrames, ...fixture.lastFrames].join('') : fixture.complete
 const page = `<!doctype html><html><body>${'<p>Bad gateway</p>'.repeat(100)}</body></html>`
-/** Four times as deep, nobody could write it any more. */
-const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
-
 const faults: readonly Fault[] = [
   ['it resets the connection', () => raw([], abort)],
   ['it ends the connection without a word', () => raw([])],
@@ -98,13 +95,6 @@ const faults: readonly Fault[] = [
   [
     'it sends JSON of 5 MB that says nothing',
     () => reply(200, 'application/json', `{"x":"${'x'.repeat(5e6)}"}`),
-  ],
-  [
-    'it nests a call without an end',
-    (fixture, stream) => {
-      const [complete, frame] = fixture.callReply(deep)
-      return reply(200, typeOf(stream), stream ? frame + fixture.lastFrames.join('') : complete)
-    },
   ],
   [
     'it begins with an error',
