@@ -72,10 +72,15 @@ export class UpstreamStream implements OpenableStream<Batch> {
     return !this.#closed && (this.#failure !== undefined || this.#body?.finished() === false)
   }
 
-  /** One loop from the socket to the consumer. */
-  async forEach(onBatch: OnItem<Batch>): Promise<void> {
+  forEach(onBatch: OnItem<Batch>): Promise<void> {
     const body = this.#body
-    if (body === undefined) return
+    if (body !== undefined && this.hasMore()) return this.#readOn(body, onBatch)
+    if (!this.#closed) this.#release()
+    return Promise.resolve()
+  }
+
+  /** One loop from the socket to the consumer. */
+  async #readOn(body: UpstreamBody, onBatch: OnItem<Batch>): Promise<void> {
     let delivering = false
     try {
       while (this.#hasMore(body)) {
