@@ -107,10 +107,13 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
         resolve()
         for (const [index, form] of forms.entries()) await expectBrokenStream(replies[index]!, form, code)
         expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed' })
-        const cost = name === nestedCall ? {} : { cost: fixture.brokenCost }
-        const row = { status: 502, error: code, provider: 'acme', estimated: 1, ...cost }
-        const ids = [...replies.map(idOf), run.request]
-        for (const id of ids) await expectSettled(scenario, id, row)
+        const row = { status: 502, error: code, provider: 'acme', estimated: 1 }
+        for (const id of [...replies.map(idOf), run.request]) {
+          await expectSettled(scenario, id, row)
+          const cost = (await scenario.billing.usageOf(id))?.cost
+          if (name === nestedCall) expect(cost).toBeGreaterThan(fixture.brokenCost)
+          else expect(cost).toBe(fixture.brokenCost)
+        }
         expect([scenario.acme.requests.length, scenario.other.requests]).toEqual([length + 3, []])
         await expectHealthy(scenario, fixture)
       },

@@ -16,7 +16,6 @@ import {
   expectSettled,
   expectError,
   expectHealthy,
-  type ExpectedError,
   type RequestForm,
   forms,
   idOf,
@@ -52,6 +51,9 @@ const typeOf = (stream: boolean) => (stream ? 'text/event-stream' : 'application
 const bodyOf = (fixture: ProtocolFixture, stream: boolean) =>
   stream ? [...fixture.firstFrames, ...fixture.lastFrames].join('') : fixture.complete
 const page = `<!doctype html><html><body>${'<p>Bad gateway</p>'.repeat(100)}</body></html>`
+/** Four times as deep, nobody could write it any more. */
+const deep = `${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`
+
 const faults: readonly Fault[] = [
   ['it resets the connection', () => raw([], abort)],
   ['it ends the connection without a word', () => raw([])],
@@ -119,33 +121,51 @@ describe.each(protocolFixtures.map((fixture) => [fixture.kind, fixture] as const
     })
     afterAll(() => scenario[Symbol.asyncDispose]())
 
-    async function expectFailure(form: RequestForm, failed: ExpectedError): Promise<void> {
+    /** Returns the id of the request. */
+    async function sendFailing(form: RequestForm): Promise<string> {
       const response = await sendRequest(scenario, form)
-      await expectError(response, failed)
-      await expectSettled(scenario, idOf(response), {
-        api: form.api,
-        status: failed.status,
-        error: failed.code,
-        cost: 0,
-      })
+      await expectError(response, unavailable)
+      const id = idOf(response)
+      await expectSettled(scenario, id, { api: form.api, status: 502, error: unavailable.code })
+      return id
+    }
+
+    async function costOf(id: string): Promise<unknown> {
+      return (await scenario.billing.usageOf(id))?.cost
+    }
+
+    /** By each API, streamed or not, and in the background; returns what each of the five has cost. */
+    async function costsOfFailures(script: Fault[1]): Promise<readonly unknown[]> {
+      const { length } = scenario.acme.requests
+      const ids: string[] = []
+      for (const stream of [false, true]) {
+        scenario.acme.respondWith(script(fixture, stream))
+        for (const api of ['chat', 'responses'] as const) ids.push(await sendFailing({ api, stream }))
+      }
+      const run = await queueRunRequest(scenario.app)
+      expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed', output: [] })
+      await expectSettled(scenario, run.request, { status: 502, error: unavailable.code })
+      expect(scenario.acme.requests.length).toBe(length + 5)
+      await expectHealthy(scenario, fixture)
+      return await Promise.all([...ids, run.request].map(costOf))
     }
 
     test.each(faults.map((fault) => [...fault] as const))(
       'a call to a provider (%s) fails without a charge when',
       async (_, script) => {
-        const { length } = scenario.acme.requests
-        for (const stream of [false, true]) {
-          scenario.acme.respondWith(script(fixture, stream))
-          await expectFailure({ api: 'chat', stream }, unavailable)
-          await expectFailure({ api: 'responses', stream }, unavailable)
-        }
-        const run = await queueRunRequest(scenario.app)
-        expect(await waitForRun(scenario.app, run.id)).toMatchObject({ status: 'failed', output: [] })
-        await expectSettled(scenario, run.request, { status: 502, error: unavailable.code, cost: 0 })
-        expect(scenario.acme.requests.length).toBe(length + 5)
-        await expectHealthy(scenario, fixture)
+        expect(await costsOfFailures(script)).toEqual([0, 0, 0, 0, 0])
       },
     )
+
+    // Beside the others: the provider charges for what it has generated, and a prompt can make it do so.
+    test('a call that is nested without an end fails, and is charged', async () => {
+      const costs = await costsOfFailures(({ callReply, lastFrames }, stream) => {
+        const [complete, frame] = callReply(deep)
+        return reply(200, typeOf(stream), stream ? frame + lastFrames.join('') : complete)
+      })
+      for (const cost of costs) expect(cost).toBeGreaterThan(0)
+      expect(costs.length).toBe(5)
+    })
 
     test('it is silent before its first token, at any stage', async () => {
       const scripts = forms.flatMap(() => silences.map((script) => script(fixture)))
