@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { App } from '../support/app.ts'
 import { startBillingScenario } from '../support/billing-scenario.ts'
 import { chatOutput, jsonReply, streamReply } from '../support/chat-fixtures.ts'
 import { chatRequest, type Scenario, startScenario } from '../support/scenario.ts'
@@ -6,6 +7,8 @@ import type { Script } from '../support/script.ts'
 import { type CountedWork, countWork, type WorkCounts } from './counted-work.ts'
 
 const requests = 11
+/** On a machine so busy that each request takes longer than a batch waits, each sets the timer of a batch. */
+const maxRequests = 300
 
 const complete = [chatRequest, jsonReply()] as const
 const streamed = [{ ...chatRequest, stream: true }, streamReply()] as const
@@ -16,10 +19,10 @@ let prepaid: Scenario
 
 beforeAll(async () => {
   counted = countWork()
-  // Looks for events are not part of a request.
-  const webhookInterval = 600_000
-  unmetered = await startScenario(jsonReply(), { webhookInterval })
-  prepaid = await startBillingScenario(jsonReply(), { webhookInterval, balance: '1000' })
+  // Looks for events and for changed keys are not part of a request.
+  const intervals = { webhookInterval: 600_000, keyCheckInterval: 600_000 }
+  unmetered = await startScenario(jsonReply(), intervals)
+  prepaid = await startBillingScenario(jsonReply(), { ...intervals, balance: '1000' })
 })
 
 afterAll(async () => {
@@ -36,7 +39,7 @@ const budgets = [
 
 describe('the work for a request', () => {
   test.each(budgets)('with a %s reply stays within its budget', async (_, form, budget) => {
-    for (const scenario of [unmetered, prepaid]) expectWithin(await workFor(scenario, form), budget)
+    for (const scenario of [unmetered, prepaid]) expectWithin(await workFor(scenario, form, budget), budget)
   })
 
   test('with a long stream sets no timer for each chunk, and parses and serializes each once', async () => {
@@ -61,32 +64,51 @@ function streamOf(count: number): Form {
   return [streamed[0], streamReply(chatOutput({ text }))]
 }
 
-/** The least of several requests: on a busy machine, some do a little more, such as another look at the log. */
-async function workFor({ app, acme }: Scenario, [body, script]: Form): Promise<WorkCounts> {
+/**
+ * The least of several requests: on a busy machine, some do a little more, such as another look at the log. With a budget,
+ * it ends with the request that shows that it is kept.
+ */
+async function workFor(
+  { app, acme }: Scenario,
+  [body, script]: Form,
+  budget?: WorkCounts,
+): Promise<WorkCounts> {
   acme.respondWith(script)
-  const counts: WorkCounts[] = []
-  for (let index = 0; index < requests; index++)
-    counts.push(
-      await counted.during(async () => {
-        const lines = app.requestLines.all.length
-        const reply = await app.chat(body)
-        await reply.text()
-        expect(reply.status).toBe(200)
-        // Its line in the log, which comes a moment later, is part of the work.
-        await app.requestLines.beyond(lines)
-      }),
-    )
-  const least = (kind: keyof WorkCounts) => Math.min(...counts.map((found) => found[kind]))
+  let least = await workOfOne(app, body)
+  const isEnough = (count: number) => (budget === undefined ? count >= requests : isWithin(least, budget))
+  for (let count = 1; count < maxRequests && !isEnough(count); count++)
+    least = leastOf(least, await workOfOne(app, body))
+  return least
+}
+
+function workOfOne(app: App, body: object): Promise<WorkCounts> {
+  return counted.during(async () => {
+    const lines = app.requestLines.all.length
+    const reply = await app.chat(body)
+    await reply.text()
+    expect(reply.status).toBe(200)
+    // Its line in the log, which comes a moment later, is part of the work.
+    await app.requestLines.beyond(lines)
+  })
+}
+
+const kinds = ['timers', 'parsed', 'serialized', 'copiedBytes'] as const
+
+function leastOf(one: WorkCounts, other: WorkCounts): WorkCounts {
   return {
-    timers: least('timers'),
-    parsed: least('parsed'),
-    serialized: least('serialized'),
-    copiedBytes: least('copiedBytes'),
+    timers: Math.min(one.timers, other.timers),
+    parsed: Math.min(one.parsed, other.parsed),
+    serialized: Math.min(one.serialized, other.serialized),
+    copiedBytes: Math.min(one.copiedBytes, other.copiedBytes),
   }
 }
 
+function isWithin(work: WorkCounts, budget: WorkCounts): boolean {
+  return kinds.every((kind) => work[kind] <= budget[kind])
+}
+
 function expectWithin(work: WorkCounts, budget: WorkCounts): void {
-  for (const kind of ['timers', 'parsed', 'serialized', 'copiedBytes'] as const) {
+  for (const kind of kinds) {
     expect(work[kind]).toBeGreaterThan(0)
     expect(work[kind]).toBeLessThanOrEqual(budget[kind])
   }
