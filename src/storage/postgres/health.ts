@@ -1,5 +1,6 @@
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
+import { shareProbe } from '../common/shared-probe.ts'
 import type { Readiness } from '../ports/health.ts'
 import { type Query, serverTime } from './connection/connections.ts'
 import { databaseUnavailable, outageMessage, outageReason } from './postgres-errors.ts'
@@ -88,13 +89,9 @@ const writeProbe =
 
 /** The time for which a commit proves that the database works; longer than the time between two probes. */
 const commitTrustMs = 4000
-/** The time for which the result of a probe is reused, however often clients ask. */
-const probeTrustMs = 250
 
 /** See `Readiness`. */
 export function createReadiness(health: Health): Readiness {
-  let last: { readonly result: Promise<void>; readonly startedAt: number } | undefined
-
   function ready(): Promise<void> | undefined {
     const unavailable = health.unavailableError()
     if (unavailable) throw unavailable
@@ -110,12 +107,5 @@ export function createReadiness(health: Health): Readiness {
     }
   }
 
-  return {
-    ready,
-    probe() {
-      if (last === undefined || performance.now() - last.startedAt > probeTrustMs)
-        last = { result: examine(), startedAt: performance.now() }
-      return last.result
-    },
-  }
+  return { ready, probe: shareProbe(examine, () => health.unavailableError() === undefined) }
 }

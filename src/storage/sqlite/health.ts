@@ -2,6 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { throttle } from '../../lib/time.ts'
+import { shareProbe } from '../common/shared-probe.ts'
 import { type Database, inMemory } from './connection/database.ts'
 import type { Disk } from './connection/disk.ts'
 import { databaseUnavailable, FileReplacedError, outageMessage, reasonOf } from './sqlite-errors.ts'
@@ -150,9 +151,6 @@ const unavailableMessage = 'The database is unavailable; requests are rejected.'
  */
 const commitTrustMs = 1000
 export const lockTrustMs = 100
-/** The time for which the result of a probe is reused, however often clients ask. */
-export const probeTrustMs = 250
-
 type ProbeWriter = { write(probe: () => void): Promise<void> }
 
 /** See `Readiness`. */
@@ -178,29 +176,7 @@ export function createReadiness(database: Database, writer: ProbeWriter, health:
     }
   }
 
-  return { ready, probe: createShared(examine, () => health.unavailableError() === undefined) }
-}
-
-/** Shares one run of the work between all concurrent callers, and for a while after it if `isHealthy` stays the same. */
-function createShared(work: () => Promise<void>, isHealthy: () => boolean): () => Promise<void> {
-  let last: { readonly result: Promise<void>; settled?: { readonly at: number; readonly healthy: boolean } }
-
-  function isCurrent(): boolean {
-    if (last === undefined) return false
-    const { settled } = last
-    if (settled === undefined) return true
-    return performance.now() - settled.at < probeTrustMs && isHealthy() === settled.healthy
-  }
-
-  return () => {
-    if (!isCurrent()) {
-      const started: typeof last = { result: work() }
-      const settle = () => void (started.settled = { at: performance.now(), healthy: isHealthy() })
-      started.result.then(settle, settle)
-      last = started
-    }
-    return last.result
-  }
+  return { ready, probe: shareProbe(examine, () => health.unavailableError() === undefined) }
 }
 
 /** Takes the write lock and releases it, without touching the disk. */
