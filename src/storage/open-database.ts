@@ -61,7 +61,7 @@ export async function checkDatabase(location: DatabaseLocation): Promise<void> {
 
 /**
  * Copies a SQLite file to `target` by way of `partialFile`, also while a server is running. Rejects with an error for the
- * operator; PostgreSQL has a program of its own for that.
+ * operator, also if a newer version has written the file; PostgreSQL has a program of its own for that.
  */
 export async function backUpDatabase(
   location: DatabaseLocation,

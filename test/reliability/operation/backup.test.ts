@@ -1,7 +1,15 @@
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
@@ -136,4 +144,20 @@ test('a backup that cannot be read or written is one error message and leaves no
   expect((await backup(folder)).code).toBe(2)
   expect(existsSync(join(folder, 'copy.db'))).toBe(false)
   expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['weir.db'])
+})
+
+test('a database that a newer version has written is not backed up, and stays unchanged', async () => {
+  const folder = temporaryFolder()
+  const app = await startApp({ database: join(folder, 'weir.db') })
+  await app.stop()
+  {
+    using sqlite = new Sqlite(join(folder, 'weir.db'))
+    sqlite.run('PRAGMA user_version = 999')
+  }
+  writeFileSync(join(folder, 'monday.db'), 'the backup of another day')
+  const { code, out, err } = await backup(folder, 'monday.db', '--overwrite')
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toMatch(/^The database [^\n]* was written by a newer version of weir \(schema 999, [^\n]*\n$/)
+  expect(readFileSync(join(folder, 'monday.db'), 'utf8')).toBe('the backup of another day')
+  expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
 })

@@ -1,8 +1,13 @@
+import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../sqlite-errors.ts'
 import { moveWithoutOverwrite, syncToDisk } from '../../../lib/files.ts'
+import { migrations, NewerSchemaError, schemaVersion } from './migrate.ts'
+
+/** The milliseconds to wait for a lock of another process. */
+const busyTimeoutMs = 5000
 
 /** A failed backup; its message is for the operator. */
 export class BackupError extends Error {
@@ -15,7 +20,7 @@ export class BackupError extends Error {
 /**
  * Copies a consistent snapshot of the database to a file that only its owner may read; other processes may write
  * meanwhile. The target appears when the copy is complete and on disk. `part` is the path of the incomplete copy.
- * Rejects with `BackupError`.
+ * Rejects with `BackupError`, also if a newer version has written the database.
  */
 export async function backUp(
   database: string,
@@ -29,18 +34,27 @@ export async function backUp(
     // A device such as /dev/null would be replaced as well.
     if (present && !present.isFile()) throw new BackupError(`${target} is not a file. Choose another one.`)
     closeSync(openSync(part, 'wx', 0o600))
+    assertKnownSchema(database)
     await copyInThread(database, part)
     syncToDisk(part)
     if (overwrite) renameSync(part, target)
     else if (!moveWithoutOverwrite(part, target)) throw targetExists(target)
     if (process.platform !== 'win32') syncToDisk(dirname(target))
   } catch (error) {
-    throw error instanceof BackupError
-      ? error
+    if (error instanceof BackupError) throw error
+    throw error instanceof NewerSchemaError
+      ? new BackupError(error.message)
       : new BackupError(`The backup failed: ${reasonOf(error, 'the database')}.`)
   } finally {
     rmSync(part, { force: true })
   }
+}
+
+/** The copy could not be restored with this version; without this check, that is known only when it is needed. */
+function assertKnownSchema(database: string): void {
+  using reader = new Sqlite(database, { readonly: true })
+  reader.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  schemaVersion(reader, migrations)
 }
 
 function targetExists(target: string): BackupError {
@@ -63,7 +77,7 @@ const copyProgram = `
 const { workerData } = require('node:worker_threads')
 const { Database } = require('bun:sqlite')
 const reader = new Database(workerData.database, { readonly: true })
-reader.run('PRAGMA busy_timeout = 5000')
+reader.run('PRAGMA busy_timeout = ${busyTimeoutMs}')
 reader.prepare('VACUUM INTO ?').run(workerData.target)
 reader.close()
 `

@@ -28,11 +28,14 @@ export function migrate(sqlite: Sqlite, migrations: readonly string[], log: Log)
   convertToAutoVacuum(sqlite, log)
 }
 
+/** A newer version has written the database; the message is for the operator. */
+export class NewerSchemaError extends Error {}
+
 /** Returns the number of applied migrations; throws an error for the operator if there are more than this program knows. */
 export function schemaVersion(sqlite: Sqlite, migrations: readonly string[]): number {
   const version = numberFrom(sqlite, 'PRAGMA user_version')
   if (version > migrations.length)
-    throw new Error(
+    throw new NewerSchemaError(
       `The database ${sqlite.filename} was written by a newer version of weir (schema ${version}, this one ` +
         `supports ${migrations.length}). Run the newer version, or choose another data folder with --data.`,
     )
