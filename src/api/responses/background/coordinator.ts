@@ -12,7 +12,7 @@ import type { Scheduler } from './scheduler.ts'
 /** How often a process claims queued runs if it can start some, and looks for its runs that are to be cancelled. */
 const claimIntervalMs = 250
 /** How often it claims what others have left, and compares its runs with the store. */
-const reconcileIntervalMs = 2000
+export const reconcileIntervalMs = 2000
 /** The most runs that are claimed at once: the others may become free as well. */
 const maxClaimed = 32
 const maxRecovered = 100
@@ -52,13 +52,22 @@ export class RunCoordinator {
   /** Adopts what processes that have ended left, and divides runs from now on. Rejects if the database is unavailable. */
   async begin(): Promise<void> {
     await this.#recover()
-    const onFailure = (error: unknown) =>
-      this.#parts.log.warn('Background runs could not be exchanged with other processes yet.', {
-        cause: causeOf(error),
-      })
+    let failing = false
+    const onFailure = (error: unknown) => {
+      // Every attempt of an outage fails, four a second.
+      if (!failing)
+        this.#parts.log.warn('Background runs cannot be shared with other processes yet; this is retried.', {
+          cause: causeOf(error),
+        })
+      failing = true
+    }
+    const reconcile = async () => {
+      await this.#reconcile()
+      failing = false
+    }
     this.#timers = [
       repeatEvery(claimIntervalMs, () => this.#claimQueued(), onFailure),
-      repeatEvery(reconcileIntervalMs, () => this.#reconcile(), onFailure),
+      repeatEvery(reconcileIntervalMs, reconcile, onFailure),
     ]
   }
 
