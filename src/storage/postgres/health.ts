@@ -1,9 +1,10 @@
 import { type ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
+import { randomText } from '../../lib/id.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { shareProbe } from '../common/shared-probe.ts'
 import type { Readiness } from '../ports/health.ts'
 import { type Query, serverTime } from './connection/connections.ts'
-import { databaseUnavailable, outageMessage, outageReason } from './postgres-errors.ts'
+import { databaseUnavailable, isOutOfSpace, outageMessage, outageReason } from './postgres-errors.ts'
 
 /** The time between two probes, and so the longest time until a database that is back is used again. */
 const probeIntervalMs = 250
@@ -22,6 +23,8 @@ export class Health {
   readonly #timeoutMs: number
   #workedAt: number | undefined
   #outage: ApiError | undefined
+  /** Whether the disk was full when a transaction failed: then small ones may succeed, and prove nothing. */
+  #full = false
   #timer: Timer | undefined
   #closed = false
 
@@ -39,6 +42,7 @@ export class Health {
   /** Reports that a transaction was committed. */
   worked(): void {
     this.#workedAt = performance.now()
+    if (this.#full) return
     if (this.#outage) this.#log.info('The database is available again.')
     this.#outage = undefined
     this.#schedule(idleIntervalMs)
@@ -52,6 +56,7 @@ export class Health {
         cause: outageReason(cause, 'the database') ?? causeOf(cause),
       })
     this.#outage = databaseUnavailable(cause)
+    this.#full = isOutOfSpace(cause)
     this.#schedule(probeIntervalMs)
   }
 
@@ -63,12 +68,23 @@ export class Health {
   /** Writes a probe; rejects with the error of the database. */
   async probe(): Promise<void> {
     try {
+      if (this.#full) await this.#probeSpace()
       await this.#query(writeProbe, [], this.#timeoutMs)
     } catch (error) {
       this.failed(error)
       throw error
     }
     this.worked()
+  }
+
+  /** Rejects if the disk is still full; a database that forbids the probe for another reason is used again. */
+  async #probeSpace(): Promise<void> {
+    try {
+      await this.#query(spaceProbe(), [], this.#timeoutMs)
+    } catch (error) {
+      if (outageMessage(error) !== undefined) throw error
+    }
+    this.#full = false
   }
 
   close(): void {
@@ -82,10 +98,22 @@ export class Health {
   }
 }
 
-/** Fails on a server that cannot be reached, is read-only or has no space. */
+/** Fails on a server that cannot be reached or is read-only. It writes too little to fail on a full disk. */
 const writeProbe =
   `INSERT INTO transactions (id, results, created_at) VALUES ('probe', '', ${serverTime}) ` +
   'ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at'
+
+/** The numbers in a table of a megabyte. */
+const probeRows = 30_000
+
+/** Returns a statement that fails unless a megabyte more fits on the disk. The table exists only inside its transaction. */
+function spaceProbe(): string {
+  const table = `space_probe_${randomText(16).toLowerCase()}`
+  return (
+    `DO $$ BEGIN CREATE UNLOGGED TABLE ${table} AS SELECT generate_series(1, ${probeRows}) n; ` +
+    `DROP TABLE ${table}; END $$`
+  )
+}
 
 /** The time for which a commit proves that the database works; longer than the time between two probes. */
 const commitTrustMs = 4000

@@ -1,12 +1,14 @@
 import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import { platformFailure } from '../../lib/platform-failure.ts'
 
+const outOfSpace = 'is out of disk space'
+
 /**
  * Problems of the server, by prefix of the SQLSTATE. Constraints and invalid statements are not among them. The more
  * specific prefix comes first.
  */
 const outages: readonly (readonly [prefix: string, problem: string])[] = [
-  ['53100', 'is out of disk space'],
+  ['53100', outOfSpace],
   ['53300', 'has too many connections'],
   ['53', 'is out of resources'],
   ['25006', 'is read-only'],
@@ -44,6 +46,11 @@ export function outageReason(error: unknown, subject = 'it'): string | undefined
   if (problem === undefined) return undefined
   const failure = connectionFailure(error)
   return `${subject} ${problem}${failure === undefined ? '' : `: ${failure}`}`
+}
+
+/** Whether the server has no space left on its disk; the error may be the cause of this one. */
+export function isOutOfSpace(error: unknown): boolean {
+  return outageOf(error) === outOfSpace
 }
 
 function connectionFailure(error: unknown): string | undefined {

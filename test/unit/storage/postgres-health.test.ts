@@ -4,7 +4,7 @@ import { createReadiness } from '../../../src/storage/postgres/health.ts'
 import { createMigratedDatabase } from '../../support/postgres/migrated-database.ts'
 import { openTestDatabase } from '../../support/postgres/open-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
-import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
+import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 
 async function open() {
   const url = await createMigratedDatabase()
@@ -14,7 +14,23 @@ async function open() {
     await close()
     proxy[Symbol.dispose]()
   }
-  return { proxy, health, readiness: createReadiness(health), [Symbol.asyncDispose]: dispose }
+  return { url, proxy, health, readiness: createReadiness(health), [Symbol.asyncDispose]: dispose }
+}
+
+/** Lets no table be created, with this error; small writes succeed, as those for which a page has room on a full disk. */
+async function failTables(url: string, code: string): Promise<void> {
+  await execute(
+    url,
+    `CREATE FUNCTION fail() RETURNS event_trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${code}'; END $$`,
+  )
+  await execute(url, 'CREATE EVENT TRIGGER fail ON ddl_command_start EXECUTE FUNCTION fail()')
+}
+
+/** Fails as a write does for which there is no space. */
+async function write(url: string): Promise<unknown> {
+  const full = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
+  return await execute(url, full).catch((error: unknown) => error)
 }
 
 describe.skipIf(!hasPostgres)('the readiness of a PostgreSQL database', () => {
@@ -42,5 +58,31 @@ describe.skipIf(!hasPostgres)('the readiness of a PostgreSQL database', () => {
     expect(readiness.probe()).toBe(slow)
     await slow
     expect(readiness.probe()).toBe(slow)
+  })
+
+  test('fails on a full disk, although small writes succeed, until there is space for larger ones', async () => {
+    await using opened = await open()
+    const { url, health, readiness } = opened
+    await failTables(url, '53100')
+    health.failed(await write(url))
+    const full = { status: 503, message: 'The database is out of disk space.' }
+    await expect(readiness.probe()).rejects.toMatchObject(full)
+    health.worked()
+    expect(() => readiness.ready()).toThrow('is unavailable')
+    await expect(health.probe()).rejects.toMatchObject({ status: 503 })
+    await execute(url, 'DROP EVENT TRIGGER fail')
+    await health.probe()
+    expect(readiness.ready()).toBeUndefined()
+    const left = "SELECT tablename FROM pg_tables WHERE tablename LIKE 'space_probe%'"
+    expect(await execute(url, left)).toEqual([])
+  })
+
+  test('recovers from a full disk also where the server lets it create no table', async () => {
+    await using opened = await open()
+    const { url, health, readiness } = opened
+    await failTables(url, '42501')
+    health.failed(await write(url))
+    await readiness.probe()
+    expect(readiness.ready()).toBeUndefined()
   })
 })
