@@ -1,4 +1,5 @@
 import type { WebhookSettings } from '../../config/webhook-settings.ts'
+import { logFirstFailure } from '../../lib/first-failure.ts'
 import { causeOf, type Log } from '../../lib/log.ts'
 import { repeatEvery, settleWithin } from '../../lib/time.ts'
 import type { ClaimedDelivery, DeliveryResult, WebhookQueue } from '../../storage/ports/webhooks.ts'
@@ -50,18 +51,9 @@ export function delayAfter(attempt: number, random: () => number = Math.random):
 /** Delivers the events of the outbox to the endpoints, together with the other processes of the database. */
 export function startDeliverer(options: DelivererOptions): { stop(): Promise<void> } {
   const deliverer = new Deliverer(options)
-  let failing = false
-  const round = async () => {
-    await deliverer.round()
-    failing = false
-  }
-  const failed = (error: unknown) => {
-    // Once for an outage of the database, and not each second.
-    if (!failing)
-      options.log.warn('Webhook events could not be read and will be retried.', { cause: causeOf(error) })
-    failing = true
-  }
-  const repeating = repeatEvery(options.intervalMs ?? 1000, round, failed)
+  const reading = logFirstFailure(options.log, 'Webhook events could not be read and will be retried.')
+  const round = () => reading.during(() => deliverer.round())
+  const repeating = repeatEvery(options.intervalMs ?? 1000, round, reading.failed)
   return {
     async stop() {
       repeating.stop()

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { probeTrustMs } from '../../../src/storage/common/shared-probe.ts'
 import { createReadiness } from '../../../src/storage/postgres/health.ts'
 import { createMigratedDatabase } from '../../support/postgres/migrated-database.ts'
 import { openTestDatabase } from '../../support/postgres/open-database.ts'
@@ -44,20 +43,6 @@ describe.skipIf(!hasPostgres)('the readiness of a PostgreSQL database', () => {
     const failed = readiness.probe()
     expect(failed).not.toBe(succeeded)
     await expect(failed).rejects.toMatchObject({ status: 503 })
-  })
-
-  test('is probed once for all clients that ask while the database does not answer', async () => {
-    await using opened = await open()
-    const { proxy, readiness } = opened
-    await readiness.probe()
-    proxy.delay(4 * probeTrustMs)
-    await Bun.sleep(probeTrustMs + 1)
-    const slow = readiness.probe()
-    // The result of a probe is reused for this time after its end, not after its start.
-    await Bun.sleep(2 * probeTrustMs)
-    expect(readiness.probe()).toBe(slow)
-    await slow
-    expect(readiness.probe()).toBe(slow)
   })
 
   test('fails on a full disk, although small writes succeed, until there is space for larger ones', async () => {

@@ -1,5 +1,5 @@
 import { interrupted, runCancelled } from '../../../lib/errors/errors.ts'
-import { causeOf } from '../../../lib/log.ts'
+import { logFirstFailure } from '../../../lib/first-failure.ts'
 import { repeatEvery } from '../../../lib/time.ts'
 import type { RunKey } from '../../../storage/ports/run-store.ts'
 import type { LiveResponse } from '../live/live-response.ts'
@@ -12,7 +12,7 @@ import type { Scheduler } from './scheduler.ts'
 /** How often a process claims queued runs if it can start some, and looks for its runs that are to be cancelled. */
 const claimIntervalMs = 250
 /** How often it claims what others have left, and compares its runs with the store. */
-export const reconcileIntervalMs = 2000
+const reconcileIntervalMs = 2000
 /** The most runs that are claimed at once: the others may become free as well. */
 const maxClaimed = 32
 const maxRecovered = 100
@@ -52,22 +52,14 @@ export class RunCoordinator {
   /** Adopts what processes that have ended left, and divides runs from now on. Rejects if the database is unavailable. */
   async begin(): Promise<void> {
     await this.#recover()
-    let failing = false
-    const onFailure = (error: unknown) => {
-      // Every attempt of an outage fails, four a second.
-      if (!failing)
-        this.#parts.log.warn('Background runs cannot be shared with other processes yet; this is retried.', {
-          cause: causeOf(error),
-        })
-      failing = true
-    }
-    const reconcile = async () => {
-      await this.#reconcile()
-      failing = false
-    }
+    const sharing = logFirstFailure(
+      this.#parts.log,
+      'Background runs cannot be shared with other processes yet; this is retried.',
+    )
+    const reconcile = () => sharing.during(() => this.#reconcile())
     this.#timers = [
-      repeatEvery(claimIntervalMs, () => this.#claimQueued(), onFailure),
-      repeatEvery(reconcileIntervalMs, reconcile, onFailure),
+      repeatEvery(claimIntervalMs, () => this.#claimQueued(), sharing.failed),
+      repeatEvery(reconcileIntervalMs, reconcile, sharing.failed),
     ]
   }
 
