@@ -144,6 +144,12 @@ export type ProviderTool = {
 /** A prompt of a completion or an input of an embedding request: a text, or the ids of its tokens. */
 export type Input = string | readonly number[]
 
+/**
+ * The maximum tokens of a choice which neither the request nor the model bounds: they are reserved, and sent to a provider
+ * that requires a limit.
+ */
+export const defaultMaxTokens = 32_768
+
 type Counted = Pick<Generation, 'compaction' | 'operation' | 'choices' | 'inputs'>
 
 /** The number of choices of the complete response: a completion has its choices for each prompt. */

@@ -1,6 +1,12 @@
 import type { Pricing } from '../../config/model-details.ts'
 import type { Usage } from '../../domain/generation/events.ts'
-import { callsOfModel, type Generation, promptCount, totalChoices } from '../../domain/generation/request.ts'
+import {
+  callsOfModel,
+  defaultMaxTokens,
+  type Generation,
+  promptCount,
+  totalChoices,
+} from '../../domain/generation/request.ts'
 import { billingNotConfigured } from '../../lib/errors/errors.ts'
 import type { Nanos } from '../../lib/usd.ts'
 import type { Payer } from '../access/caller-limits.ts'
@@ -20,9 +26,6 @@ export type CostBound = {
   readonly maxCost: Nanos
 }
 
-/** Where neither the request nor the model bounds the answer. */
-const defaultMaxAnswerTokens = 32_768
-
 /**
  * The maximum tokens of all choices together, reasoning included; 0 for embeddings. `defaultMax` is that of a choice which
  * neither the request nor the model bounds.
@@ -30,7 +33,7 @@ const defaultMaxAnswerTokens = 32_768
 export function maxAnswerTokens(
   generation: Generation,
   model: Pick<Model, 'maxOutputTokens' | 'routes'>,
-  defaultMax: number = defaultMaxAnswerTokens,
+  defaultMax: number = defaultMaxTokens,
 ): number {
   if (generation.operation === 'embedding') return 0
   const maxPerChoice = requestedMax(generation, model) ?? model.maxOutputTokens ?? defaultMax

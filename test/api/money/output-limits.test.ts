@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { maxPromptCost, startBillingScenario } from '../../support/billing-scenario.ts'
+import { messageRequest, sendMessage } from '../../support/messages.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 
@@ -30,4 +31,37 @@ test('a balance that covers only the limit of the request is too low where the R
   expect((await paid.app.chat({ ...chatRequest, max_tokens: 1 })).status).toBe(402)
   expect(paid.acme.requests).toEqual([])
   await paid.billing.expectConsistent()
+})
+
+const anthropic = { kind: 'anthropic' } as const
+/** A model of 128,000 output tokens, of which the settings do not say so. */
+const unlimited = {
+  routes: [{ provider: 'acme', model: 'claude-opus-5' }],
+  max_output_tokens: undefined,
+}
+const longAnswer = json({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'text', text: 'It is four feet high.' }],
+  stop_reason: 'max_tokens',
+  usage: { input_tokens: 12, output_tokens: 32_768 },
+})
+const longestAnswerCost = 32_768 * 10_000
+
+test('a provider that requires a limit is sent the one that was reserved', async () => {
+  const balance = ((maxPromptCost + longestAnswerCost) / 1e9).toFixed(9)
+  await using paid = await startBillingScenario(longAnswer, { acme: anthropic, model: unlimited, balance })
+  expect((await paid.app.chat(chatRequest)).status).toBe(200)
+  expect(paid.acme.requests[0]?.body).toMatchObject({ max_tokens: 32_768 })
+  expect(await paid.billing.account()).toEqual([75 * 1000, 0])
+  await paid.billing.expectConsistent()
+})
+
+test('the limit of a message is the reserved one where the model has no parameter for it', async () => {
+  const settings = { unsupported_parameters: 'drop' } as const
+  const model = { ...unlimited, supported_parameters: [] }
+  await using paid = await startBillingScenario(longAnswer, { acme: anthropic, model, settings })
+  const reply = await sendMessage(paid.app, { ...messageRequest, max_tokens: 100_000 })
+  expect(reply.status).toBe(200)
+  expect(paid.acme.requests[0]?.body).toMatchObject({ max_tokens: 32_768 })
 })

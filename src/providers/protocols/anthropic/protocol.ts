@@ -1,5 +1,5 @@
 import type { Parameter } from '../../../domain/generation/parameters.ts'
-import type { Generation } from '../../../domain/generation/request.ts'
+import { defaultMaxTokens, type Generation } from '../../../domain/generation/request.ts'
 import { type Body, collectWarnings, type Protocol, type Target, type Warn } from '../protocol.ts'
 import { renderMaxTokens, warnOfFields, warnOfUsed } from '../rendering.ts'
 import { renderThinking, type Traits, traitsOf } from './models.ts'
@@ -69,7 +69,8 @@ function renderRequest(traits: Traits, generation: Generation, target: Target, w
   const conversation = renderConversation(generation.messages, warn)
   const tools = renderTools(generation, plan, traits, target, warn)
   const limit = target.maxOutputTokens ?? traits.maxTokens
-  const maxTokens = renderMaxTokens(generation.maxTokens, limit, target, warn) ?? limit ?? defaultMaxTokens
+  const maxTokens =
+    renderMaxTokens(generation.maxTokens, limit, target, warn) ?? requiredLimit(target, traits)
   const canContinue = canContinueThinking(conversation.turns)
   const context = { model: target.model, maxTokens, callForced: forcesCall(tools), canContinue }
   const { thinking, effort, enabled } = renderThinking(generation.effort, traits, context, warn)
@@ -91,8 +92,13 @@ function renderRequest(traits: Traits, generation: Generation, target: Target, w
   }
 }
 
-/** The limit where neither the request nor the catalog has one. */
-const defaultMaxTokens = 8192
+/** The limit of a request that has none: never more than what is reserved for it. */
+function requiredLimit({ maxOutputTokens }: Target, { maxTokens = unknownMaxTokens }: Traits): number {
+  return maxOutputTokens ?? Math.min(maxTokens, defaultMaxTokens)
+}
+
+/** Every model generates as much. */
+const unknownMaxTokens = 8192
 
 /** One text, unless some of its blocks have `cache_control`. */
 function renderSystem({ system }: Conversation, plan: FormatPlan): string | readonly Block[] | undefined {

@@ -1,4 +1,4 @@
-import type { Generation } from '../../../domain/generation/request.ts'
+import { defaultMaxTokens, type Generation } from '../../../domain/generation/request.ts'
 import { isSealedState } from '../../../domain/generation/sealed-state.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
 import { nameSet } from '../../../lib/text.ts'
@@ -23,9 +23,9 @@ export function renderSource(source: Fields, generation: Generation, target: Tar
   }
 }
 
-/** Every request needs a limit, also where the model has no parameter for it. */
-function lowest(limit: number | undefined, maxOutputTokens: number | undefined): number | undefined {
-  return limit === undefined || maxOutputTokens === undefined ? limit : Math.min(limit, maxOutputTokens)
+/** Every request needs a limit, also where the model has no parameter for it: never more than what is reserved then. */
+function lowest(limit: number | undefined, maxOutputTokens = defaultMaxTokens): number | undefined {
+  return limit === undefined ? undefined : Math.min(limit, maxOutputTokens)
 }
 
 /** The field of the generation that has to be set for the field to be sent. */

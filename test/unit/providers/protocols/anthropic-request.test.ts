@@ -45,7 +45,10 @@ describe('the parameters of a request to Claude', () => {
   })
 
   test.each<[string, number | undefined, number | undefined, number]>([
-    ['claude-haiku-4-5', undefined, undefined, 64_000],
+    ['claude-haiku-4-5', undefined, undefined, 32_768],
+    ['claude-haiku-4-5', undefined, 48_000, 48_000],
+    ['claude-haiku-4-5', 48_000, undefined, 48_000],
+    ['claude-3-haiku-20240307', undefined, undefined, 4096],
     ['claude-haiku-4-5', undefined, 1000, 1000],
     ['claude-haiku-4-5', 200, undefined, 200],
     ['claude-haiku-4-5', 2000, 1000, 1000],

@@ -29,7 +29,7 @@ describe('a reasoning effort for Claude', () => {
     ['claude-haiku-4-5-20251001', 'minimal', budget(1024)],
     ['claude-sonnet-4-5@20250929', 'low', budget(2048)],
     ['claude-opus-4-20250514', 'medium', budget(10_000)],
-    ['claude-3-7-sonnet-20250219', 'max', budget(32_768)],
+    ['claude-3-7-sonnet-20250219', 'max', budget(31_744)],
     ['claude-something-7', 'medium', adaptive('medium')],
     ['kimi-k9', 'low', budget(2048)],
   ])('is rendered for %s as its generation expects: %p', (model, effort, expected) => {
