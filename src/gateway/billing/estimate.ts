@@ -1,4 +1,5 @@
 import type { Generation, Input, Message, Part, PastToolCall } from '../../domain/generation/request.ts'
+import { type Fields, isObject } from '../../lib/json/json.ts'
 
 /** Characters per token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4
@@ -55,9 +56,29 @@ function jsonLength(value: unknown): number {
   return value === undefined ? 0 : JSON.stringify(value).length
 }
 
-/** The number of images in the prompt. */
+/** The number of images in the prompt, in whatever form they are sent. */
 export function countImages(generation: Generation): number {
-  return sumOf(generation.messages, ({ parts }) => parts.filter(({ type }) => type === 'image').length)
+  return sumOf(generation.messages, ({ parts }) => sumOf(parts, imagesInPart))
+}
+
+function imagesInPart(part: Part): number {
+  if (part.type === 'foreign') return imagesIn(part.value)
+  return part.type === 'image' ? 1 : 0
+}
+
+/** Images at any depth: blocks of other protocols have content of their own. */
+function imagesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return isObject(value) && isImage(value) ? 1 : sumOf(Object.values(value), imagesIn)
+}
+
+/** A part that is named for an image, or a file whose data is one. */
+function isImage({ type, file_data, file_url }: Fields): boolean {
+  return isMatch(type, /^(input_)?image(_url|_file)?$/) || isMatch(file_data ?? file_url, /^data:image\//i)
+}
+
+function isMatch(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value)
 }
 
 /**
