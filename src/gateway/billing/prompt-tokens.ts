@@ -14,6 +14,7 @@ import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
 import { nameSet } from '../../lib/text.ts'
 import { isOtherData, parseBounded, parsesResults } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
+import { hasByteForEachToken } from './audio-tokens.ts'
 import { conservativeTokens } from './estimate.ts'
 
 /** The properties of a model on which the token count of a prompt depends. */
@@ -170,7 +171,7 @@ function maxFileTokens({ contextWindow }: PromptModel): number {
   return contextWindow ?? defaultContextWindow
 }
 
-/** Text under another name; audio, of which no token is less than a byte; or a file. */
+/** Text under another name; audio in a format of which no token is less than a byte; or a file. */
 function countForeignPart(
   { value, protocol }: ForeignPart,
   model: PromptModel,
@@ -178,7 +179,8 @@ function countForeignPart(
 ): number {
   // Files on their own are lowered to files, but the content of other blocks is sent as it was written.
   if (protocol !== undefined) return countJson(value, weights) + countFiles(value, model)
-  if (value.type === 'input_audio') return countJson(value, upperBound)
+  if (value.type === 'input_audio' && hasByteForEachToken(value.input_audio))
+    return countJson(value, upperBound)
   return textPartTypes.has(value.type) ? countJson(value, weights) : maxFileTokens(model)
 }
 

@@ -14,19 +14,18 @@ function geminiReply(counts: object) {
   return json({ candidates: [candidate], usageMetadata: { candidatesTokenCount: 5, ...counts } })
 }
 
-const data = Buffer.from('RIFF').toString('base64')
-const audioRequest = {
-  ...chatRequest,
-  messages: [
-    {
-      role: 'user',
-      content: [
-        { type: 'text', text: 'How high is it?' },
-        { type: 'input_audio', input_audio: { data, format: 'wav' } },
-      ],
-    },
-  ],
+function audioOf(bytes: string, format: string) {
+  const data = Buffer.from(bytes, 'latin1').toString('base64')
+  const text = { type: 'text', text: 'How high is it?' }
+  const content = [text, { type: 'input_audio', input_audio: { data, format } }]
+  return { ...chatRequest, messages: [{ role: 'user', content }] }
 }
+
+/** The beginning of samples at 8 kHz. */
+const audioRequest = audioOf(
+  'RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0',
+  'wav',
+)
 
 function start(script: ReturnType<typeof json>, balance = '1') {
   return startBillingScenario(script, { acme: { kind: 'gemini' }, model: { pricing }, balance })
@@ -50,11 +49,28 @@ test.each([
 })
 
 test('a prompt with audio is reserved at its price, and one of text alone is not', async () => {
-  // What a template adds is 72 tokens; the text of either prompt has 15 bytes, and the audio part no more than 64.
-  const balance = usd((72 + 15 + 64) * textPrice + answerCost)
+  // What a template adds is 72 tokens; the text of either prompt has 15 bytes, and the audio part no more than 110.
+  const balance = usd((72 + 15 + 110) * textPrice + answerCost)
   await using paid = await start(geminiReply({ promptTokenCount: 12 }), balance)
   expect((await paid.app.chat(audioRequest)).status).toBe(402)
   expect((await paid.app.chat(chatRequest)).status).toBe(200)
+  await paid.billing.expectConsistent()
+})
+
+test('compressed audio, of which hours may take a few kilobytes, is reserved as the context window', async () => {
+  const reply = geminiReply({ promptTokenCount: 12 })
+  const balance = usd(3000 * audioPrice + answerCost)
+  await using paid = await startBillingScenario(reply, {
+    acme: { kind: 'gemini' },
+    model: { pricing, context_window: 100_000 },
+    balance,
+  })
+  expect((await paid.app.chat(audioOf('fLaC', 'flac'))).status).toBe(402)
+  expect((await paid.app.chat(audioOf('fLaC', 'wav'))).status).toBe(402)
+  expect(paid.acme.requests).toEqual([])
+  expect((await paid.app.chat(audioRequest)).status).toBe(200)
+  await paid.billing.fund('default', usd(100_000 * audioPrice))
+  expect((await paid.app.chat(audioOf('fLaC', 'flac'))).status).toBe(200)
   await paid.billing.expectConsistent()
 })
 

@@ -69,7 +69,6 @@ describe('the maximum tokens of a prompt', () => {
       { ...plain, messages: [{ role: 'user', parts: [], extras: { reasoning_content: big } }] },
     ],
     ['a name', { ...plain, messages: [{ role: 'user', parts: [], name: big }] }],
-    ['audio', requesting({ type: 'foreign', value: { type: 'input_audio', input_audio: { data: big } } })],
     ['a refusal', requesting({ type: 'foreign', value: { type: 'refusal', refusal: big } })],
   ])('count %s', (_, generation) => {
     expect(maxPromptTokens(generation, model)).toBeWithin(1000, 3000)
