@@ -81,6 +81,7 @@ function lower(request: CompletionRequest): LoweredRequest {
   const generation: Generation = {
     operation: 'completion',
     inputs,
+    suffix: request.suffix ?? undefined,
     messages: [],
     tools: [],
     maxTokens: request.max_tokens ?? defaultMaxTokens,

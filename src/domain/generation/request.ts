@@ -26,6 +26,8 @@ export type Generation = {
   readonly operation?: Operation
   /** The prompts or texts of an operation. Absent for a conversation. */
   readonly inputs?: readonly Input[]
+  /** The text that follows the completion of each prompt. */
+  readonly suffix?: string
   readonly embedding?: EmbeddingOptions
   /** Requests the log probabilities of the output tokens, and of this many alternatives to each. */
   readonly logprobs?: { readonly alternatives?: number }

@@ -14,22 +14,27 @@ export function estimateTokens(characters: number): number {
 }
 
 /** Estimates the tokens of the prompt, for providers that report no usage. */
-export function estimatePromptTokens({ messages, tools, inputs }: Generation): number {
+export function estimatePromptTokens(generation: Generation): number {
+  const { messages, tools } = generation
   const toolLength = sumOf(
     tools,
     ({ name, description = '', parameters }) => name.length + description.length + jsonLength(parameters),
   )
   const messageSum = sumOf(messages, (message) => tokensPerMessage + messageTokens(message))
-  return messageSum + estimateTokens(toolLength) + inputTokens(inputs)
+  return messageSum + estimateTokens(toolLength) + inputTokens(generation)
 }
 
 /** Whether the prompt is empty, so that a provider may count zero tokens. */
-export function isEmptyPrompt({ messages, tools, inputs }: Generation): boolean {
-  return inputTokens(inputs) === 0 && tools.length === 0 && sumOf(messages, messageTokens) === 0
+export function isEmptyPrompt(generation: Generation): boolean {
+  const { messages, tools } = generation
+  return inputTokens(generation) === 0 && tools.length === 0 && sumOf(messages, messageTokens) === 0
 }
 
-function inputTokens(inputs: readonly Input[] = []): number {
-  return sumOf(inputs, (input) => (typeof input === 'string' ? estimateTokens(input.length) : input.length))
+/** Each input of a completion has the suffix. */
+function inputTokens({ inputs = [], suffix = '' }: Pick<Generation, 'inputs' | 'suffix'>): number {
+  const countInput = (input: Input) =>
+    typeof input === 'string' ? estimateTokens(input.length) : input.length
+  return sumOf(inputs, countInput) + inputs.length * estimateTokens(suffix.length)
 }
 
 function messageTokens(message: Message): number {

@@ -68,16 +68,17 @@ export function conservativePromptTokens(generation: Generation, model: PromptMo
 }
 
 function promptTokens(generation: Generation, model: PromptModel, weights: TokenWeights): number {
-  const { messages, format, extras, inputs = [] } = generation
+  const { messages, format, extras, inputs = [], suffix } = generation
   let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
   sum += countResults(messages, weights)
   if (format?.type === 'json_schema') sum += weights.tools + countStrictSchema(format, weights)
   for (const input of inputs) sum += countInput(input, weights)
+  if (suffix !== undefined) sum += inputs.length * countInput(suffix, weights)
   return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * Math.max(1, inputs.length))
 }
 
-/** Some tokenizers mark the beginning and the end of each input, which counts as that of a message. */
+/** Some tokenizers mark the beginning and the end of each input and suffix, which counts as that of a message. */
 function countInput(input: Input, weights: TokenWeights): number {
   return weights.message + (typeof input === 'string' ? weights.text(input) : input.length)
 }

@@ -69,12 +69,12 @@ const generationFields: Readonly<Record<string, keyof Generation>> = {
 /** Renders the body of a completions request: as the caller wrote it, except for what the gateway sets or has removed. */
 function renderRequest(generation: Generation, target: Target, warn: Warn): Body {
   const source = generation.source?.body ?? {}
-  const { prompt, suffix, echo, logprobs } = source
+  const { prompt, echo, logprobs } = source
   return withoutEmpty({
     ...withoutWithheld(generation.extras, warn, gatewayFields),
     model: target.model,
     prompt: unwrapped(prompt),
-    suffix,
+    suffix: generation.suffix,
     echo,
     logprobs,
     ...sentFields(source, generation),

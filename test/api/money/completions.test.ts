@@ -52,6 +52,15 @@ describe('a completion is charged its exact cost', () => {
   })
 })
 
+test('a long suffix is charged as the provider counts it', async () => {
+  const usage = { prompt_tokens: 40_000, completion_tokens: 4, total_tokens: 40_004 }
+  await using paid = await startBillingScenario(completionReply([stop], usage), { model })
+  await complete(paid.app, { ...completionRequest, suffix: ' high'.repeat(40_000) })
+  expect(paid.acme.requests[0]?.body).toMatchObject({ suffix: ' high'.repeat(40_000) })
+  expect(await paid.billing.account()).toEqual([start - 40_000 * 1000 - 4 * 10_000, 0])
+  await paid.billing.expectConsistent()
+})
+
 describe('the balance has to hold', () => {
   test.each<[string, object, number]>([
     ['16 tokens by default', {}, maxPromptCost(11) + 16 * 10_000],
@@ -59,6 +68,12 @@ describe('the balance has to hold', () => {
     ['the tokens of all choices', { max_tokens: 5, n: 3 }, maxPromptCost(11) + 15 * 10_000],
     ['those of all candidates', { max_tokens: 5, n: 2, best_of: 4 }, maxPromptCost(11) + 20 * 10_000],
     ['those of all prompts', { max_tokens: 5, prompt: ['ab', 'c'], n: 2 }, maxPromptCost(3, 2) + 20 * 10_000],
+    ['a suffix', { max_tokens: 5, suffix: ' high' }, maxPromptCost(11 + 5, 2) + 5 * 10_000],
+    [
+      'a suffix of each prompt',
+      { max_tokens: 5, prompt: ['ab', 'c'], suffix: ' high' },
+      maxPromptCost(3 + 2 * 5, 4) + 10 * 10_000,
+    ],
     ['token ids', { max_tokens: 5, prompt: [[1, 2], [3]] }, maxPromptCost(3, 2) + 10 * 10_000],
   ])('%s', async (_, changes, cost) => {
     await using poor = await startBillingScenario(completionReply([stop]), {
