@@ -1,4 +1,4 @@
-import type { ModelDetails } from '../../config/model-details.ts'
+import type { ModelDetails, Pricing } from '../../config/model-details.ts'
 import { withoutEmpty } from '../../lib/json/json.ts'
 import { remoteKind } from '../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
@@ -20,7 +20,7 @@ export function describedFacts(
   const contextWindow = first('context_window')
   // LiteLLM repeats the prompt limit of an embedding model as its max_tokens.
   const maxOutput = api === 'embeddings' ? undefined : first('max_output_tokens')
-  const pricing = facts.find((entry) => entry.pricing)?.pricing
+  const [pricing] = distinctPricings(deployments)
   return {
     ...base,
     ...(contextWindow !== undefined && { context_window: contextWindow }),
@@ -31,6 +31,22 @@ export function describedFacts(
     ...(api === undefined &&
       supportedParameters(deployments, base.supported_parameters ?? own?.supported_parameters)),
   }
+}
+
+/**
+ * The different prices of the deployments, the highest first: a model of Weir has one price for all of its routes, which
+ * must not be lower than what a provider charges.
+ */
+export function distinctPricings(deployments: readonly Deployment[]): readonly Pricing[] {
+  const pricings = deployments.flatMap(({ facts: { pricing } }) => pricing ?? [])
+  const distinct = pricings.filter(
+    (pricing, index) => pricings.findIndex((other) => Bun.deepEquals(other, pricing)) === index,
+  )
+  return distinct.toSorted((one, other) => sumOf(other) - sumOf(one))
+}
+
+function sumOf({ input = 0, output = 0 }: Pricing): number {
+  return input + output
 }
 
 function factsToRepeat(model: ModelDetails | undefined): Omit<ModelDetails, 'slug'> {

@@ -11,7 +11,7 @@ import {
   withFallbacks,
   withoutNeedlessWeights,
 } from './routes.ts'
-import { describedFacts } from './described-facts.ts'
+import { describedFacts, distinctPricings } from './described-facts.ts'
 import { escapeText, type Notes, quoted } from './source.ts'
 
 /** Another name of a model: `model_group_alias`. */
@@ -103,6 +103,7 @@ function describeDraft(draft: Draft, names: Names, notes: Notes): Described {
     ...describedFacts(deployments, catalogModel, own),
   }
   if (!model.pricing && !own?.pricing) notePrice(draft, name, notes)
+  if (distinctPricings(deployments).length > 1) notePrices(draft, name, notes)
   return { model, aliases: [], draft }
 }
 
@@ -113,6 +114,13 @@ function notePrice({ deployments: [first] }: Draft, name: string, notes: Notes):
   notes.add(
     first.path,
     `Weir knows no price of ${quoted(name)}; set pricing of the model to record what it costs.`,
+  )
+}
+
+function notePrices({ deployments: [first] }: Draft, name: string, notes: Notes): void {
+  notes.add(
+    first?.path ?? 'model_list',
+    `The deployments of ${quoted(name)} have different prices; the model has those of the most expensive one.`,
   )
 }
 

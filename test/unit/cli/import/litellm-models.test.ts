@@ -17,6 +17,21 @@ function routes(source: string): string[] {
   )
 }
 
+test('deployments with different prices become a model with those of the most expensive one', () => {
+  const [low, high] = [
+    ', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6',
+    ', input_cost_per_token: 1e-5',
+  ]
+  const { settings, notes } = importYaml(group(low, `${high}, output_cost_per_token: 3e-5`))
+  expect(settings.models?.[0]?.pricing).toEqual({ input: 10, output: 30 })
+  expect(notes).toContain(
+    'model_list[0]: The deployments of “chat” have different prices; the model has those of the most expensive one.',
+  )
+  const same = importYaml(group(low, low))
+  expect(same.settings.models?.[0]?.pricing).toEqual({ input: 1, output: 2 })
+  expect(same.notes.filter((note) => note.includes('different prices'))).toEqual([])
+})
+
 describe('the routes of a model are drawn and ordered as in LiteLLM', () => {
   test.each([
     ['equally without weights', group('', ''), ['one 1', 'two 1']],
