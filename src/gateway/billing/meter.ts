@@ -153,10 +153,13 @@ export class Meter {
     if (reported && complete && (reported.promptTokens > 0 || isEmptyPrompt(this.#sent)))
       return { ...reported, estimated: false }
     const promptTokens = reported?.promptTokens || estimatePromptTokens(this.#sent)
-    if (reported)
-      return { ...reported, promptTokens, ...(complete ? {} : { completionTokens }), estimated: true }
     const reasoningTokens = estimateTokens(this.#reasoningLength)
-    return { promptTokens, completionTokens, reasoningTokens, estimated: true }
+    const estimate = complete ? { promptTokens } : { promptTokens, completionTokens }
+    const usage = reported
+      ? { ...reported, ...estimate }
+      : { promptTokens, completionTokens, reasoningTokens }
+    // The text may be longer than what was generated: some providers repeat the prompt in it.
+    return { ...clampUsage(usage, this.#sent, this.#request.model), estimated: true }
   }
 
   /** The counts of the provider where they exceed what the request could use; undefined where they do not. */

@@ -52,6 +52,16 @@ describe('a completion is charged its exact cost', () => {
   })
 })
 
+test('an estimate is limited to what the request can generate, also where the answer repeats the prompt', async () => {
+  const prompt = 'How high is it? '.repeat(100)
+  const script = completionReply([choice(`${prompt}four metres or so`, { finish_reason: 'stop' })], null)
+  await using paid = await startBillingScenario(script, { model })
+  const reply = await complete(paid.app, { ...completionRequest, prompt, echo: true, max_tokens: 3 })
+  expect(await reply.json()).toMatchObject({ usage: { prompt_tokens: 400, completion_tokens: 3 } })
+  expect(await paid.billing.account()).toEqual([start - 400 * 1000 - 3 * 10_000, 0])
+  await paid.billing.expectConsistent()
+})
+
 test('a long suffix is charged as the provider counts it', async () => {
   const usage = { prompt_tokens: 40_000, completion_tokens: 4, total_tokens: 40_004 }
   await using paid = await startBillingScenario(completionReply([stop], usage), { model })
