@@ -46,7 +46,7 @@ test('a queued run whose model was removed fails with that reason and costs noth
   await paid.billing.expectConsistent()
 })
 
-test('a queued run whose model got a new price is charged the new price', async () => {
+test('a queued run whose model got a new price is charged the price at which it was reserved', async () => {
   const gate = Promise.withResolvers<void>()
   await using paid = await startBillingScenario([gatedReply(gate.promise), streamReply()], oneAtATime)
   await startRun(paid)
@@ -57,8 +57,9 @@ test('a queued run whose model got a new price is charged the new price', async 
   gate.resolve()
   expect((await waitForRun(paid.app, id)).status).toBe('completed')
   await paid.billing.waitForUsage(2)
-  expect((await paid.billing.usageOf(request))?.cost).toBe(2 * replyCost)
-  expect(await paid.billing.account()).toEqual([start - 3 * replyCost, 0])
+  expect((await paid.billing.usageOf(request))?.cost).toBe(replyCost)
+  expect(await paid.billing.account()).toEqual([start - 2 * replyCost, 0])
+  await paid.billing.expectConsistent()
 })
 
 test('revoking a key lets its active run finish, and fails its queued runs', async () => {

@@ -186,11 +186,12 @@ async function settleWith(
 }
 
 function interruption(
-  { facts: metadata, images }: StoredRequest,
+  { facts: metadata, images, prices }: StoredRequest,
   usage: RunUsage,
   { current }: AdoptDependencies,
 ): Outcome {
-  const pricing = metadata.model === undefined ? undefined : current().models().find(metadata.model)?.pricing
+  const model = metadata.model === undefined ? undefined : current().models().find(metadata.model)
+  const pricing = prices?.pricing ?? model?.pricing
   const cost = pricing && costOf(usage, pricing, images)
   // The status of the provider's response is unknown.
   return { usage, cost, status: 0, error: 'interrupted', costUnknown: true }

@@ -9,7 +9,7 @@ import type { Write } from '../../../storage/ports/ledger.ts'
 import { prepareRequest } from '../request/lower.ts'
 import type { RunContext } from './owned-runs.ts'
 import { requireRunOwner, type Run } from './run.ts'
-import { readRun } from './stored-run.ts'
+import { readRun, withPrices } from './stored-run.ts'
 
 /** The signals that end a run from outside. */
 type RunSignals = {
@@ -124,7 +124,7 @@ function restartOf(live: LiveResponse, { peers }: RunContext): Restart {
   }
 }
 
-/** Made when the run starts: by then, the model may have other routes, or may have been removed. */
+/** Made when the run starts: by then, the model may have other routes and prices, or may have been removed. */
 async function toGenerateRequest(
   run: Run,
   slot: ConcurrencySlot,
@@ -132,7 +132,7 @@ async function toGenerateRequest(
   parts: RunContext,
 ): Promise<GenerateRequest> {
   const { live, metadata } = run
-  const { request, conversation } = await readRun(
+  const { request, conversation, prices } = await readRun(
     live.organization,
     live.id,
     parts.responses,
@@ -150,7 +150,8 @@ async function toGenerateRequest(
     budgets: [],
     admission,
     reserved: slot,
-    model,
+    // The name may be that of another model by now.
+    model: model.slug === metadata.model ? withPrices(model, prices) : model,
     generation,
     content: metadata.contentLog && { ...request, input: conversation.input },
     stream: true,

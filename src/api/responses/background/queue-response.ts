@@ -50,6 +50,7 @@ async function storeQueued(
     facts: metadata,
     promptTokens: estimatePromptTokens(generation),
     images: countImages(generation),
+    prices: { pricing: model.pricing, fast: model.fast },
   }
   const row = queuedRow(live, conversation, stored, runs)
   const payer = { billing: organization.billing, budgets: limits.budgets }

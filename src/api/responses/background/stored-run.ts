@@ -1,4 +1,5 @@
 import { readRequestMetadata, type RequestMetadata } from '../../../domain/accounting/request-metadata.ts'
+import type { Model } from '../../../gateway/models/model.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { fieldsOf, isObject, type JsonObject, parseJson } from '../../../lib/json/json.ts'
 import type { AcquireMemory } from '../../../lib/memory-budget.ts'
@@ -21,6 +22,17 @@ export type StoredRequest = {
   readonly promptTokens: number
   /** The number of images in the prompt. */
   readonly images: number
+  /** The prices at the reservation, which it pays; a run that an earlier version has queued has none. */
+  readonly prices?: Prices
+}
+
+/** The prices of a model in each of its service tiers. */
+type Prices = Pick<Model, 'pricing' | 'fast'>
+
+/** The model with the prices that were in force when the run was queued, if it had some. */
+export function withPrices(model: Model, prices: Prices | undefined): Model {
+  if (prices?.pricing === undefined) return model
+  return { ...model, pricing: prices.pricing, fast: prices.fast ?? model.fast }
 }
 
 /** Converts the request of a run for storage. */
@@ -85,16 +97,17 @@ export async function readRun(
   id: string,
   responses: Responses,
   acquireMemory: AcquireMemory,
-): Promise<Pick<StoredRequest, 'request'> & { readonly conversation: Conversation }> {
+): Promise<Pick<StoredRequest, 'request' | 'prices'> & { readonly conversation: Conversation }> {
   const stored = await responses.findRun(organization, id)
   const chain = await responses.runContext(organization, id, acquireMemory)
   const own = chain?.at(-1)
   if (stored === undefined || chain === undefined || own === undefined) throw deleted()
   const context = await itemsOfChain(chain.slice(0, -1))
   // The request schema validated the input before it was stored.
-  const { request } = fromStoredJson(stored)
+  const { request, prices } = fromStoredJson(stored)
   return {
     request,
+    ...(prices && { prices }),
     conversation: { context, input: own.input as readonly Item[] },
   }
 }
