@@ -15,7 +15,7 @@ import { nameSet } from '../../lib/text.ts'
 import { isOtherData, parseBounded, parsesResults } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
 import { hasByteForEachToken } from './audio-tokens.ts'
-import { conservativeTokens } from './estimate.ts'
+import { conservativeTokens, countImages } from './estimate.ts'
 
 /** The properties of a model on which the token count of a prompt depends. */
 export type PromptModel = Pick<Model, 'contextWindow' | 'routes'>
@@ -71,11 +71,20 @@ function promptTokens(generation: Generation, model: PromptModel, weights: Token
   const { messages, format, extras, inputs = [], suffix } = generation
   let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
+  if (scalesImages(generation)) sum += countImages(generation) * maxFileTokens(model)
   sum += countResults(messages, weights)
   if (format?.type === 'json_schema') sum += weights.tools + countStrictSchema(format, weights)
   for (const input of inputs) sum += countInput(input, weights)
   if (suffix !== undefined) sum += inputs.length * countInput(suffix, weights)
   return Math.min(sum, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * Math.max(1, inputs.length))
+}
+
+/** Options of the image processors of inference engines: with them, an image may have any number of tokens. */
+const imageOptions = nameSet('mm_processor_kwargs max_dynamic_patch min_dynamic_patch')
+
+function scalesImages({ extras }: Generation): boolean {
+  for (const name in extras) if (imageOptions.has(name)) return true
+  return false
 }
 
 /** Some tokenizers mark the beginning and the end of each input and suffix, which counts as that of a message. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { maxPromptCost, startBillingScenario } from '../../support/billing-scenario.ts'
+import { chatOutput, jsonReply } from '../../support/chat-fixtures.ts'
 import { json } from '../../support/script.ts'
 
 /** In nano-dollars, beside the prompt: the most tokens of an answer, of an image of Gemini, and of the context window. */
@@ -43,6 +44,26 @@ test.each([
   expect(balance).toBeGreaterThan(0)
   await paid.billing.expectConsistent()
 })
+
+test.each(['mm_processor_kwargs', 'max_dynamic_patch'])(
+  'the cost of an image that %s scales is bounded by the context window',
+  async (option) => {
+    const imageCost = 16_384 * 1000
+    await using paid = await startBillingScenario(jsonReply(chatOutput()), {
+      balance: usd(maxPromptCost + imageCost + answerCost + 1_000_000),
+      model: { context_window: 50_000, input_modalities: ['text', 'image'] },
+    })
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+    const request = { model: 'acme/river', messages: [{ role: 'user', content: [image] }] }
+    expect((await paid.app.chat(request)).status).toBe(200)
+    const scaled = { ...request, [option]: { max_pixels: 100_000_000 } }
+    expect((await paid.app.chat(scaled)).status).toBe(402)
+    await paid.billing.fund('default', usd(windowCost))
+    expect((await paid.app.chat(scaled)).status).toBe(200)
+    expect(paid.acme.requests[1]?.body).toHaveProperty(option)
+    await paid.billing.expectConsistent()
+  },
+)
 
 test('the cost of an image is bounded by the largest image', async () => {
   const { paid, ask } = await askAbout(
