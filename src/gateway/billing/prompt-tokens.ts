@@ -10,7 +10,7 @@ import {
   type Tool,
   type ToolMessage,
 } from '../../domain/generation/request.ts'
-import { type Fields, isObject, textOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsBeside, isObject, textOf } from '../../lib/json/json.ts'
 import { nameSet } from '../../lib/text.ts'
 import { isOtherData, parseBounded, parsesResults } from '../../providers/protocols/rendering.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
@@ -70,6 +70,7 @@ export function conservativePromptTokens(generation: Generation, model: PromptMo
 function promptTokens(generation: Generation, model: PromptModel, weights: TokenWeights): number {
   const { messages, format, extras, inputs = [], suffix } = generation
   let sum = weights.request + countJson(extras, weights) + countTools(generation, weights)
+  sum += countOtherFields(generation, weights)
   for (const message of messages) sum += countMessage(message, model, weights)
   if (scalesImages(generation)) sum += countImages(generation) * maxFileTokens(model)
   sum += countResults(messages, weights)
@@ -90,6 +91,16 @@ function scalesImages({ extras }: Generation): boolean {
 /** Some tokenizers mark the beginning and the end of each input and suffix, which counts as that of a message. */
 function countInput(input: Input, weights: TokenWeights): number {
   return weights.message + (typeof input === 'string' ? weights.text(input) : input.length)
+}
+
+/** The fields of a Messages request that are counted as what they mean, or are no part of the prompt. */
+const countedFields = nameSet(
+  'model messages system tools tool_choice max_tokens thinking output_config output_format metadata stream',
+)
+
+/** A provider that receives the request as the caller wrote it reads the others, such as instructions for a compaction. */
+function countOtherFields({ source }: Generation, weights: TokenWeights): number {
+  return source?.protocol === 'anthropic' ? countJson(fieldsBeside(countedFields, source.body), weights) : 0
 }
 
 /** A provider that receives the tools as the caller wrote them counts all of their fields. */

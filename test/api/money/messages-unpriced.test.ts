@@ -68,6 +68,21 @@ describe('a compaction of the context, which the provider counts apart from the 
   })
 })
 
+test('the reservation covers the instructions of a compaction, which the model reads', async () => {
+  const instructions = 'Keep all gauges. '.repeat(1000)
+  const script = anthropicReply(text, { usage: { input_tokens: 5000, output_tokens: 5 } })
+  const provider = { kind: 'anthropic' as const }
+  await using paid = await startBillingScenario(script, { provider, model: { pricing }, balance: '0.010' })
+  const context_management = { edits: [{ type: 'compact_20260112', instructions }] }
+  const request = { ...messageRequest, context_management }
+  expect((await sendMessage(paid.app, request)).status).toBe(402)
+  expect(paid.acme.requests).toEqual([])
+  await paid.billing.fund('default', '0.090')
+  await readMessage(await sendMessage(paid.app, request))
+  expect(await paid.billing.account()).toEqual([100_000_000 - 5000 * 1000 - 5 * 10_000, 0])
+  await paid.billing.expectConsistent()
+})
+
 describe('the reservation covers the files within a block of another type', () => {
   const url = { type: 'url', url: 'https://files.example/book.pdf' }
   const document = { type: 'document', source: url }
