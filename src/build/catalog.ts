@@ -3,8 +3,15 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { toModelFacts } from '../cli/catalog/models-dev-entry.ts'
 import { directProviders } from '../cli/catalog/direct-providers.ts'
-import { hasText, isDeprecated, type SelectedModel, sourceModels } from '../cli/catalog/models-dev-source.ts'
+import {
+  hasText,
+  isDeprecated,
+  type SelectedModel,
+  type SourceModel,
+  sourceModels,
+} from '../cli/catalog/models-dev-source.ts'
 import type { ModelDetails, Pricing } from '../config/model-details.ts'
+import { pricingAt } from '../gateway/models/dated-prices.ts'
 import { type Fields, fieldsOf } from '../lib/json/json.ts'
 
 const usage = `Usage: bun src/build/catalog.ts API_JSON [--additions FILE] [--changes FILE]
@@ -60,7 +67,7 @@ function addedModel(known: Fields, model: Fields): Fields {
 export function selectModels(file: unknown): SelectedModel[] {
   return directProviders.flatMap((provider) =>
     sourceModels(file, provider.source)
-      .filter((model) => hasText(model) && !isDeprecated(model))
+      .filter((model) => hasText(model) && !isDeprecated(model) && !isFree(model))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map((model) => ({ provider, model })),
   )
@@ -84,6 +91,11 @@ export function formatCatalog({ snapshot, commit, models }: CatalogFile): string
   return `{\n${head.join('')}  "models": [\n${lines.join(',\n')}\n  ]\n}\n`
 }
 
+/** A price of zero may be a promotion: a free model is one that the settings name. */
+function isFree({ cost }: SourceModel): boolean {
+  return cost?.input === 0 && cost.output === 0
+}
+
 const prices = Type.Partial(
   Type.Object({
     input: Type.Number(),
@@ -102,6 +114,8 @@ const ModelChange = Type.Object({
   /** YYYY-MM-DD; null if it was always so. */
   effective: Type.Union([Type.String(), Type.Null()]),
   now: Type.Optional(prices),
+  /** The id of the model that its provider names as the next. */
+  replacement: Type.Optional(Type.String()),
 })
 const changesFile = Compile(Type.Object({ changes: Type.Array(ModelChange) }))
 
@@ -114,7 +128,7 @@ export function parseChanges(file: unknown): readonly ModelChange[] {
 
 /**
  * Applies the changes up to the day of the snapshot. A model that has ended, and an alias without a known price, is no
- * longer in the catalog.
+ * longer in the catalog. A model that its provider is going to replace has the prices of the next from that day on.
  */
 export function applyChanges(
   models: readonly ModelDetails[],
@@ -126,8 +140,30 @@ export function applyChanges(
     let changed: ModelDetails | undefined = model
     for (const change of bySlug.get(model.slug) ?? [])
       changed = changed && applyChange(changed, change, snapshot)
-    return changed ?? []
+    return changed ? withAccess(withNextPrices(changed, bySlug.get(changed.slug) ?? [], models)) : []
   })
+}
+
+/** Google answers requests for a model that has ended with its replacement, at the prices of that one. */
+function withNextPrices(
+  model: ModelDetails,
+  changes: readonly ModelChange[],
+  models: readonly ModelDetails[],
+): ModelDetails {
+  const from = model.shutdown_date
+  const replacement = changes.find((change) => change.effective === from)?.replacement
+  const next = models.find(({ slug }) => slug === `google/${replacement}`)
+  if (model.author !== 'google' || from === undefined || next?.pricing === undefined) return model
+  const begin = { effective_from: from, pricing: pricingAt(next, Date.parse(from)) ?? next.pricing }
+  const later = (next.price_changes ?? []).filter(({ effective_from }) => effective_from > from)
+  return { ...model, price_changes: [begin, ...later] }
+}
+
+/** Anthropic serves these models only to organizations that it has verified. */
+const restricted = new Set(['anthropic/claude-mythos-5-1'])
+
+function withAccess(model: ModelDetails): ModelDetails {
+  return restricted.has(model.slug) ? { ...model, enabled: false } : model
 }
 
 function applyChange(

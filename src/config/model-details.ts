@@ -132,7 +132,7 @@ export type Route = Static<typeof Route>
 const Route = Type.Object(
   {
     provider: text('The name of a provider.', 'openai'),
-    model: text('The name of the model at the provider.', 'gpt-5'),
+    model: text('The name of the model at the provider.', 'gpt-6-luna'),
     ...optional({
       weight: Type.Number({
         minimum: 0,
@@ -153,7 +153,7 @@ const Route = Type.Object(
       ),
     }),
   },
-  { ...closed, examples: [{ provider: 'openai', model: 'gpt-5' }] },
+  { ...closed, examples: [{ provider: 'openai', model: 'gpt-6-luna' }] },
 )
 
 const modalities = (description: string) => Type.Array(Modality, { description })

@@ -75,7 +75,7 @@ describe('the catalog script', () => {
       snapshot: '2026-01-03',
       source: expect.stringContaining('commit abc'),
     })
-    expect(text.split('\n').filter((line) => line.includes('"slug"')).length).toBe(10)
+    expect(text.split('\n').filter((line) => line.includes('"slug"')).length).toBe(11)
   })
 
   test('omits deprecated models and models without text output, and marks those that embed', async () => {

@@ -26,13 +26,13 @@ describe('the built-in catalog', () => {
     expect(catalog.models.filter((model) => !validator.Check(model))).toEqual([])
   })
 
-  test('has 188 models, each slug once, each with one route', () => {
-    expect(catalog.models.length).toBe(188)
-    expect(new Set(catalog.models.map(({ slug }) => slug)).size).toBe(188)
+  test('has 202 models, each slug once, each with one route', () => {
+    expect(catalog.models.length).toBe(202)
+    expect(new Set(catalog.models.map(({ slug }) => slug)).size).toBe(202)
     const routes = catalog.models.map(({ routes }) =>
       routes?.map(({ provider, model }) => `${provider} ${model}`),
     )
-    expect(new Set(routes.flat()).size).toBe(188)
+    expect(new Set(routes.flat()).size).toBe(202)
   })
 
   test('names its date, its source and the licence', () => {
@@ -68,11 +68,12 @@ describe('the built-in catalog', () => {
     }
   })
 
-  test('disables transcription and images', () => {
+  test('disables transcription, images and models with restricted access', () => {
     const off = catalog.models.filter(({ enabled }) => enabled === false).map(({ slug }) => slug)
     expect(off).toContain('groq/whisper-large-v3')
     expect(off).toContain('openai/gpt-image-1.5')
-    expect(off.length).toBe(5)
+    expect(off).toContain('anthropic/claude-mythos-5-1')
+    expect(off.length).toBe(6)
   })
 
   test('claims no parameter that the protocol of its provider cannot carry', () => {
@@ -94,7 +95,10 @@ describe('the built-in catalog', () => {
     const ended = changes.filter(({ kind, now }) => kind === 'retired' || (kind === 'wrong' && !now))
     const endedSlugs = new Set(ended.map(({ slug }) => slug))
     const listed = directProviders.flatMap(({ name, source, author }) =>
-      [...(directIds[source] ?? []), ...Object.keys(additions.providers[source]?.models ?? {})].map((id) => {
+      [
+        ...(directIds[source] ?? pricedIds(file[source])),
+        ...Object.keys(additions.providers[source]?.models ?? {}),
+      ].map((id) => {
         const { status, modalities } = file[source]?.models[id] ?? {}
         const isServed = status !== 'deprecated' && !endedSlugs.has(`${author}/${id}`)
         return { id: `${name} ${id}`, isServed: isServed && modalities?.output.includes('text') === true }
@@ -125,8 +129,44 @@ describe('the built-in catalog', () => {
     expect(bySlug.get('google/gemini-3.8-flash')?.price_changes).toEqual([
       { effective_from: '2027-01-01', pricing: { input: 1.5, output: 7.5, cache_read: 0.15 } },
     ])
+    // Google answers for them with 3.8 Flash and 3.5 Flash-Lite from that day on.
+    expect(bySlug.get('google/gemini-2.5-pro')?.price_changes).toEqual([
+      { effective_from: '2026-12-01', pricing: { input: 0.75, output: 3.75, cache_read: 0.075 } },
+      { effective_from: '2027-01-01', pricing: { input: 1.5, output: 7.5, cache_read: 0.15 } },
+    ])
+    expect(bySlug.get('google/gemini-2.5-flash')?.price_changes).toEqual([
+      { effective_from: '2026-12-01', pricing: { input: 0.3, output: 2.5, cache_read: 0.03 } },
+    ])
+    expect(bySlug.get('openai/gpt-4o')?.price_changes).toBeUndefined()
     expect(bySlug.get('openai/gpt-4o')?.shutdown_date).toBe('2027-01-14')
     expect(bySlug.has('openai/o1')).toBe(false)
+  })
+
+  test('uses the Responses API for the models of OpenAI whose chat completions reject tools', () => {
+    const apiOf = (slug: string) => catalog.models.find((model) => model.slug === slug)?.routes?.[0]?.api
+    const slugs = ['gpt-5.4', 'gpt-5.5', 'gpt-5.6-sol', 'gpt-6-luna', 'gpt-6.2-sol', 'gpt-5.1', 'gpt-4.1']
+    expect(slugs.map((slug) => apiOf(`openai/${slug}`))).toEqual([
+      ...Array<'responses'>(5).fill('responses'),
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('claims no effort of none for Claude models that always reason', () => {
+    const bySlug = new Map(catalog.models.map((model) => [model.slug, model]))
+    for (const slug of ['claude-opus-5-5', 'claude-sonnet-5-5'].map((name) => `anthropic/${name}`)) {
+      expect(bySlug.get(slug)?.reasoning).toMatchObject({ mandatory: true })
+      expect(bySlug.get(slug)?.reasoning?.supported_efforts).not.toContain('none')
+    }
+  })
+
+  test('has the models of Z.ai at the prices of its API', () => {
+    const models = catalog.models.filter(({ slug }) => slug.startsWith('zai/'))
+    expect(models.find(({ slug }) => slug === 'zai/glm-5.3')).toMatchObject({
+      pricing: { input: 1.4, output: 4.4, cache_read: 0.26 },
+      routes: [{ provider: 'zai', model: 'glm-5.3' }],
+    })
+    expect(models.length).toBe(14)
   })
 
   test('has the current prices where an earlier snapshot charged too little, and no alias without a price', () => {
@@ -138,9 +178,13 @@ describe('the built-in catalog', () => {
   })
 })
 
-type SourceFile = Readonly<
-  Record<string, { models: Readonly<Record<string, { status?: string; modalities: { output: string[] } }>> }>
->
+type SourceFile = Readonly<Record<string, { models: Readonly<Record<string, SourceEntry>> }>>
+type SourceEntry = { status?: string; modalities: { output: string[] }; cost?: { input: number } }
+
+/** The ids with a price above zero. */
+function pricedIds(provider: SourceFile[string] | undefined): string[] {
+  return Object.entries(provider?.models ?? {}).flatMap(([id, { cost }]) => (cost?.input ? [id] : []))
+}
 
 /** The file of models.dev with the additions, and what has changed since. */
 async function sources() {

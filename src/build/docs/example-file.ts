@@ -70,9 +70,9 @@ const writtenExamples: Readonly<Record<string, string>> = {
     credentials: service-account.json`,
   models: `models:
   # A model of the built-in catalog: only what differs.
-  - slug: openai/gpt-5
+  - slug: openai/gpt-6-luna
     enabled: true
-    pricing: { input: 1.25, output: 10, cache_read: 0.125, cache_write: 0, input_audio: 1.25, request: 0, image: 0 }
+    pricing: { input: 0.1, output: 0.5, cache_read: 0.01, cache_write: 0.125, input_audio: 0.1, request: 0, image: 0 }
   # A model that the catalog does not have: two routes, with failover between them.
   - slug: acme/river-7b
     display_name: River 7B

@@ -111,7 +111,7 @@ function ignoredFields(kind: Kind): readonly string[] {
 function isIgnored({ name, protocol }: RemoteKind, changes: Partial<Generation>): boolean {
   const warnings: string[] = []
   // What Anthropic supports depends on the model.
-  const model = name.endsWith('anthropic') ? 'claude-sonnet-4-5' : 'model'
+  const model = name.endsWith('anthropic') ? 'claude-sonnet-5-5' : 'model'
   const target = { model, stream: false, maxOutputTokens: 1000 }
   protocol.render({ ...plainRequest, ...changes }, target, (warning) => warnings.push(warning))
   return warnings.some((warning) => /\bnot supported\b/.test(warning) || /\bwas ignored\b/.test(warning))

@@ -29,6 +29,7 @@ export const directProviders: readonly DirectProvider[] = [
   { ...direct('together', [...common, ...penalties, 'n', 'seed', 'logit_bias']), source: 'togetherai' },
   { ...direct('fireworks', all), source: 'fireworks-ai' },
   direct('cerebras', [...common, 'seed']),
+  direct('zai', common),
 ]
 
 /** A provider with the same name everywhere. */

@@ -8,12 +8,13 @@ import {
 import {
   isChatModel,
   isEmbeddingModel,
-  isResponsesOnly,
+  usesResponses,
   type SelectedModel,
   type SourceCost,
   type SourceModel,
 } from './models-dev-source.ts'
 import { type Parameter, parameters } from '../../domain/generation/parameters.ts'
+import { traitsOf } from '../../providers/protocols/anthropic/models.ts'
 import type { DirectProvider } from './direct-providers.ts'
 import { type Effort, efforts } from '../../domain/generation/request.ts'
 
@@ -48,7 +49,7 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelDetails {
       {
         provider: provider.name,
         model: model.id,
-        api: isResponsesOnly(provider, model) ? 'responses' : undefined,
+        api: usesResponses(provider, model) ? 'responses' : undefined,
       },
     ],
   }
@@ -126,7 +127,7 @@ function supportedParameters(
 ): Parameter[] {
   const unsupported = new Set<Parameter>([
     ...unsupportedByFlags(model),
-    ...(isResponsesOnly(provider, model) ? unsupportedByResponses : []),
+    ...(usesResponses(provider, model) ? unsupportedByResponses : []),
     ...(unsupportedByFamily[provider.name]?.(model) ?? []),
     ...(reasoning && reasoning.supported_efforts.length > 0 ? [] : (['reasoning_effort'] as const)),
   ])
@@ -194,7 +195,7 @@ function effortLevels(model: SourceModel, optional: boolean): Effort[] {
 
 function canDisableReasoning(provider: DirectProvider, model: SourceModel): boolean {
   // Claude reasons only on request, except for models that always reason.
-  if (provider.name === 'anthropic') return !/fable|mythos/.test(model.id)
+  if (provider.name === 'anthropic') return traitsOf(model.id).alwaysThinks !== true
   const acceptsZeroBudget = optionOf(model, 'budget_tokens')?.min === 0
   return effortValues(model).includes('none') || optionOf(model, 'toggle') !== undefined || acceptsZeroBudget
 }

@@ -115,9 +115,10 @@ export function isEmbeddingModel({ modalities, cost }: SourceModel): boolean {
 }
 
 /**
- * True for models that OpenAI serves only through its Responses API: the pro, codex and deep-research models, according
- * to the list of endpoints on the page of each model. The source does not have this fact.
+ * True where OpenAI's Responses API is to be used. The pro, codex and deep-research models have no other, according to
+ * the list of endpoints on the page of each model. From GPT-5.4 on, chat completions reject function tools while the
+ * model reasons. The source has neither fact.
  */
-export function isResponsesOnly(provider: DirectProvider, { id }: SourceModel): boolean {
-  return provider.name === 'openai' && /-pro$|-codex|-deep-research$/.test(id)
+export function usesResponses(provider: DirectProvider, { id }: SourceModel): boolean {
+  return provider.name === 'openai' && /-pro$|-codex|-deep-research$|^gpt-(5\.[4-9]|6)(?!.*chat)/.test(id)
 }

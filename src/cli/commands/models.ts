@@ -35,7 +35,7 @@ Examples
   weir models --provider groq
   weir models --all gemini
   weir models update --from https://models.dev/api.json --dry-run
-  weir models update --from prices.json --accept openai/gpt-5,openai/gpt-6-luna
+  weir models update --from prices.json --accept openai/gpt-5.5,openai/gpt-6-luna
 
 ${commonFlagsHelp}`
 

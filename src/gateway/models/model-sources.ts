@@ -1,6 +1,7 @@
-import type { ModelDetails } from '../../config/model-details.ts'
+import type { ModelDetails, Route } from '../../config/model-details.ts'
 import { efforts } from '../../domain/generation/request.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
+import { hasResponsesApi } from '../../providers/kinds/responses.ts'
 import type { ListedModel, Provider } from '../../providers/provider.ts'
 
 /** The details of a model from all sources together. */
@@ -26,11 +27,25 @@ export function gatherModels(input: ModelsInput): KnownModel[] {
     known.set(details.slug, { details, unservedReason: echoReplaced })
   for (const details of discoveredDetails(input))
     if (!known.has(details.slug)) known.set(details.slug, { details, discovered: true })
+  const apiOf = catalogApis(input)
   for (const [index, entry] of input.settings.entries()) {
     const base = known.get(entry.slug) ?? known.get(`${entry.slug}:latest`)
-    known.set(entry.slug, withEntry(base, entry, `models[${index}]`, input.providers))
+    const routes = entry.routes?.map((route) => ({ ...apiOf(route), ...route }))
+    const complete = routes ? { ...entry, routes } : entry
+    known.set(entry.slug, withEntry(base, complete, `models[${index}]`, input.providers))
   }
   return [...known.values()]
+}
+
+/** Returns the API that the catalog uses for the same model of the same provider: others may reject tools. */
+function catalogApis({ catalog, providers }: ModelsInput): (route: Route) => Pick<Route, 'api'> {
+  const routes = catalog.flatMap((model) => model.routes ?? []).filter(({ api }) => api !== undefined)
+  const apis = new Map(routes.map(({ provider, model, api }) => [`${provider} ${model}`, api]))
+  return ({ provider, model }) => {
+    const api = apis.get(`${provider} ${model}`)
+    const kind = providers.configured.get(provider)?.kind
+    return api && kind && hasResponsesApi(kind) ? { api } : {}
+  }
 }
 
 function discoveredDetails({ discovered }: ModelsInput): ModelDetails[] {

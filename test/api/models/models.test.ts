@@ -174,7 +174,7 @@ describe('GET /v1/models', () => {
     const { body } = await ask(() => models)('/v1/models')
     const validator = Compile(ModelList)
     expect([...validator.Errors(body)]).toEqual([])
-    expect(body.data.length).toBe(183)
+    expect(body.data.length).toBe(196)
   })
 
   test('lists a model that is enabled without a key, with no provider', async () => {

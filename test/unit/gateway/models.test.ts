@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { configureProviders } from '../../../src/providers/config/configure-providers.ts'
+import { responses } from '../../../src/providers/protocols/responses/protocol.ts'
 import type { LocalKind } from '../../../src/providers/provider.ts'
 import { catalog, kindNamed, modelsWith, provider, providersOf } from './support/model-fixtures.ts'
 
@@ -82,6 +83,26 @@ describe('a model entry of the settings', () => {
     expect(found?.supportedParameters.has('temperature')).toBe(true)
     expect(found?.supportedParameters.has('logit_bias')).toBe(false)
     expect([...(modelsWith().find('alpha/one')?.supportedParameters ?? [])]).toEqual(['temperature'])
+  })
+
+  test('keeps the API of the catalog for a route to the same model of the same provider', () => {
+    const details = {
+      slug: 'alpha/one',
+      routes: [{ provider: 'alpha', model: 'one-id', api: 'responses' as const }],
+    }
+    const protocolsOf = (provider: string) => {
+      const routes = [{ provider, model: 'one-id', weight: 2 }]
+      const models = modelsWith([{ slug: 'acme/uno', routes }], {
+        catalog: [details],
+        providers: providersOf(provider === 'alpha' ? alpha : plain),
+      })
+      return models
+        .find('acme/uno')
+        ?.routes.map(({ provider: { kind } }) => 'protocol' in kind && kind.protocol)
+    }
+    const [alpha, plain] = [provider('alpha'), provider('plain')]
+    expect(protocolsOf('alpha')).toEqual([responses])
+    expect(protocolsOf('plain')).not.toEqual([responses])
   })
 
   test('selects the Responses API for a route, and supports the parameters of that', () => {

@@ -41,7 +41,7 @@ const budgeted: Traits = { thinking: 'budget', efforts: [], maxTokens: 64_000 }
  * observed errors.
  */
 const generations: readonly (readonly [RegExp, Traits])[] = [
-  [/fable|mythos/, { ...newest, alwaysThinks: true, refusesForcedCalls: true }],
+  [/fable|mythos|(opus|sonnet)-5[-.]5/, { ...newest, alwaysThinks: true, refusesForcedCalls: true }],
   [/opus-4[-.][78]|(opus|sonnet)-5/, newest],
   [/(opus|sonnet)-4[-.]6/, { ...newest, efforts: fourEfforts, fixedSampling: false }],
   [/(opus|sonnet|haiku)-4[-.]5/, { ...budgeted, supportsSchemas: true }],

@@ -17,7 +17,7 @@ const threeEfforts = { none: 'low', minimal: 'low', xhigh: 'high', max: 'high' }
 
 /** The first match applies. Sources: responses of OpenAI, Azure and xAI, and the guides of xAI and OpenAI. */
 const families: readonly Family[] = [
-  { names: /^(o\d|codex|gpt-5)(?!.*chat)/, encrypts: true },
+  { names: /^(o\d|codex|gpt-[56])(?!.*chat)/, encrypts: true },
   { names: /^gpt-oss/, efforts: threeEfforts },
   { names: /^grok-4\.3/, encrypts: true, efforts: { ...threeEfforts, none: 'none' } },
   { names: /^grok-4\.[4-9]/, encrypts: true, efforts: threeEfforts },

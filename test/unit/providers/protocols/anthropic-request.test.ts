@@ -94,8 +94,9 @@ describe('the tools of a request to Claude', () => {
     expect(render({ parallelToolCalls: false }).body).not.toHaveProperty('tool_choice')
   })
 
-  test('cannot force a call of models that reject that', () => {
-    const { body, warnings } = render({ tools: [tool], toolChoice: { name: 'f' } }, 'claude-fable-5')
+  const unforced = ['claude-fable-5', 'claude-opus-5-5', 'claude-sonnet-5-5']
+  test.each(unforced)('cannot force a call of %s, which rejects that', (model) => {
+    const { body, warnings } = render({ tools: [tool], toolChoice: { name: 'f' } }, model)
     expect(body.tool_choice).toEqual({ type: 'auto' })
     expect(warnings).toHaveLength(1)
   })

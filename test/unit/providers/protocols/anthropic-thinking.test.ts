@@ -39,8 +39,11 @@ describe('a reasoning effort for Claude', () => {
   })
 
   test('of none is low where a model always reasons, and absent where it never does', () => {
-    expect(thinkingOf('none', 'claude-fable-5').sent).toEqual(adaptive('low'))
-    expect(thinkingOf('none', 'claude-fable-5').warnings).toHaveLength(1)
+    for (const model of ['claude-fable-5', 'claude-opus-5-5', 'claude-sonnet-5-5@20260928']) {
+      expect(thinkingOf('none', model).sent).toEqual(adaptive('low'))
+      expect(thinkingOf('none', model).warnings).toHaveLength(1)
+    }
+    expect(thinkingOf('none', 'claude-opus-5').warnings).toEqual([])
     expect(thinkingOf('none', 'claude-3-5-haiku-latest')).toEqual({ sent: off, warnings: [] })
     expect(thinkingOf('high', 'claude-3-5-haiku-latest').sent).toEqual(off)
     expect(thinkingOf('high', 'claude-3-5-haiku-latest').warnings).toHaveLength(1)

@@ -134,6 +134,8 @@ describe('sampling parameters', () => {
     ['gpt-5.1', 'low', false],
     ['gpt-5.6', undefined, false],
     ['gpt-5.6', 'none', true],
+    ['gpt-6-luna', undefined, false],
+    ['gpt-6-luna', 'none', true],
     ['gpt-5-chat-latest', undefined, true],
     ['gpt-4o', undefined, true],
   ])('of %s with effort %p are sent: %p', (model, effort, sent) => {
@@ -184,6 +186,15 @@ describe('a reasoning effort', () => {
   ])('is rendered for %s with the model %s at %s', (kind, model, effort, expected) => {
     const { messages: _, model: _model, ...rest } = render(kind, { effort }, { model }).body
     expect(rest).toEqual({ ...expected })
+  })
+
+  test.each([
+    [['none', 'medium'], {}],
+    [['none', 'low', 'high'], { reasoning_effort: 'low' }],
+  ] as const)('is sent to a model of Z.ai that has more than one level: %p', (efforts, field) => {
+    const { body } = render('zai', { effort: 'low' }, { model: 'glm-9', efforts })
+    expect(body).toMatchObject({ thinking: { type: 'enabled' }, ...field })
+    expect('reasoning_effort' in body).toBe('reasoning_effort' in field)
   })
 
   test('is ignored with a warning where the model has none', () => {

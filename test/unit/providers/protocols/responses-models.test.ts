@@ -49,6 +49,7 @@ describe('encrypted reasoning', () => {
   test.each([
     ['gpt-5-nano', true],
     ['openai/gpt-5.4', true],
+    ['gpt-6-luna', true],
     ['o4-mini', true],
     ['grok-4.3', true],
     ['gpt-4o', false],
@@ -72,6 +73,7 @@ describe('sampling parameters at the Responses API', () => {
     ['openai/gpt-5', undefined, false],
     ['gpt-5.1', undefined, true],
     ['gpt-5.1', 'low', false],
+    ['gpt-6-sol', undefined, false],
     ['gpt-4o', undefined, true],
     ['grok-4.3', 'low', true],
   ])('of %s with effort %p is sent: %p', (model, effort, sent) => {

@@ -25,6 +25,7 @@ function unsupportedByModel(target: Target, generation: Generation): readonly st
 /** True where a model of OpenAI reasons at this effort. */
 export function reasons(model: string, effort: string | undefined): boolean {
   if (/^(o\d|gpt-5(?![.\d])(?!-chat))/.test(model)) return true
+  if (/^gpt-6(?!.*chat)/.test(model)) return effort !== 'none'
   const minor = /^gpt-5\.(\d+)(?!.*chat)/.exec(model)?.[1]
   if (minor === undefined || effort === 'none') return false
   // Up to 5.4, reasoning is disabled by default.

@@ -13,6 +13,8 @@ export const zai: Dialect = {
 
 function effort(effort: Effort, target: Target): Body {
   if (effort === 'none') return { thinking: { type: 'disabled' } }
-  const effortField = target.efforts && target.efforts.length > 1 ? { reasoning_effort: effort } : {}
+  // A model that can only enable or disable thinking has one effort beside none.
+  const levels = target.efforts?.filter((level) => level !== 'none') ?? []
+  const effortField = levels.length > 1 ? { reasoning_effort: effort } : {}
   return { thinking: { type: 'enabled' }, ...effortField }
 }
