@@ -48,8 +48,13 @@ export function rejectOtherMethods(routes: readonly Route[]) {
   const plugin = new Elysia({ name: 'other-methods' })
   for (const [path, allowed] of methodsByPath) {
     const reject = ({ request }: { readonly request: Request }) => {
-      if (!isHttpMethod(request.method)) throw methodNotImplemented(request.method)
-      throw methodNotAllowed(request.method, requestPath(request), [...allowed].toSorted())
+      const { method } = request
+      if (!isHttpMethod(method)) throw methodNotImplemented(method)
+      const requested = requestPath(request)
+      // The path of another endpoint of OpenAI, not the id of a response.
+      if (method === 'POST' && requested === '/v1/responses/compact')
+        throw routeNotFound(method, requested, hint(compactionMessage, 'unsupported_endpoint'))
+      throw methodNotAllowed(method, requested, [...allowed].toSorted())
     }
     // These requests are not authenticated: their bodies are not read.
     plugin.all(path, reject, { parse: 'none' })
@@ -141,8 +146,12 @@ function isUnsupported(name: string, routes: readonly Route[]): boolean {
 }
 
 function unsupportedMessage(name: string): string {
-  return `/v1/${name} is not supported by this gateway.`
+  const remedy = name === 'conversations' ? ' Continue a response with previous_response_id instead.' : ''
+  return `/v1/${name} is not supported by this gateway.${remedy}`
 }
+
+const compactionMessage =
+  'Compaction is not supported by this gateway. Send a summary of the earlier input instead.'
 
 /** Paths of Ollama's native API, and the routes that serve the same. */
 const ollamaPaths: ReadonlyMap<string, string> = new Map([

@@ -57,6 +57,8 @@ test.each([
   ['POST', '/api/chat', 'Did you mean POST /v1/chat/completions?'],
   ['GET', '/v1/metrics', 'Did you mean GET /metrics?'],
   ['POST', '/v1/moderations', '/v1/moderations is not supported by this gateway.'],
+  ['POST', '/v1/responses/compact', 'Send a summary of the earlier input instead.'],
+  ['POST', '/v1/conversations', 'Continue a response with previous_response_id instead.'],
   ['POST', '/embeddings', 'Did you mean POST /v1/embeddings?'],
 ])('%s %s is a 404 that suggests the intended path', async (method, path, hint) => {
   const { status, message } = await readError(await app.request(path, { method }))
