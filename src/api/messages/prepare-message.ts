@@ -31,11 +31,28 @@ export function prepareMessage(
   const requested = requestedModel(models, request.model, api)
   const prepared = prepareGeneration(requested, lower(request, headers), { api, models, unsupported })
   const { source, warnings } = selectBetas(prepared.generation.source, prepared.model)
-  return withLimit({
+  const selected = {
     ...prepared,
     generation: { ...prepared.generation, source },
     warnings: [...prepared.warnings, ...warnings],
-  })
+  }
+  return withLimit(withCompaction(selected))
+}
+
+/** Only Anthropic summarizes a conversation. Any other model receives it whole, and is called once. */
+function withCompaction(prepared: PreparedGeneration): PreparedGeneration {
+  const { generation, model, warnings } = prepared
+  if (generation.compaction !== true || model.routes.some(speaksAnthropic)) return prepared
+  const warning = unsupportedSentence({ what: 'Parameter', by: model.slug }, ['context_management.edits'])
+  return {
+    ...prepared,
+    generation: { ...generation, compaction: undefined },
+    warnings: [...warnings, warning],
+  }
+}
+
+function speaksAnthropic({ provider: { kind } }: Model['routes'][number]): boolean {
+  return 'protocol' in kind && kind.protocol.name === 'anthropic'
 }
 
 function withLimit(prepared: PreparedGeneration): PreparedGeneration {

@@ -121,3 +121,17 @@ describe('a message of a chat completions provider', () => {
     expect(listOf(dropping.acme.requests[0]?.body.tools)).toHaveLength(1)
   })
 })
+
+test('a compaction of the context is ignored with a warning where the provider cannot do it', async () => {
+  await using scenario = await startScenario(jsonReply())
+  const context_management = { edits: [{ type: 'compact_20260112' }] }
+  const message = await readMessage(
+    await sendMessage(scenario.app, { ...messageRequest, context_management }),
+  )
+  expect(message.warnings).toEqual([
+    'Parameter `context_management.edits` is not supported by acme/river and was ignored.',
+  ])
+  const others = { edits: [{ type: 'clear_thinking_20251015' }] }
+  const plain = await sendMessage(scenario.app, { ...messageRequest, context_management: others })
+  expect((await readMessage(plain)).warnings).toBeUndefined()
+})
