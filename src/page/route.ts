@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** The place in the page that an address such as `#/models/openai/gpt-5?tab=prices` names. */
+/** The place in the page that an address such as `#/models/openai/gpt-6-luna?tab=prices` names. */
 export type PageRoute = {
   /** The first segment: the view. */
   readonly view: string
