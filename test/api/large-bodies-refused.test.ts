@@ -5,7 +5,7 @@ import { LargeBodies, maxWaiting, minLargeBody } from '../../src/gateway/rate-li
 import { callerOf, createLocalLimits } from '../support/local-limits.ts'
 import { errorHandler } from '../../src/http/errors.ts'
 import { jsonBody } from '../../src/http/json-body.ts'
-import { createLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { createValidator } from '../../src/lib/validation/validator.ts'
 import { readError } from '../support/chat-reply.ts'
 import { organization } from '../unit/gateway/support/organization.ts'
@@ -17,7 +17,7 @@ const largeBodies = new LargeBodies()
 const caller = { organization: acme, hasCredit: true }
 const body = createValidator(Type.Object({}))
 const app = new Elysia()
-  .use(errorHandler(createLog(() => {})))
+  .use(errorHandler(silentLog))
   .use(jsonBody({ maxBody: 2 * minLargeBody, largeBodies }))
   .post('/', async ({ readBody, request }) =>
     Object.keys(await readBody(request, body, { admission, caller })),

@@ -11,7 +11,7 @@ import type { RequestMetadata } from '../../src/domain/accounting/request-metada
 import { Meter } from '../../src/gateway/billing/meter.ts'
 import { callerOf, createLocalLimits } from '../support/local-limits.ts'
 import { parseJson } from '../../src/lib/json/json.ts'
-import { createLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { isTooDeep } from '../../src/lib/validation/json-bounds.ts'
 import { plain } from '../../src/providers/protocols/openai-chat/dialects/plain.ts'
 import { openaiChat } from '../../src/providers/protocols/openai-chat/protocol.ts'
@@ -41,10 +41,7 @@ export async function measureParts(): Promise<Part[]> {
 }
 
 async function guardParts(folder: string): Promise<Part[]> {
-  const storage = await openStorage(
-    join(folder, 'guard.db'),
-    createLog(() => {}),
-  )
+  const storage = await openStorage(join(folder, 'guard.db'), silentLog)
   await storage.bootstrap({ configured: firstKey, admin: false, actor: testActor })
   const limits = createLocalLimits(() => ({
     requestsPerMinute: 10 ** 9,

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { command as keys } from '../../src/cli/commands/keys.ts'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
-import { createLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { createLedger } from '../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 import { databaseName } from '../../src/storage/database-location.ts'
@@ -53,10 +53,7 @@ test('a negative balance is shown as such, and a credit counts from there', asyn
   const { id } = JSON.parse((await run(orgs, 'create', 'acme', '--json')).out)
   await run(orgs, 'set', 'acme', '--billing', 'prepaid')
   await run(orgs, 'credit', 'acme', '1')
-  const database = openDatabase(
-    join(data, databaseName),
-    createLog(() => {}),
-  )
+  const database = openDatabase(join(data, databaseName), silentLog)
   const ledger = createLedger(database, new Writer(database))
   const request = requestOf(id)
   await ledger.reserve({ request, amount: 1n, promptCost: 1n, promptTokens: 1 })

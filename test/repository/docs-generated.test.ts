@@ -7,6 +7,7 @@ import { settingRows } from '../../src/build/docs/setting-rows.ts'
 import { toSettings } from '../../src/config/defaults.ts'
 import { SettingsFile } from '../../src/config/settings.ts'
 import { fieldsOf, isObject } from '../../src/lib/json/json.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { createModelRegistry } from '../../src/gateway/models/model-registry.ts'
 import { configureProviders } from '../../src/providers/config/configure-providers.ts'
 import { kinds } from '../../src/providers/kinds/kinds.ts'
@@ -78,15 +79,13 @@ const serviceAccount = JSON.stringify({
   token_uri: 'https://oauth2.googleapis.com/token',
 })
 
-const noLog = { info() {}, warn() {}, error() {} }
-
 /** Loads a weir.yaml as the server does, with its providers and models, and returns what is wrong with it. */
 function load(yaml: string) {
   using home = temporaryHome({ 'work/weir.yaml': yaml, 'work/service-account.json': serviceAccount })
   const environment = environmentFor(yaml)
   const { settings, warnings } = home.load({ environment })
   const providers = configureProviders(settings, environment)
-  const models = createModelRegistry(settings, providers, noLog).current()
+  const models = createModelRegistry(settings, providers, silentLog).current()
   const slugs = new Set(settings.models.filter(({ enabled }) => enabled !== false).map(({ slug }) => slug))
   return {
     settings,

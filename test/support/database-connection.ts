@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Secret } from '../../src/lib/secret.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import type { DatabaseLocation } from '../../src/storage/database-location.ts'
 import type { Database as PostgresDatabase } from '../../src/storage/postgres/connection/database.ts'
 import { createScriptRunner as createPostgresRunner } from '../../src/storage/postgres/run-script.ts'
@@ -19,7 +20,6 @@ import { createUsageSource as createPostgresSource } from '../../src/storage/pos
 import type { UsageQuery, UsageReport } from '../../src/storage/ports/usage.ts'
 import { createManagedStores } from '../../src/storage/scripts/managed-stores.ts'
 import { Writer } from '../../src/storage/sqlite/writer.ts'
-import { quietLog } from '../unit/storage/support/folder.ts'
 import { createMigratedFile } from './migrated-file.ts'
 import { createMigratedDatabase } from './postgres/migrated-database.ts'
 import { openTestDatabase } from './postgres/open-database.ts'
@@ -85,7 +85,7 @@ export function connectDatabase(location: DatabaseLocation): Promise<DatabaseCon
 }
 
 async function connectSqlite(file: string): Promise<DatabaseConnection> {
-  const database = openSqlite(file, quietLog)
+  const database = openSqlite(file, silentLog)
   const { sqlite } = database
   const writer = new Writer(database)
   const managed = createManagedStores(createScriptRunner(database, writer), testActor)

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { openDatabase } from '../../src/storage/sqlite/connection/database.ts'
 
 /** Test files may have modules of their own; all of them copy the same database, so that not each migrates its own. */
@@ -18,10 +18,7 @@ function migratedBytes(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'weir-migrated-'))
   const file = join(folder, 'weir.db')
   try {
-    openDatabase(
-      file,
-      createLog(() => {}),
-    ).close()
+    openDatabase(file, silentLog).close()
     return readFileSync(file)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -5,14 +5,14 @@ import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { errorHandler } from '../../../src/http/errors.ts'
 import { jsonBody } from '../../../src/http/json-body.ts'
 import { createValidator } from '../../../src/lib/validation/validator.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { organization } from '../../unit/gateway/support/organization.ts'
 import { openConnection } from '../../support/connection.ts'
 
 const limits = { requestsPerMinute: 100, tokensPerMinute: 100, concurrentRequests: 100 }
 const admission = createLocalLimits(() => limits).admit(callerOf(organization()), () => {})
 const app = new Elysia()
-  .use(errorHandler(createLog(() => {})))
+  .use(errorHandler(silentLog))
   .use(jsonBody({ maxBody: 1000, timeoutMs: 500 }))
   .post('/', ({ readBody, request }) => readBody(request, createValidator(Type.Object({})), { admission }))
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: app.fetch })

@@ -8,7 +8,7 @@ import { createLocalLimits } from '../../support/local-limits.ts'
 import { errorHandler } from '../../../src/http/errors.ts'
 import { KeyWatch } from '../../../src/http/authentication.ts'
 import { createGuard } from '../../../src/http/guard.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { modelRoutes } from '../../../src/api/models/routes.ts'
 import { ModelList, type ModelObject } from '../../../src/api/models/schema.ts'
 import { kinds } from '../../../src/providers/kinds/kinds.ts'
@@ -38,7 +38,7 @@ function ask(models: () => Models) {
   const keys = new CachedKeys((id) => database.run(findKnownKey(id)))
   const keyWatch = new KeyWatch(keys)
   const parts = { keys, keyWatch, limits: createLocalLimits(() => limits), maxBody: 1000 }
-  const app = new Elysia().use(errorHandler(createLog(() => {}))).use(modelRoutes(createGuard(parts), models))
+  const app = new Elysia().use(errorHandler(silentLog)).use(modelRoutes(createGuard(parts), models))
   return async (path: string, authorization = `Bearer ${key.reveal()}`) => {
     const headers = { authorization }
     const response = await app.handle(new Request(`http://localhost${path}`, { headers }))

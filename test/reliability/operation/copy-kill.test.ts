@@ -2,13 +2,13 @@ import { describe, expect, onTestFinished, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { silentLog } from '../../../src/lib/log.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { weirCommand } from '../../support/weir-command.ts'
-import { quietLog } from '../../unit/storage/support/folder.ts'
 
 const rows = 60_000
 
@@ -77,7 +77,7 @@ function spawnCopy(folder: string, ...flags: readonly string[]) {
 
 function fillSqlite(file: string): void {
   mkdirSync(join(file, '..'))
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   database.sqlite.run(`INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
   database.sqlite.run(
     `INSERT INTO usage (id, organization_id, key_id, created_at, api, stream, prompt_tokens, completion_tokens,

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Client } from 'pg'
 import { Secret } from '../../../src/lib/secret.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { openConnections } from '../../../src/storage/postgres/connection/connections.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/connection/migrate.ts'
 import { type App, startApp } from '../../support/app.ts'
@@ -12,7 +13,6 @@ import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/ser
 import { createResponse, retrieveResponse } from '../../support/responses.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import type { Script } from '../../support/script.ts'
-import { quietLog } from '../../unit/storage/support/folder.ts'
 
 /** A gateway of a prepaid organization, and what a newer version would do to its database. */
 async function startGateway(...replies: readonly Script[]) {
@@ -42,7 +42,7 @@ async function startGateway(...replies: readonly Script[]) {
     database,
     app,
     /** Migrates the database one step further than this version knows. */
-    migrate: (added: string) => migrate(connections, 'weir', [...migrations, added], quietLog),
+    migrate: (added: string) => migrate(connections, 'weir', [...migrations, added], silentLog),
   }
 }
 

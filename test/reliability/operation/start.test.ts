@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Outcome, runWeir } from '../../cli/support/run-weir.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { UsageError } from '../../../src/cli/errors.ts'
 import { parseDrain } from '../../../src/cli/serve/shutdown.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
-import { quietLog, temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { projectFolder } from '../../support/source.ts'
 import { startWeir } from './support/weir-process.ts'
 
@@ -19,7 +20,7 @@ function serve(folder: string, ...flags: string[]): Promise<Outcome> {
 function createDatabase(folder: string): string {
   const file = join(folder, 'data/weir.db')
   mkdirSync(join(folder, 'data'))
-  openDatabase(file, quietLog).close()
+  openDatabase(file, silentLog).close()
   return file
 }
 

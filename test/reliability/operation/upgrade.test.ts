@@ -3,9 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { hashSecret } from '../../../src/domain/accounting/organization.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
-import { quietLog, temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
@@ -73,7 +74,7 @@ function fillSecond(sqlite: Sqlite): void {
 function databaseOf(schema: number): string {
   const file = join(temporaryFolder(), 'weir.db')
   using sqlite = new Sqlite(file)
-  migrate(sqlite, migrations.slice(0, schema), quietLog)
+  migrate(sqlite, migrations.slice(0, schema), silentLog)
   sqlite.run('PRAGMA journal_mode = WAL')
   fillFirst(sqlite)
   if (schema >= 2) fillSecond(sqlite)

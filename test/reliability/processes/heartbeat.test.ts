@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createRuntime } from '../../../src/server/runtime.ts'
 import { toSettings } from '../../../src/config/defaults.ts'
 import { startApp } from '../../support/app.ts'
@@ -55,7 +55,7 @@ describe.skipIf(!hasPostgres)('the processes of a PostgreSQL database', () => {
         file: null,
         environment: { OLLAMA_HOST: 'elsewhere.test' },
         database,
-        log: createLog(() => {}),
+        log: silentLog,
       })
     const runtimes = await Promise.all(Array.from({ length: 4 }, start))
     const keys = runtimes.flatMap(({ firstKeys }) => firstKeys.apiKey?.key.reveal() ?? [])

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
-import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { expectConsistentLedger } from '../../unit/storage/support/ledger-fixture.ts'
 import { testChange } from '../../support/actor.ts'
 
@@ -21,7 +22,7 @@ test('a process that is killed during requests leaves a consistent ledger, and e
 })
 
 async function fundedOrganizations(file: string): Promise<string[]> {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   const organizations = createOrganizations(createScriptRunner(database, new Writer(database)), testChange)
   for (const name of ['rich', 'poor']) await organizations.create(name)
   const accounts = [
@@ -58,7 +59,7 @@ const selectCounted = `SELECT organization_id, sum(cost), 0 FROM usage WHERE key
 type UsageRow = { readonly cost: number; readonly status: number }
 
 async function checkAndRecover(file: string, acknowledged: readonly string[]): Promise<void> {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   expectConsistentLedger(database.sqlite)
   await createLedger(database, new Writer(database)).recover()
   expectConsistentLedger(database.sqlite)

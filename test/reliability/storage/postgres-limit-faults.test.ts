@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createLeaseStore } from '../../../src/storage/postgres/cluster/lease-store.ts'
 import { openConnections } from '../../../src/storage/postgres/connection/connections.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
@@ -10,7 +11,6 @@ import { startProxy } from '../../support/postgres/proxy.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { signalServer } from '../../support/postgres/signal-server.ts'
 import { type LimitsClient, openLeased } from '../../unit/gateway/support/leased-limits.ts'
-import { quietLog } from '../../unit/storage/support/folder.ts'
 import { openPostgresStore } from '../../unit/storage/support/stores.ts'
 
 /** The leases of a process whose connections can be broken. */
@@ -19,7 +19,7 @@ async function startLeases() {
   const proxy = await startProxy(server.port)
   const url = await server.createDatabase()
   const through = new Secret(proxy.through(url))
-  const database = await openDatabase(through, quietLog)
+  const database = await openDatabase(through, silentLog)
   const { leave } = await joinCluster(through, database)
   const connections = openConnections(through, 1, { keepIdle: true })
   onTestFinished(async () => {

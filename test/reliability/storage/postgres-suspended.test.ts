@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { Secret } from '../../../src/lib/secret.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/postgres/run-script.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
-import { quietLog } from '../../unit/storage/support/folder.ts'
 import { testChange } from '../../support/actor.ts'
 
 describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a transaction', () => {
@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('a process that is suspended in the middle of a tr
 })
 
 async function open(url: string) {
-  const database = await openDatabase(new Secret(url), quietLog)
+  const database = await openDatabase(new Secret(url), silentLog)
   onTestFinished(() => database.close())
   return database
 }

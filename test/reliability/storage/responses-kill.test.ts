@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { silentLog } from '../../../src/lib/log.ts'
 import type { StoredResponse } from '../../../src/storage/ports/responses.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { sqliteResponses } from '../../unit/storage/support/sqlite-responses.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
-import { quietLog, startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { startScript, temporaryFolder } from '../../unit/storage/support/folder.ts'
 import { testChange } from '../../support/actor.ts'
 
 test('the acknowledged events of a run survive a kill of its process', async () => {
@@ -15,7 +16,7 @@ test('the acknowledged events of a run survive a kill of its process', async () 
   const seen = { piece: 0, finished: 0, removed: 0 }
   for (const enough of [1, 400, 2500]) {
     const lines = await acknowledgedBeforeKill(file, organization, enough)
-    const database = openDatabase(file, quietLog)
+    const database = openDatabase(file, silentLog)
     const responses = sqliteResponses(database, new Writer(database))
     for (const [id, received] of lastOf(lines)) {
       expectKept(received, await responses.find(organization, id))
@@ -49,7 +50,7 @@ function lastOf(lines: readonly string[]): Map<string, Told> {
 }
 
 async function newOrganization(file: string): Promise<string> {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   const { id } = await createOrganizations(
     createScriptRunner(database, new Writer(database)),
     testChange,

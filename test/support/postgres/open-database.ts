@@ -1,5 +1,5 @@
 import { Secret } from '../../../src/lib/secret.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { type Database, openDatabase } from '../../../src/storage/postgres/connection/database.ts'
 
 /** The milliseconds that a test waits for a statement whose deadline it does not test: a busy machine stands still for seconds. */
@@ -7,6 +7,5 @@ export const patientTimeoutMs = 30_000
 
 /** Opens the database with this URL, and migrates it if necessary. */
 export async function openTestDatabase(url: string): Promise<Database> {
-  const quietLog = createLog(() => {})
-  return await openDatabase(new Secret(url), quietLog, { timeoutMs: patientTimeoutMs })
+  return await openDatabase(new Secret(url), silentLog, { timeoutMs: patientTimeoutMs })
 }

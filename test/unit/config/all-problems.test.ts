@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { SettingsError } from '../../../src/config/problem.ts'
 import { configure, loadAllSettings } from '../../../src/gateway/configuration.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { temporaryHome } from './support/temporary-home.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -149,10 +149,7 @@ function messageOf(yaml: string, environment: Environment = {}): string {
   const input = { flags: {}, environment, cwd: home.place('work'), home: home.place('home') }
   try {
     const { settings, file } = loadAllSettings(input)
-    configure(
-      { settings, file, environment },
-      createLog(() => {}),
-    )
+    configure({ settings, file, environment }, silentLog)
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     return error.message

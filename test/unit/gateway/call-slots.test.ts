@@ -10,7 +10,7 @@ import { callerOf, createLocalLimits } from '../../support/local-limits.ts'
 import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { ProviderQueues } from '../../../src/gateway/routing/provider-queue.ts'
 import { SessionRoutes } from '../../../src/gateway/routing/sessions.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { createProviderState } from '../../../src/storage/scripts/provider-state.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
@@ -95,7 +95,7 @@ async function startScenario(script: Script) {
   const gateway = createGateway({
     billing: createBilling(createLedger(database, writer), () => undefined),
     calls: createOpenCalls(),
-    log: createLog(() => {}),
+    log: silentLog,
     breaker: new CircuitBreaker({ failures: 5, cooldown: 1000 }),
     queues: new ProviderQueues(),
     sessions: new SessionRoutes(),

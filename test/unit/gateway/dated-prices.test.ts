@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ModelDetails } from '../../../src/config/model-details.ts'
 import { createModelRegistry } from '../../../src/gateway/models/model-registry.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { modelsWith, providersOf, provider } from './support/model-fixtures.ts'
 
@@ -39,13 +39,7 @@ describe('the prices of a model', () => {
   test('change in a running gateway, and a request that has begun keeps its own', async () => {
     const providers = { ...providersOf(provider('alpha')), problems: [] }
     let now = on('2027-01-01') - 20
-    const registry = createModelRegistry(
-      { models: [later] },
-      providers,
-      createLog(() => {}),
-      [],
-      () => now,
-    )
+    const registry = createModelRegistry({ models: [later] }, providers, silentLog, [], () => now)
     await registry.start()
     const begun = registry.current().find('acme/river')
     now += 40

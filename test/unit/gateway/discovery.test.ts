@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createDiscovery, retryPauseMs } from '../../../src/gateway/models/discovery.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, silentLog } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { kindNamed, listed, provider } from './support/model-fixtures.ts'
@@ -224,7 +224,7 @@ test('each model of an Ollama is described once, through its native API', async 
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     discover: true,
   })
-  const log = createLog(() => {})
+  const log = silentLog
   const discovery = createDiscovery({ providers: [ollama], log, onChange: () => {} })
   ends.unshift(() => discovery.stop())
   await discovery.start()

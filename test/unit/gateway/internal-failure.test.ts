@@ -10,7 +10,7 @@ import { CircuitBreaker } from '../../../src/gateway/routing/circuit-breaker.ts'
 import { ProviderQueues } from '../../../src/gateway/routing/provider-queue.ts'
 import { SessionRoutes } from '../../../src/gateway/routing/sessions.ts'
 import { badRequest } from '../../../src/lib/errors/errors.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import type { Protocol } from '../../../src/providers/protocols/protocol.ts'
 import type { RemoteKind } from '../../../src/providers/provider.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
@@ -43,7 +43,7 @@ async function startFaulty(faults: (wire: Protocol) => Partial<Protocol>, script
   const gateway = createGateway({
     billing: createBilling(createLedger(database, writer), () => undefined),
     calls: createOpenCalls(),
-    log: createLog(() => {}),
+    log: silentLog,
     breaker,
     queues: new ProviderQueues(),
     sessions: new SessionRoutes(),

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { createDiscovery } from '../../../src/gateway/models/discovery.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { kindNamed, provider } from './support/model-fixtures.ts'
 
@@ -13,7 +13,7 @@ function discoveryOf(engine: Provider, intervalMs = 60_000) {
     change.resolve()
     change = Promise.withResolvers()
   }
-  const discovery = createDiscovery({ providers: [engine], log: createLog(() => {}), onChange, intervalMs })
+  const discovery = createDiscovery({ providers: [engine], log: silentLog, onChange, intervalMs })
   onTestFinished(() => discovery.stop())
   return { ...discovery, changed: () => change.promise, changes: () => changes }
 }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
+import { silentLog } from '../../../src/lib/log.ts'
 import { startDeliverer } from '../../../src/gateway/webhooks/deliverer.ts'
 import { startReceiver } from '../../support/webhook-receiver.ts'
-import { quietLog } from '../storage/support/folder.ts'
 import { testStores } from '../storage/support/stores.ts'
 
 testStores((open) => {
@@ -19,7 +19,7 @@ testStores((open) => {
         if (rounds++ === 0) current = [{ ...receiver.settings }]
       },
       intervalMs: 5,
-      log: quietLog,
+      log: silentLog,
     })
     onTestFinished(() => deliverer.stop())
     const [received] = await receiver.waitFor(1)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type ReadableSpan, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
 import { createSpanQueue } from '../../../src/observability/traces/span-queue.ts'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, silentLog } from '../../../src/lib/log.ts'
 
 type Done = Parameters<SpanExporter['export']>[1]
 
@@ -17,11 +17,7 @@ function slowExporter() {
 
 test('spans beyond the limit are dropped and counted, also while others are being sent', async () => {
   const { sending, exporter } = slowExporter()
-  const queue = createSpanQueue(
-    exporter,
-    createLog(() => {}),
-    2,
-  )
+  const queue = createSpanQueue(exporter, silentLog, 2)
   const tracer = new TracerProvider({ spanProcessors: [queue] }).getTracer('test')
   for (const name of ['a', 'b', 'c', 'd']) tracer.startSpan(name).end()
   expect(sending.map(({ spans }) => spans.map(({ name }) => name))).toEqual([['a', 'b']])

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createRequestTracker } from '../../../src/observability/request-tracker.ts'
 import { createMemoryRelease } from '../../../src/server/memory-release.ts'
 
@@ -7,10 +7,7 @@ const facts = { organization: 'org_1', key: 'k', createdAt: 0, api: 'chat' as co
 
 /** The requests of a gateway; `check` returns how often memory has been released. */
 function startGateway() {
-  const requests = createRequestTracker(
-    [],
-    createLog(() => {}),
-  )
+  const requests = createRequestTracker([], silentLog)
   let releases = 0
   const look = createMemoryRelease(requests, () => void releases++)
   function call(id: string): () => void {

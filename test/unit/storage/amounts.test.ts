@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
+import { silentLog } from '../../../src/lib/log.ts'
 import type { Database } from '../../../src/storage/sqlite/connection/database.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { budgetOf } from './support/budget-fixture.ts'
-import { quietLog } from './support/folder.ts'
 import { expectConsistentLedger, fundedStorage } from './support/ledger-fixture.ts'
 import { testChange } from '../../support/actor.ts'
 
@@ -13,7 +13,7 @@ const ok = { status: 200, cost: 40n }
 
 /** The organizations of the same file as another process has them, such as a command. */
 function otherProcess({ file }: Database & { readonly file: string }) {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   const writer = new Writer(database)
   return {
     organizations: createOrganizations(createScriptRunner(database, writer), testChange),

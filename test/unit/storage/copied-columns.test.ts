@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { silentLog } from '../../../src/lib/log.ts'
 import { copiedTables } from '../../../src/storage/copy/copied-tables.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { execute, hasPostgres } from '../../support/postgres/server.ts'
 import { disposable, migratedPostgres } from './support/copies.ts'
-import { quietLog } from './support/folder.ts'
 
 /** The columns that only one of the databases has: they are computed from the columns that are copied. */
 const derivedColumns: readonly string[] = [
@@ -39,7 +39,7 @@ const notCopied: readonly string[] = Object.values(transientTables).flat()
 
 describe('every column', () => {
   test('of SQLite is copied, or its table is listed as transient', () => {
-    using sqlite = disposable(openDatabase(':memory:', quietLog))
+    using sqlite = disposable(openDatabase(':memory:', silentLog))
     const columns = sqlite.database.sqlite
       .query<{ readonly name: string }, []>(
         `SELECT t.name || '.' || c.name name FROM pragma_table_list t JOIN pragma_table_info(t.name) c

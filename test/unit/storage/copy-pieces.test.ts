@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../../src/lib/secret.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { maxPieceBytes, readBatches } from '../../../src/storage/copy/content.ts'
 import { copyDatabase } from '../../../src/storage/copy/copy-database.ts'
 import { copiedTables } from '../../../src/storage/copy/copied-tables.ts'
@@ -13,7 +14,7 @@ import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts
 import { createRunScript } from '../../../src/storage/sqlite/run-script.ts'
 import { completionId } from '../../support/completion-id.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
-import { quietLog, temporaryFolder } from './support/folder.ts'
+import { temporaryFolder } from './support/folder.ts'
 
 describe.skipIf(!hasPostgres)('a text that is larger than a piece', () => {
   test('is copied to the other database and back in pieces, byte for byte', async () => {
@@ -101,7 +102,7 @@ test('a row that is larger than a database can store is refused, by its table an
 /** Copies, and counts what is handed over to the target. */
 async function copyCounted(from: DatabaseLocation, to: DatabaseLocation) {
   const source = await openCopySource(from)
-  const target = await openCopyTarget(to, quietLog)
+  const target = await openCopyTarget(to, silentLog)
   const counted = { largest: 0, pieces: 0 }
   try {
     const result = await copyDatabase(source, counting(target, counted))
@@ -144,7 +145,7 @@ function counting(target: CopyTarget, counted: Counted): CopyTarget {
 }
 
 function change(file: string, work: (sqlite: Database) => void, isNew = true): void {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   if (isNew)
     database.sqlite.run(
       "INSERT INTO organizations (id, name, balance, created_at) VALUES ('o', 'acme', 0, 1)",
@@ -155,7 +156,7 @@ function change(file: string, work: (sqlite: Database) => void, isNew = true): v
 
 /** The digests of all values, because a difference of such texts cannot be shown. */
 function digest(file: string): Record<string, unknown[]> {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   const rowsOf = (name: string) =>
     database.sqlite
       .query(`SELECT * FROM "${name}" ORDER BY 1`)

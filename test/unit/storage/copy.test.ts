@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../../src/lib/secret.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { openCopySource } from '../../../src/storage/copy/copy-endpoints.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { completionId } from '../../support/completion-id.ts'
@@ -13,12 +14,11 @@ import {
   migratedPostgres,
   sqliteFile,
 } from './support/copies.ts'
-import { quietLog } from './support/folder.ts'
 
 describe.skipIf(!hasPostgres)('a copy', () => {
   test('has all rows where a table has more than one batch, and where a row is larger than one', async () => {
     const file = sqliteFile()
-    using source = disposable(openDatabase(file, quietLog))
+    using source = disposable(openDatabase(file, silentLog))
     const { sqlite } = source.database
     sqlite.run(`INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
     sqlite.run(`INSERT INTO ledger WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
       )
     const file = sqliteFile()
     await copyAll(new Secret(url), file)
-    using copied = disposable(openDatabase(file, quietLog))
+    using copied = disposable(openDatabase(file, silentLog))
     const inSqlite = copied.database.sqlite
       .query('SELECT id, metadata FROM completions ORDER BY sequence')
       .values()
@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
 
   test('replaces what PostgreSQL cannot store, and counts the texts', async () => {
     const file = sqliteFile()
-    using source = disposable(openDatabase(file, quietLog))
+    using source = disposable(openDatabase(file, silentLog))
     const { sqlite } = source.database
     const tags = (...texts: string[]) => JSON.stringify(texts)
     const [ledger, content] = ['INSERT INTO ledger VALUES', JSON.stringify(['a\0b\ud800'])]
@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     async (from) => {
       const file = sqliteFile()
       const url = from === 'SQLite' ? await emptyPostgres() : await migratedPostgres()
-      using source = disposable(openDatabase(from === 'SQLite' ? file : ':memory:', quietLog))
+      using source = disposable(openDatabase(from === 'SQLite' ? file : ':memory:', silentLog))
       const run = (text: string) =>
         from === 'SQLite' ? void source.database.sqlite.run(text) : execute(url, text)
       await run(`INSERT INTO organizations (id, name, balance, created_at, deletion)
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
         'CREATE VIEW ledger AS SELECT * FROM entries',
       ]
       const [file, url] = [sqliteFile(), await migratedPostgres()]
-      using source = disposable(openDatabase(file, quietLog))
+      using source = disposable(openDatabase(file, silentLog))
       for (const text of statements)
         if (from === 'SQLite') source.database.sqlite.run(text)
         else await execute(url, text)
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
 
   test('into a PostgreSQL database with a view of the name of a table is rejected', async () => {
     const [file, url] = [sqliteFile(), await migratedPostgres()]
-    openDatabase(file, quietLog).close()
+    openDatabase(file, silentLog).close()
     await execute(url, 'ALTER TABLE ledger RENAME TO entries')
     await execute(url, 'CREATE VIEW ledger AS SELECT * FROM entries')
     await expect(copyAll(file, new Secret(url))).rejects.toThrow(
@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres)('a copy', () => {
 
   test('reports how many of the rows were copied', async () => {
     const file = sqliteFile()
-    using source = disposable(openDatabase(file, quietLog))
+    using source = disposable(openDatabase(file, silentLog))
     source.database.sqlite.run(
       `INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1), ('p', 'b', 1)`,
     )

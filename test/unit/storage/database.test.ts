@@ -2,9 +2,10 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { silentLog } from '../../../src/lib/log.ts'
 import { openDatabase } from '../../../src/storage/sqlite/connection/database.ts'
 import { migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
-import { quietLog, startScript, temporaryFolder, testDatabase } from './support/folder.ts'
+import { startScript, temporaryFolder, testDatabase } from './support/folder.ts'
 
 const drizzleFolder = join(import.meta.dir, '../../../drizzle')
 
@@ -55,7 +56,7 @@ test('opening a database again changes nothing and copies nothing', () => {
 test('a database of a newer version is rejected with a message, and stays unchanged', () => {
   const { file, sqlite } = testDatabase()
   sqlite.run('PRAGMA user_version = 999')
-  expect(() => openDatabase(file, quietLog)).toThrow(
+  expect(() => openDatabase(file, silentLog)).toThrow(
     `was written by a newer version of weir (schema 999, this one supports ${migrations.length}).`,
   )
   expect(sqlite.prepare('PRAGMA user_version').values()).toEqual([[999]])
@@ -65,7 +66,7 @@ test('the database of another program is rejected and not modified', () => {
   const file = join(temporaryFolder(), 'weir.db')
   const other = new Sqlite(file)
   other.run('CREATE TABLE songs (title TEXT)')
-  expect(() => openDatabase(file, quietLog)).toThrow('is the database of another program')
+  expect(() => openDatabase(file, silentLog)).toThrow('is the database of another program')
   expect(other.prepare('SELECT name FROM sqlite_schema').values()).toEqual([['songs']])
   expect(other.prepare('PRAGMA journal_mode').values()).toEqual([['delete']])
   other.close()
@@ -77,7 +78,7 @@ test('a file that is not a database is rejected with its name', () => {
     file,
     'a letter to a friend, long enough to have a header, and surely not of SQLite'.repeat(9),
   )
-  expect(() => openDatabase(file, quietLog)).toThrow(
+  expect(() => openDatabase(file, silentLog)).toThrow(
     `The database ${file} cannot be opened: it is damaged, or not a database of SQLite.`,
   )
 })

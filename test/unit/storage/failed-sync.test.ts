@@ -1,11 +1,12 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { fdatasync, fdatasyncSync, statSync, writeSync } from 'node:fs'
 import type { ApiError } from '../../../src/lib/errors/errors.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { openDisk, type SystemCalls } from '../../../src/storage/sqlite/connection/disk.ts'
 import { createHealth } from '../../../src/storage/sqlite/health.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { waitUntil } from '../../support/billing-database.ts'
-import { quietLog, testDatabase } from './support/folder.ts'
+import { testDatabase } from './support/folder.ts'
 
 /** A disk whose syncs fail while `broken`, as they do once each for a page that the kernel has given up. */
 function breakableDisk(file: string) {
@@ -44,7 +45,7 @@ function songs() {
   const database = testDatabase()
   database.sqlite.run('CREATE TABLE songs (title TEXT)')
   const { fault, disk } = breakableDisk(database.file)
-  const health = createHealth(database, quietLog, disk)
+  const health = createHealth(database, silentLog, disk)
   const writer = new Writer(database, { health, disk })
   onTestFinished(() => {
     health.close()

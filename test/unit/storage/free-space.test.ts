@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, silentLog } from '../../../src/lib/log.ts'
 import { createCompletions } from '../../../src/storage/scripts/completions.ts'
 import type { NewCompletion } from '../../../src/storage/ports/completions.ts'
 import { completionSearch, insertCompletion } from '../../../src/storage/sqlite/completion-search.ts'
@@ -12,7 +12,7 @@ import { createSpaceReturn } from '../../../src/storage/sqlite/connection/file-s
 import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { completionId } from '../../support/completion-id.ts'
-import { quietLog, temporaryFolder, testDatabase, testStorage } from './support/folder.ts'
+import { temporaryFolder, testDatabase, testStorage } from './support/folder.ts'
 import { testChange } from '../../support/actor.ts'
 
 const moment = Date.UTC(2026, 5, 1)
@@ -65,7 +65,7 @@ test('a new database can shrink', () => {
 test('an older database that cannot shrink is rewritten when it is migrated, once', () => {
   const file = join(temporaryFolder(), 'weir.db')
   const older = new Sqlite(file)
-  migrate(older, migrations.slice(0, 2), quietLog)
+  migrate(older, migrations.slice(0, 2), silentLog)
   older.run('PRAGMA journal_mode = WAL')
   older.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
   expect(pragma({ sqlite: older }, 'auto_vacuum')).toBe(0)

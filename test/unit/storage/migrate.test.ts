@@ -2,9 +2,9 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, silentLog } from '../../../src/lib/log.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
-import { quietLog, testDatabase } from './support/folder.ts'
+import { testDatabase } from './support/folder.ts'
 
 const added =
   'CREATE TABLE songs (title TEXT);\n--> statement-breakpoint\nCREATE INDEX by_title ON songs (title);'
@@ -57,7 +57,7 @@ test('an older database is migrated after a backup of it was made', () => {
 
 test('a failed migration leaves the database unchanged and no backup behind', () => {
   const { file, sqlite } = olderDatabase()
-  expect(() => migrate(sqlite, [...migrations, broken], quietLog)).toThrow('NONSENSE')
+  expect(() => migrate(sqlite, [...migrations, broken], silentLog)).toThrow('NONSENSE')
   expect(sqlite.prepare('PRAGMA user_version').values()).toEqual([[migrations.length]])
   expect(sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'songs'").values()).toEqual([])
   expect(sqlite.prepare('SELECT name FROM organizations').values()).toEqual([['acme']])
@@ -75,14 +75,14 @@ test('a backup that is not complete has another name, and is removed at once or 
   // The copy fails in the middle.
   writeFileSync(file, Buffer.from(intact).fill(7, intact.length / 2, intact.length / 2 + 8192))
   const damaged = new Sqlite(file)
-  expect(() => migrate(damaged, [...migrations, added], quietLog)).toThrow('malformed')
+  expect(() => migrate(damaged, [...migrations, added], silentLog)).toThrow('malformed')
   damaged.close()
   expect(copiesBeside(file)).toEqual([])
 
   writeFileSync(file, intact)
   for (const name of [leftover, journal]) writeFileSync(name ?? '', 'incomplete')
   const repaired = new Sqlite(file)
-  migrate(repaired, [...migrations, added], quietLog)
+  migrate(repaired, [...migrations, added], silentLog)
   repaired.close()
   const [name = '', ...others] = copiesBeside(file)
   expect(others).toEqual([])
@@ -93,14 +93,14 @@ test('a backup that is not complete has another name, and is removed at once or 
 
 test('a rebuilt table keeps the rows that reference its rows', () => {
   const { sqlite } = olderDatabase()
-  migrate(sqlite, [...migrations, rebuilt], quietLog)
+  migrate(sqlite, [...migrations, rebuilt], silentLog)
   expect(sqlite.prepare('SELECT call_id FROM provider_state').values()).toEqual([['call_1']])
 })
 
 test('of two successive migrations only the first makes a backup and changes the database', () => {
   const { file, sqlite } = olderDatabase()
   const other = testDatabase(file)
-  migrate(sqlite, [...migrations, added], quietLog)
-  migrate(other.sqlite, [...migrations, added], quietLog)
+  migrate(sqlite, [...migrations, added], silentLog)
+  migrate(other.sqlite, [...migrations, added], silentLog)
   expect(copiesBeside(file)).toHaveLength(1)
 })

@@ -2,12 +2,13 @@ import { isReserved } from '../../support/is-reserved.ts'
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { silentLog } from '../../../src/lib/log.ts'
 import { createLedger } from '../../../src/storage/sqlite/ledger.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/connection/migrate.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
-import { quietLog, temporaryFolder, testDatabase } from './support/folder.ts'
+import { temporaryFolder, testDatabase } from './support/folder.ts'
 import { expectConsistentLedger, requestOf } from './support/ledger-fixture.ts'
 import { testChange } from '../../support/actor.ts'
 
@@ -15,7 +16,7 @@ import { testChange } from '../../support/actor.ts'
 function olderFile(): string {
   const file = join(temporaryFolder(), 'weir.db')
   const sqlite = new Sqlite(file)
-  migrate(sqlite, migrations.slice(0, 1), quietLog)
+  migrate(sqlite, migrations.slice(0, 1), silentLog)
   sqlite.run("INSERT INTO organizations (id, name, created_at) VALUES ('org_1', 'acme', 1)")
   sqlite.run(
     "INSERT INTO organizations VALUES ('org_2', 'globex', 'prepaid', 9007199254740991, 5, NULL, 7, 1234567890123)",
@@ -78,7 +79,7 @@ test('the organizations of a migrated database are charged and deleted like new 
 function fileWithWriteOffs(): string {
   const file = join(temporaryFolder(), 'weir.db')
   const sqlite = new Sqlite(file)
-  migrate(sqlite, migrations.slice(0, 4), quietLog)
+  migrate(sqlite, migrations.slice(0, 4), silentLog)
   for (const [id, balance, reserved] of [
     ['org_1', 0, 0],
     ['org_2', 70, 20],

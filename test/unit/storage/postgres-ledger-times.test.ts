@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
+import { silentLog } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { openConnections } from '../../../src/storage/postgres/connection/connections.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/connection/migrate.ts'
 import { execute, hasPostgres } from '../../support/postgres/server.ts'
 import { emptyPostgres } from './support/copies.ts'
-import { quietLog } from './support/folder.ts'
 
 /** The number of migrations of the version that could copy such entries. */
 const earlier = 21
@@ -17,7 +17,7 @@ async function copiedDatabase() {
   const url = await emptyPostgres()
   const connections = openConnections(new Secret(url), 1)
   onTestFinished(() => connections.close())
-  await migrate(connections, 'weir', migrations.slice(0, earlier), quietLog)
+  await migrate(connections, 'weir', migrations.slice(0, earlier), silentLog)
   await execute(url, "INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)")
   const insert = 'INSERT INTO ledger (id, organization_id, created_at, kind, amount) VALUES '
   await execute(
@@ -26,7 +26,7 @@ async function copiedDatabase() {
       ('led_000000000000${other}', 'o', -1, 'credit', 6),
       ('led_011f71fb04cb${digits}', 'o', 7, 'charge', -7)`,
   )
-  return { url, migrate: () => migrate(connections, 'weir', migrations, quietLog) }
+  return { url, migrate: () => migrate(connections, 'weir', migrations, silentLog) }
 }
 
 describe.skipIf(!hasPostgres)('the migration of a PostgreSQL database', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, silentLog } from '../../../src/lib/log.ts'
 import { openStorage } from '../../../src/storage/open-storage.ts'
 import { startBudgetReturns, sweep } from '../../../src/storage/retention.ts'
 import { expireUsage } from '../../../src/storage/scripts/usage-expiry.ts'
@@ -15,7 +15,7 @@ import { connectDatabase, newDatabase } from '../../support/database-connection.
 import { plansOf } from '../../support/query-plans.ts'
 import { chatRequest as river } from '../../support/scenario.ts'
 import { listCompletionIds, storeCompletion } from '../../support/stored-completions.ts'
-import { quietLog, temporaryFolder, testStorage } from './support/folder.ts'
+import { temporaryFolder, testStorage } from './support/folder.ts'
 import { requestOf } from './support/ledger-fixture.ts'
 import { testActor } from '../../support/actor.ts'
 
@@ -104,7 +104,7 @@ test('with a retention, entries of the audit log are deleted when they are older
 })
 
 test('the budgets of keys that have ended return to those that created them, without a request', async () => {
-  const storage = await openStorage(join(temporaryFolder(), 'weir.db'), quietLog)
+  const storage = await openStorage(join(temporaryFolder(), 'weir.db'), silentLog)
   const { organizations, keys, budgets } = storage.managed.by(testActor)
   const { id } = await organizations.create('acme')
   const input = { organization: 'acme', name: 'agents', expiresAt: null, budget: 1000n }
@@ -113,7 +113,7 @@ test('the budgets of keys that have ended return to those that created them, wit
   const allocated = async () => (await budgets.read(id, [{ owner: parent.id, start: 0 }]))[0]?.allocated
   expect(await allocated()).toBe(300n)
   await keys.revoke(minted.id)
-  const returns = startBudgetReturns(storage, () => true, quietLog)
+  const returns = startBudgetReturns(storage, () => true, silentLog)
   await waitUntil(async () => (await allocated()) === 0n, 'the return')
   returns.stop()
   await storage.close()

@@ -1,10 +1,10 @@
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
+import { silentLog } from '../../../../src/lib/log.ts'
 import type { DatabaseLocation } from '../../../../src/storage/database-location.ts'
 import { openPostgresForAdmin } from '../../../../src/storage/postgres/open-postgres.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { execute, hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
-import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { testActor } from '../../../support/actor.ts'
 
 /** An empty database that several processes can use, deleted after the test. */
@@ -39,7 +39,7 @@ export async function createPostgresDatabase(): Promise<SharedDatabase> {
     location: new Secret(address),
     rows: (text) => execute<Record<string, unknown>>(address, text),
     async fund(balance) {
-      const { organizations, close } = await openPostgresForAdmin(new Secret(address), quietLog, testActor)
+      const { organizations, close } = await openPostgresForAdmin(new Secret(address), silentLog, testActor)
       await organizations.change('default', { billing: 'prepaid' })
       await organizations.credit('default', balance)
       await close()

@@ -1,15 +1,15 @@
 import { writeSync } from 'node:fs'
+import { silentLog } from '../../../../src/lib/log.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { sqliteResponses } from '../../../unit/storage/support/sqlite-responses.ts'
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { Writer } from '../../../../src/storage/sqlite/writer.ts'
-import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { runSteps, unfinished } from '../../../unit/storage/support/response-fixture.ts'
 
 // Runs responses of the organization until it is killed, and prints what is acknowledged.
 const [file = '', organization = ''] = process.argv.slice(2)
-const database = openDatabase(file, quietLog)
+const database = openDatabase(file, silentLog)
 const writer = new Writer(database)
 const responses = sqliteResponses(database, writer)
 const { start, append } = runSteps(createRunStore(database, writer))

@@ -1,6 +1,7 @@
 import { afterAll, expect, onTestFinished } from 'bun:test'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
+import { silentLog } from '../../../../src/lib/log.ts'
 import { joinCluster } from '../../../../src/storage/postgres/cluster/cluster.ts'
 import { type DatabaseOptions, openDatabase } from '../../../../src/storage/postgres/connection/database.ts'
 import { createLedger } from '../../../../src/storage/postgres/ledger.ts'
@@ -10,7 +11,6 @@ import { waitUntil } from '../../../support/billing-database.ts'
 import { isReserved } from '../../../support/is-reserved.ts'
 import { startProxy } from '../../../support/postgres/proxy.ts'
 import { execute, type PostgresServer, startPostgres } from '../../../support/postgres/server.ts'
-import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
 import { testChange } from '../../../support/actor.ts'
 
@@ -22,7 +22,7 @@ export async function startLedger(options: DatabaseOptions = {}) {
   server ??= await startPostgres({ durable: true })
   const proxy = await startProxy(server.port)
   const url = await server.createDatabase()
-  const database = await openDatabase(new Secret(proxy.through(url)), quietLog, options)
+  const database = await openDatabase(new Secret(proxy.through(url)), silentLog, options)
   const { leave } = await joinCluster(new Secret(url), database)
   const ledger = createLedger(database)
   onTestFinished(async () => {

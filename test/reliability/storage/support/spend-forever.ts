@@ -1,13 +1,13 @@
 import { isReserved } from '../../../support/is-reserved.ts'
+import { silentLog } from '../../../../src/lib/log.ts'
 import { createLedger } from '../../../../src/storage/sqlite/ledger.ts'
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { Writer } from '../../../../src/storage/sqlite/writer.ts'
-import { quietLog } from '../../../unit/storage/support/folder.ts'
 import { requestOf } from '../../../unit/storage/support/ledger-fixture.ts'
 
 // Reserves and settles for the given organizations until it is killed, and prints what is acknowledged.
 const [file = '', ...organizations] = process.argv.slice(2)
-const database = openDatabase(file, quietLog)
+const database = openDatabase(file, silentLog)
 const ledger = createLedger(database, new Writer(database))
 
 async function spendOn(organization: string): Promise<never> {

@@ -9,8 +9,8 @@ import { storedHead } from '../../../../src/api/responses/stored-response.ts'
 import { createLocalLimits } from '../../../support/local-limits.ts'
 import { serviceUnavailable } from '../../../../src/lib/errors/errors.ts'
 import { timeSortedId } from '../../../../src/lib/id.ts'
+import { silentLog } from '../../../../src/lib/log.ts'
 import type { Ledger } from '../../../../src/storage/ports/ledger.ts'
-import { quietLog } from '../../storage/support/folder.ts'
 import { claimsStore } from '../../storage/support/claims-fixture.ts'
 import { requestOf } from '../../storage/support/ledger-fixture.ts'
 import { type OpenStore, type SharedTestStore, testSharedStores } from '../../storage/support/stores.ts'
@@ -138,7 +138,7 @@ function adoptionOf(
     throw new Error('No model is needed.')
   }
   const adoption = new RunAdoption(
-    { current, runs, owned, ledger, limits, keys: keyDirectory(), log: quietLog },
+    { current, runs, owned, ledger, limits, keys: keyDirectory(), log: silentLog },
     { add: (run) => void added.push(run.live), drop() {} },
   )
   return { adoption, added }

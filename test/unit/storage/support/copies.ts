@@ -1,5 +1,6 @@
 import { onTestFinished } from 'bun:test'
 import { join } from 'node:path'
+import { silentLog } from '../../../../src/lib/log.ts'
 import { copiedTables } from '../../../../src/storage/copy/copied-tables.ts'
 import { copyDatabase } from '../../../../src/storage/copy/copy-database.ts'
 import { openCopySource, openCopyTarget } from '../../../../src/storage/copy/copy-endpoints.ts'
@@ -7,7 +8,7 @@ import type { DatabaseLocation } from '../../../../src/storage/database-location
 import { openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { openTestDatabase } from '../../../support/postgres/open-database.ts'
 import { sharedPostgres } from '../../../support/postgres/server.ts'
-import { quietLog, temporaryFolder } from './folder.ts'
+import { temporaryFolder } from './folder.ts'
 
 /** Copies a database into an empty one. */
 export async function copyAll(
@@ -16,7 +17,7 @@ export async function copyAll(
   onProgress?: Parameters<typeof copyDatabase>[2],
 ) {
   const source = await openCopySource(from)
-  const target = await openCopyTarget(to, quietLog)
+  const target = await openCopyTarget(to, silentLog)
   try {
     return await copyDatabase(source, target, onProgress)
   } finally {
@@ -27,7 +28,7 @@ export async function copyAll(
 
 /** The rows of all copied tables of a SQLite file. */
 export function contentOf(file: string): Record<string, unknown[]> {
-  using opened = disposable(openDatabase(file, quietLog))
+  using opened = disposable(openDatabase(file, silentLog))
   const { sqlite } = opened.database
   const rowsOf = (name: string) => sqlite.query(`SELECT * FROM "${name}" ORDER BY 1, 2`).values()
   return Object.fromEntries(copiedTables.map(({ name }) => [name, rowsOf(name)]))

@@ -2,7 +2,7 @@ import { onTestFinished } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '../../../../src/lib/log.ts'
+import { silentLog } from '../../../../src/lib/log.ts'
 import { type Database, openDatabase } from '../../../../src/storage/sqlite/connection/database.ts'
 import { Writer } from '../../../../src/storage/sqlite/writer.ts'
 import { createMigratedFile } from '../../../support/migrated-file.ts'
@@ -18,7 +18,7 @@ export function temporaryFolder(): string {
 export function testDatabase(
   file = createMigratedFile(temporaryFolder()),
 ): Database & { readonly file: string } {
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   onTestFinished(() => database.close())
   return { ...database, file }
 }
@@ -29,7 +29,7 @@ export function testStorage(): {
   writer: Writer
 } {
   const file = createMigratedFile(temporaryFolder())
-  const database = openDatabase(file, quietLog)
+  const database = openDatabase(file, silentLog)
   const writer = new Writer(database)
   onTestFinished(() => {
     // As a server does: it commits what waits, such as an erasure in the background.
@@ -38,9 +38,6 @@ export function testStorage(): {
   })
   return { database: { ...database, file }, writer }
 }
-
-/** A log that writes nowhere. */
-export const quietLog = createLog(() => {})
 
 /** Starts a script, given by its path in `test`, in its own process. */
 export function startScript(path: string, ...args: string[]) {

@@ -1,6 +1,7 @@
 import { createScriptRunner } from '../../../../src/storage/sqlite/script-runner.ts'
 import { describe, onTestFinished } from 'bun:test'
 import { Secret } from '../../../../src/lib/secret.ts'
+import { silentLog } from '../../../../src/lib/log.ts'
 import type { AdminKeys, KnownAdminKey } from '../../../../src/storage/ports/admin-keys.ts'
 import type { AuditLog } from '../../../../src/storage/ports/audit.ts'
 import type { Budgets } from '../../../../src/storage/ports/budgets.ts'
@@ -55,7 +56,7 @@ import { createUsageSource } from '../../../../src/storage/sqlite/usage-source.t
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
-import { quietLog, testStorage } from './folder.ts'
+import { testStorage } from './folder.ts'
 import { testActor } from '../../../support/actor.ts'
 
 /** An empty store, behind the ports. */
@@ -187,7 +188,7 @@ export async function openPostgresStore({
 }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
   const url = await createMigratedDatabase()
-  const database = await postgresDatabase.openDatabase(new Secret(url), quietLog, { timeoutMs })
+  const database = await postgresDatabase.openDatabase(new Secret(url), silentLog, { timeoutMs })
   const cluster = await joinCluster(new Secret(url), database, clock, timeoutMs)
   const connections = openConnections(new Secret(url), 1, { keepIdle: true, timeoutMs })
   onTestFinished(async () => {
