@@ -55,6 +55,7 @@ import { createRollup, createSubtractDeleted } from '../../../../src/storage/sql
 import { createUsageSource } from '../../../../src/storage/sqlite/usage-source.ts'
 import { createRunStore } from '../../../../src/storage/sqlite/run-store.ts'
 import { createMigratedDatabase } from '../../../support/postgres/migrated-database.ts'
+import { patientTimeoutMs } from '../../../support/postgres/open-database.ts'
 import { hasPostgres, sharedPostgres } from '../../../support/postgres/server.ts'
 import { testStorage } from './folder.ts'
 import { testActor } from '../../../support/actor.ts'
@@ -183,7 +184,7 @@ export async function openSqliteStore({ alerts, rollUpRows }: StoreOptions = {})
 export async function openPostgresStore({
   clock,
   alerts,
-  timeoutMs = 20_000,
+  timeoutMs = patientTimeoutMs,
   rollUpRows,
 }: StoreOptions = {}): Promise<SharedTestStore> {
   const server = await sharedPostgres()
