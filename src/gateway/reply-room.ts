@@ -1,6 +1,7 @@
 import type { Generation } from '../domain/generation/request.ts'
 import type { AbortLike } from '../lib/abort.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
+import { RecentMap } from '../lib/recent-map.ts'
 import type { GenerateRequest } from './generate-request.ts'
 
 /** Undefined for a request whose reply its tokens bound. */
@@ -66,7 +67,7 @@ const maxModels = 4096
 /** The bytes that the embeddings of models take, by their earlier replies. */
 export class ReplySizes {
   /** Bytes per input, by model and format. */
-  readonly #sizes = new Map<string, number>()
+  readonly #sizes = new RecentMap<string, number>(maxModels)
 
   /** The bytes of the reply to this request. Until the model has replied once, most replies are smaller. */
   estimate(slug: string, generation: Generation): number {
@@ -83,10 +84,7 @@ export class ReplySizes {
     if (inputs.length === 0 || embedding?.dimensions !== undefined) return
     const key = keyOf(slug, generation)
     const known = this.#sizes.get(key) ?? 0
-    this.#sizes.delete(key)
     this.#sizes.set(key, Math.max(known, Math.ceil(bytes / inputs.length)))
-    const [oldest] = this.#sizes.keys()
-    if (this.#sizes.size > maxModels && oldest !== undefined) this.#sizes.delete(oldest)
   }
 }
 

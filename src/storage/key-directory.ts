@@ -1,4 +1,5 @@
 import { serviceUnavailable } from '../lib/errors/errors.ts'
+import { RecentMap } from '../lib/recent-map.ts'
 import type { KeyDirectory, KnownKey } from './ports/accounts.ts'
 
 /** A cached key is read again after this time. */
@@ -21,7 +22,7 @@ type CachedKey<Key> = { readonly key: Key; readonly readAt: number }
 export class CachedKeys<Key = KnownKey> implements KeyDirectory<Key> {
   readonly #findKey: FindKey<Key>
   readonly #now: () => number
-  readonly #entries = new Map<string, CachedKey<Key>>()
+  readonly #entries = new RecentMap<string, CachedKey<Key>>(maxEntries)
   readonly #reads = new Map<string, Promise<Key | undefined>>()
   #count = 0
   #refreshes = 0
@@ -76,11 +77,8 @@ export class CachedKeys<Key = KnownKey> implements KeyDirectory<Key> {
   }
 
   #cache(publicId: string, key: Key | undefined, readAt: number): void {
-    this.#entries.delete(publicId)
-    if (key === undefined) return
-    const [oldest] = this.#entries.size < maxEntries ? [] : this.#entries.keys()
-    if (oldest !== undefined) this.#entries.delete(oldest)
-    this.#entries.set(publicId, { key, readAt })
+    if (key === undefined) this.#entries.delete(publicId)
+    else this.#entries.set(publicId, { key, readAt })
   }
 }
 

@@ -1,3 +1,4 @@
+import { RecentMap } from '../../lib/recent-map.ts'
 import type { BudgetPeriod } from './allowance.ts'
 
 /** A period of a budget, in milliseconds since 1970. */
@@ -10,10 +11,10 @@ export type Period = {
 
 const noPeriod: Period = { start: 0, end: undefined }
 
-/** The last period of each calendar, which most requests are in. */
-const current = new Map<string, Period>()
-/** Beyond this number of calendars the oldest is dropped: a time zone has a few. */
+/** A time zone has a few. */
 const maxCalendars = 2048
+/** The last period of each calendar, which most requests are in. */
+const current = new RecentMap<string, Period>(maxCalendars)
 
 /** Returns the period of a budget at this time, by the calendar of the time zone. */
 export function periodAt(period: BudgetPeriod, timeZone: string, now: number): Period {
@@ -22,10 +23,7 @@ export function periodAt(period: BudgetPeriod, timeZone: string, now: number): P
   const known = current.get(calendar)
   if (known?.end !== undefined && known.start <= now && now < known.end) return known
   const found = findPeriod(period, timeZone, now)
-  current.delete(calendar)
   current.set(calendar, found)
-  const [oldest] = current.keys()
-  if (current.size > maxCalendars && oldest !== undefined) current.delete(oldest)
   return found
 }
 

@@ -1,5 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import { totalChoices } from '../../domain/generation/request.ts'
+import { RecentMap } from '../../lib/recent-map.ts'
 import { type ModelRoute, routeKey } from '../models/model.ts'
 import type { MeteredRequest } from './cost-bound.ts'
 import { conservativeTokens } from './estimate.ts'
@@ -173,7 +174,7 @@ const maxRoutes = 4096
  * unseen, nothing else says how much it has generated when a caller leaves.
  */
 export class RouteSpeeds {
-  readonly #speeds = new Map<string, number>()
+  readonly #speeds = new RecentMap<string, number>(maxRoutes)
 
   /** Tokens per second of one choice; undefined for a route without a complete answer so far. */
   of(route: ModelRoute): number | undefined {
@@ -186,9 +187,6 @@ export class RouteSpeeds {
     const key = routeKey(route)
     const known = this.#speeds.get(key) ?? 0
     const lower = known + (tokensPerSecond - known) * decay
-    this.#speeds.delete(key)
     this.#speeds.set(key, Math.max(tokensPerSecond, lower))
-    const [oldest] = this.#speeds.keys()
-    if (this.#speeds.size > maxRoutes && oldest !== undefined) this.#speeds.delete(oldest)
   }
 }

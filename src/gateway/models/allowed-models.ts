@@ -1,24 +1,22 @@
+import { matchesModel } from '../../domain/accounting/model-pattern.ts'
+import { RecentMap } from '../../lib/recent-map.ts'
 import type { ModelLists } from '../access/caller-limits.ts'
 import type { Model } from './model.ts'
-import { matchesModel } from '../../domain/accounting/model-pattern.ts'
 import type { Models } from './models.ts'
 
 /** For each state of the models: lists with the same entries share a view. */
-const views = new WeakMap<Models, Map<string, Models>>()
+const views = new WeakMap<Models, RecentMap<string, Models>>()
 /** Beyond this number of views the oldest is dropped, and made again if it is needed. */
 const maxViews = 1000
 
 /** The models as a key with these lists sees them: others are not listed, and are found to be not allowed. */
 export function allowedModels(models: Models, lists: ModelLists | undefined): Models {
   if (lists === undefined) return models
-  const known = views.get(models) ?? new Map<string, Models>()
+  const known = views.get(models) ?? new RecentMap<string, Models>(maxViews)
   views.set(models, known)
   const view = known.get(lists.id) ?? createView(models, lists)
-  // The last one that was used is dropped last.
-  known.delete(lists.id)
+  // Also a known one, so that those in use are dropped last.
   known.set(lists.id, view)
-  const [oldest] = known.size > maxViews ? known.keys() : []
-  if (oldest !== undefined) known.delete(oldest)
   return view
 }
 

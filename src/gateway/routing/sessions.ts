@@ -1,4 +1,5 @@
 import type { Generation } from '../../domain/generation/request.ts'
+import { RecentMap } from '../../lib/recent-map.ts'
 import type { GenerateRequest } from '../generate-request.ts'
 import { type ModelRoute, routeKey } from '../models/model.ts'
 import { rankRoutes, sharesByWeight } from './route-order.ts'
@@ -49,7 +50,7 @@ type Move = { readonly route: string; readonly movedAt: number; readonly usedAt:
  */
 export class SessionRoutes {
   readonly #now: () => number
-  readonly #moves = new Map<bigint, Move>()
+  readonly #moves = new RecentMap<bigint, Move>(maxSessions)
 
   /** `now` is in milliseconds. */
   constructor(now: () => number = performance.now) {
@@ -76,14 +77,10 @@ export class SessionRoutes {
   /** The route has served a request of the session, which has these routes. */
   served(session: bigint, routes: readonly ModelRoute[], route: ModelRoute): void {
     const move = this.#moves.get(session)
-    // The map is in the order of use.
-    this.#moves.delete(session)
-    if (rankRoutes(routes, session)[0] === route) return
+    if (rankRoutes(routes, session)[0] === route) return void this.#moves.delete(session)
     const now = this.#now()
     const key = routeKey(route)
     this.#moves.set(session, { route: key, movedAt: move?.route === key ? move.movedAt : now, usedAt: now })
-    const [oldest] = this.#moves.keys()
-    if (this.#moves.size > maxSessions && oldest !== undefined) this.#moves.delete(oldest)
   }
 
   #movedTo(session: bigint, routes: readonly ModelRoute[]): ModelRoute | undefined {

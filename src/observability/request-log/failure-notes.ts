@@ -1,3 +1,5 @@
+import { RecentMap } from '../../lib/recent-map.ts'
+
 /** Holds the causes of failed requests until their lines are written, so that no failure is logged twice. */
 export type FailureNotes = ReturnType<typeof createFailureNotes>
 
@@ -6,7 +8,7 @@ const takeTimeoutMs = 50
 
 /** Creates notes that hold the texts of at most `maxRequests` requests: beyond that the oldest is dropped. */
 export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000) {
-  const notes = new Map<string, string>()
+  const notes = new RecentMap<string, string>(maxRequests)
   const waiting = new Map<string, (text?: string) => void>()
   return {
     /** Stores the text for the line of the request; returns false if requests are not logged: the caller logs it then. */
@@ -15,7 +17,6 @@ export function createFailureNotes(areLogged: () => boolean, maxRequests = 1000)
       const finish = waiting.get(request)
       if (finish !== undefined) finish(text)
       else notes.set(request, text)
-      for (const oldest of notes.size > maxRequests ? notes.keys().take(1) : []) notes.delete(oldest)
       return true
     },
     /** Calls `done` with the text as soon as it is added, or without one after a short timeout. */
