@@ -8,7 +8,7 @@ import type { Json } from '../lib/json/json.ts'
 import type { Organization } from '../domain/accounting/organization.ts'
 import { type Api, type RequestMetadata, storedTrace } from '../domain/accounting/request-metadata.ts'
 import { type AttributionLabels, attributionOf } from './attribution.ts'
-import type { TraceContext } from './schema.ts'
+import type { TraceContext } from './metadata.ts'
 
 /** The context of a request: who sent it, its body for a content log, its admission, and a signal that the client has left. */
 export type RequestContext = {

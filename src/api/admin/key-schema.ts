@@ -3,7 +3,8 @@ import { keyPermissions } from '../../domain/accounting/organization.ts'
 import { expiryFields } from '../../http/expiry.ts'
 import { changeBody, closedBody, limitFields, limitProperties, noOwnLimit } from '../../http/limits.ts'
 import { listSchema } from '../../http/paging.ts'
-import { nullish, objectType, stringEnum, storableText, Tags, text, textOrNull } from '../../http/schema.ts'
+import { nullish, objectType, stringEnum, storableText, text, textOrNull } from '../../http/schema.ts'
+import { Tags } from '../../http/metadata.ts'
 
 const properties = {
   name: nullish(storableText({ maxLength: 256 }), {

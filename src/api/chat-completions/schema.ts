@@ -1,16 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../domain/generation/request.ts'
-import {
-  checkMetadata,
-  FreeObject,
-  labelFields,
-  Metadata,
-  metadataLimits,
-  nullish,
-  samplingFields,
-  storableText,
-  stringEnum,
-} from '../../http/schema.ts'
+import { FreeObject, nullish, samplingFields, storableText, stringEnum } from '../../http/schema.ts'
+import { checkMetadata, labelFields, Metadata, metadataLimits } from '../../http/metadata.ts'
 import type { Fields } from '../../lib/json/json.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 import { ChatMessage } from './message-schema.ts'

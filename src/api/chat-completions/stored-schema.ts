@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { listSchema, pageParameters, toPage } from '../../http/paging.ts'
 import { defineQuery, readPairs } from '../../http/query.ts'
-import { checkMetadata, Metadata } from '../../http/schema.ts'
+import { checkMetadata, Metadata } from '../../http/metadata.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 import type { CompletionQuery } from '../../storage/ports/completions.ts'
 import { ChatMessage, ContentPart, ToolCall } from './message-schema.ts'

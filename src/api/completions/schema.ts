@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { inputField } from '../../http/inputs.ts'
-import { FreeObject, labelFields, modelField, nullish, storableText } from '../../http/schema.ts'
+import { FreeObject, modelField, nullish, storableText } from '../../http/schema.ts'
+import { labelFields } from '../../http/metadata.ts'
 import { RenderedUsage } from '../../http/usage.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { createValidator } from '../../lib/validation/validator.ts'

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { inputField } from '../../http/inputs.ts'
-import { labelFields, modelField, nullish, storableText, stringEnum } from '../../http/schema.ts'
+import { modelField, nullish, storableText, stringEnum } from '../../http/schema.ts'
+import { labelFields } from '../../http/metadata.ts'
 import { createValidator } from '../../lib/validation/validator.ts'
 
 /** No model returns more numbers. */

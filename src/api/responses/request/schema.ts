@@ -1,15 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { efforts } from '../../../domain/generation/request.ts'
-import {
-  checkMetadata,
-  labelFields,
-  Metadata,
-  metadataLimits,
-  nullish,
-  samplingFields,
-  storableText,
-  stringEnum,
-} from '../../../http/schema.ts'
+import { nullish, samplingFields, storableText, stringEnum } from '../../../http/schema.ts'
+import { checkMetadata, labelFields, Metadata, metadataLimits } from '../../../http/metadata.ts'
 import { createValidator } from '../../../lib/validation/validator.ts'
 
 const maxInteger = Number.MAX_SAFE_INTEGER
