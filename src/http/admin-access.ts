@@ -1,13 +1,12 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import { type AdminPermission, adminPermissions } from '../domain/accounting/organization.ts'
 import {
   adminKeyPrefix,
-  type AdminPermission,
-  adminPermissions,
   type ApiKey,
   parseAdminKey,
   parseApiKey,
   verifySecret,
-} from '../domain/accounting/organization.ts'
+} from '../domain/accounting/api-key.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { adminKeyRequired, adminPermissionRequired, invalidAdminKey } from '../lib/errors/http-errors.ts'
 import { repeatEvery } from '../lib/time.ts'

@@ -1,14 +1,13 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
+import { type KeyPermission, type Organization } from '../domain/accounting/organization.ts'
 import {
   adminKeyPrefix,
   type ApiKey,
-  type KeyPermission,
-  type Organization,
   parseAdminKey,
   parseApiKey,
   verifySecret,
-} from '../domain/accounting/organization.ts'
+} from '../domain/accounting/api-key.ts'
 import { type CallerLimits, callerLimits } from '../gateway/access/caller-limits.ts'
 import { keyEndOf, requireEnabled } from '../gateway/access/valid-key.ts'
 import { ApiError } from '../lib/errors/errors.ts'

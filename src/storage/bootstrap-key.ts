@@ -1,4 +1,4 @@
-import { type ApiKey, parseApiKey } from '../domain/accounting/organization.ts'
+import { type ApiKey, parseApiKey } from '../domain/accounting/api-key.ts'
 
 /** The organization of a new gateway, and of commands that name none. */
 export const defaultOrganization = 'default'

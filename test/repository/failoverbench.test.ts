@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { checkSchema } from '../../src/config/check-schema.ts'
 import type { SettingsProblem } from '../../src/config/problem.ts'
 import { SettingsFile } from '../../src/config/settings.ts'
-import { parseApiKey } from '../../src/domain/accounting/organization.ts'
+import { parseApiKey } from '../../src/domain/accounting/api-key.ts'
 import { projectFolder } from '../support/source.ts'
 
 type System = {

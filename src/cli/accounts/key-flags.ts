@@ -1,10 +1,6 @@
 import { parseLifetime } from '../../http/expiry.ts'
-import {
-  adminKeyPrefix,
-  type KeyPermission,
-  keyPermissions,
-  parseApiKey,
-} from '../../domain/accounting/organization.ts'
+import { type KeyPermission, keyPermissions } from '../../domain/accounting/organization.ts'
+import { adminKeyPrefix, parseApiKey } from '../../domain/accounting/api-key.ts'
 import { looksSecret, shortText } from '../../lib/text.ts'
 import type { KeyChange } from '../../storage/ports/accounts.ts'
 import type { FlagValues } from '../command.ts'

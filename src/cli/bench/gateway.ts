@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lazy } from '../../lib/lazy.ts'
-import { createApiKey, printApiKey } from '../../domain/accounting/organization.ts'
+import { createApiKey, printApiKey } from '../../domain/accounting/api-key.ts'
 import { CommandError } from '../errors.ts'
 import { programCommand } from '../invocation.ts'
 

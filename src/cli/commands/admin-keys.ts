@@ -1,10 +1,5 @@
-import {
-  adminKeyPrefix,
-  type AdminPermission,
-  adminPermissions,
-  parseAdminKey,
-  parseApiKey,
-} from '../../domain/accounting/organization.ts'
+import { type AdminPermission, adminPermissions } from '../../domain/accounting/organization.ts'
+import { adminKeyPrefix, parseAdminKey, parseApiKey } from '../../domain/accounting/api-key.ts'
 import type { AdminKeyRecord } from '../../storage/ports/admin-keys.ts'
 import { plainId, readExpiry } from '../accounts/key-flags.ts'
 import { invalidFlag, readNames } from '../accounts/limit-flags.ts'

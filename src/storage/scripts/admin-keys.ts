@@ -1,11 +1,6 @@
 import { and, eq, getTableColumns, gt, isNull, lt, or, sql } from 'drizzle-orm'
-import {
-  type AdminPermission,
-  createApiKey,
-  defaultAdminPermissions,
-  hashSecret,
-  printAdminKey,
-} from '../../domain/accounting/organization.ts'
+import { type AdminPermission, defaultAdminPermissions } from '../../domain/accounting/organization.ts'
+import { createApiKey, hashSecret, printAdminKey } from '../../domain/accounting/api-key.ts'
 import { Secret } from '../../lib/secret.ts'
 import { camelCase } from '../../lib/text.ts'
 import { missing } from '../common/account-rules.ts'

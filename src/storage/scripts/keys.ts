@@ -1,6 +1,6 @@
 import { eq, isNull, sql } from 'drizzle-orm'
 import { noLimits } from '../../domain/accounting/allowance.ts'
-import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/organization.ts'
+import { type ApiKey, createApiKey, hashSecret, printApiKey } from '../../domain/accounting/api-key.ts'
 import { Secret } from '../../lib/secret.ts'
 import { assertOwnBudget, ownerOfActive, renewedExpiry } from '../common/account-rules.ts'
 import type {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { noLimits } from '../../domain/accounting/allowance.ts'
-import { adminPermissions, createApiKey, type KeyPermission } from '../../domain/accounting/organization.ts'
+import { adminPermissions, type KeyPermission } from '../../domain/accounting/organization.ts'
+import { createApiKey } from '../../domain/accounting/api-key.ts'
 import { defaultOrganization, parseBootstrapKey } from '../bootstrap-key.ts'
 import type { KnownKey, KnownParent } from '../ports/accounts.ts'
 import type { Bootstrap, BootstrapInput } from '../ports/storage.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { printAdminKey } from '../../../src/domain/accounting/organization.ts'
+import { printAdminKey } from '../../../src/domain/accounting/api-key.ts'
 import { type App, firstKey, startApp } from '../../support/app.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { readPieces } from '../../support/body-reader.ts'

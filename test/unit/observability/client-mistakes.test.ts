@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { printApiKey } from '../../../src/domain/accounting/organization.ts'
+import { printApiKey } from '../../../src/domain/accounting/api-key.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest, type Scenario, startScenario } from '../../support/scenario.ts'
 import { openConnection } from '../../support/connection.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hashSecret, parseAdminKey } from '../../../src/domain/accounting/organization.ts'
+import { hashSecret, parseAdminKey } from '../../../src/domain/accounting/api-key.ts'
 import { testStores } from './support/stores.ts'
 
 const day = 86_400_000

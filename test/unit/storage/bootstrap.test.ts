@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseApiKey } from '../../../src/domain/accounting/organization.ts'
+import { parseApiKey } from '../../../src/domain/accounting/api-key.ts'
 import { startScript, temporaryFolder, testDatabase } from './support/folder.ts'
 import { testStores } from './support/stores.ts'
 

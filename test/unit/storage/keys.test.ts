@@ -2,7 +2,7 @@ import { createScriptRunner } from '../../../src/storage/sqlite/script-runner.ts
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseApiKey, hashSecret, verifySecret } from '../../../src/domain/accounting/organization.ts'
+import { parseApiKey, hashSecret, verifySecret } from '../../../src/domain/accounting/api-key.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { createOrganizations } from '../../../src/storage/scripts/organization-changes.ts'
 import { testStorage } from './support/folder.ts'
