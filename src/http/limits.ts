@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { type AllowanceChange, type BudgetPeriod, budgetPeriods } from '../domain/accounting/allowance.ts'
+import { type AllowanceChange, budgetPeriods } from '../domain/accounting/allowance.ts'
 import { isTimeZone } from '../domain/accounting/budget-period.ts'
 import { badRequest } from '../lib/errors/errors.ts'
 import type { LogFields } from '../lib/log.ts'
@@ -40,9 +40,6 @@ export function limitFields(none: string) {
     enabled: Type.Optional(Type.Boolean({ description: 'Whether requests are accepted.' })),
   }
 }
-
-/** The meaning of null for the limits of a project or a key. */
-export const noOwnLimit = 'Null for no limit of its own.'
 
 type LimitInput = Static<TObject<ReturnType<typeof limitFields>>>
 
@@ -119,43 +116,5 @@ export function loggedLimits(change: AllowanceChange): LogFields {
     concurrentRequests: change.concurrentRequests,
     models: models == null ? models : models.join(' '),
     enabled: change.enabled,
-  }
-}
-
-const usd = (description: string) => Type.String({ description })
-const usdOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
-const limitOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
-
-/** What is left of a budget, as replies have it. */
-export const budgetProperties = {
-  limit_usd: usd('The budget of each period in USD.'),
-  spent_usd: usd('The cost of the requests of this period.'),
-  reserved_usd: usd('What open requests can still cost.'),
-  held_usd: usd('What requests of servers that were killed may have cost at their providers.'),
-  allocated_usd: usd('What the budgets of API keys that were created out of this one have taken.'),
-  left_usd: usd('What is left for new requests.'),
-  resets_at: usdOrNull('When the next period begins, in ISO 8601; null for a budget without periods.'),
-}
-
-const Budget = Type.Object(budgetProperties, { title: 'Budget' })
-
-/** The limits of an object, as replies have them. */
-export function limitProperties(none: string) {
-  return {
-    budget_usd: usdOrNull('The most that requests of one period may cost, in USD; null for no budget.'),
-    budget_period: stringEnum<readonly BudgetPeriod[]>(budgetPeriods, {
-      description: 'How often the budget is reset.',
-    }),
-    budget_time_zone: usd('The time zone of its calendar.'),
-    requests_per_minute: limitOrNull(`The requests per minute. ${none}`),
-    tokens_per_minute: limitOrNull(`The tokens per minute. ${none}`),
-    concurrent_requests: limitOrNull(`The requests at once. ${none}`),
-    models: Type.Union([Type.Array(Type.String()), Type.Null()], {
-      description: 'The allowed models and patterns; null for all.',
-    }),
-    enabled: Type.Boolean({ description: 'Whether requests are accepted.' }),
-    budget: Type.Union([Budget, Type.Null()], {
-      description: 'What is left of the budget; null without one.',
-    }),
   }
 }

@@ -1,8 +1,6 @@
-import { Type } from 'typebox'
 import { csvLine } from '../lib/csv.ts'
 import { formatUsd } from '../lib/usd.ts'
-import { entryKinds, type LedgerEntry } from '../storage/ports/ledger-entries.ts'
-import { stringEnum } from './schema.ts'
+import type { LedgerEntry } from '../storage/ports/ledger-entries.ts'
 
 /** The ids of entries, by which lists go on. */
 export const entryIdPattern = /^led_[0-9a-f]{32}$/
@@ -38,28 +36,3 @@ function csvLineOf(entry: LedgerEntry): string {
   const rendered = renderEntry(entry)
   return csvLine(columns.map((name) => rendered[name]))
 }
-
-const text = (description: string) => Type.String({ description })
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
-
-/** The schema of an entry. */
-export const LedgerEntryObject = Type.Object(
-  {
-    object: Type.Literal('ledger_entry'),
-    id: text('The ID of the entry.'),
-    created_at: text('When the balance changed.'),
-    kind: stringEnum(entryKinds, {
-      description:
-        '`credit` for money that the operator added or took back, `charge` for the cost of a request.',
-    }),
-    amount_usd: text(
-      'The change of the balance in USD, an exact decimal number; negative where it became lower.',
-    ),
-    balance_usd: textOrNull(
-      'The balance after the entry. Null if the list has one kind only, or begins after more than 10,000 newer entries.',
-    ),
-    request_id: textOrNull('The ID of the request that was charged.'),
-    note: textOrNull('The note of the operator.'),
-  },
-  { title: 'LedgerEntry' },
-)

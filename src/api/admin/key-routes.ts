@@ -2,14 +2,15 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { expiryOf } from '../../http/expiry.ts'
 import { toAllowanceChange } from '../../http/limits.ts'
-import { pageParameters, pageReply, searchParameter, toPage } from '../../http/paging.ts'
+import { listSchema, pageParameters, pageReply, searchParameter, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import { renderOne } from '../../http/render-accounts.ts'
 import { stringEnum, text } from '../../http/schema.ts'
 import type { KeyChange } from '../../storage/ports/accounts.ts'
 import { heldDescription, nearEndParameter, nearEndTime } from './accounts.ts'
 import { type AdminGuard, describeAdmin } from './admin-guard.ts'
-import { ApiKeyList, ApiKeyObject, CreatedApiKey, keyRotation, keyUpdate, newKey } from './key-schema.ts'
+import { keyRotation, keyUpdate, newKey } from './key-schema.ts'
+import { ApiKeyObject, CreatedApiKey } from '../../http/objects/accounts.ts'
 import { type KeyService, renderNewKey } from './keys.ts'
 
 const path = '/admin/keys'
@@ -36,7 +37,7 @@ const listDetail = describeAdmin({
   description:
     'Lists the API keys of all organizations, of one, or of a project, with their limits and without their secrets.',
   query: listQuery.parameters,
-  reply: ApiKeyList,
+  reply: listSchema(ApiKeyObject, 'ApiKeyList'),
   errors: [404],
 })
 const createDetail = describeAdmin({

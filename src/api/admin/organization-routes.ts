@@ -1,11 +1,13 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { billingModes } from '../../domain/accounting/organization.ts'
-import { changeBody, closedBody, limitFields, limitProperties, toAllowanceChange } from '../../http/limits.ts'
+import { changeBody, closedBody, limitFields, toAllowanceChange } from '../../http/limits.ts'
 import { listSchema, pageParameters, pageReply, searchParameter, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
+import { OrganizationObject } from '../../http/objects/accounts.ts'
+import { noOrganizationLimit } from '../../http/objects/limits.ts'
 import { renderOne } from '../../http/render-accounts.ts'
-import { nullish, objectType, storableText, stringEnum, text } from '../../http/schema.ts'
+import { nullish, storableText, stringEnum, text } from '../../http/schema.ts'
 import type { Validator } from '../../lib/validation/validator.ts'
 import type { OrganizationChange } from '../../storage/ports/accounts.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
@@ -22,7 +24,6 @@ const listQuery = defineQuery({
   ),
   search: searchParameter('organizations'),
 })
-const defaultLimit = 'Null for the limit of the settings.'
 
 const billingAndLimits = {
   billing: Type.Optional(
@@ -31,7 +32,7 @@ const billingAndLimits = {
         'How requests are paid: `unmetered` records them, `prepaid` pays them from the balance, `none` rejects them.',
     }),
   ),
-  ...limitFields(defaultLimit),
+  ...limitFields(noOrganizationLimit),
 }
 
 /** The body of a new organization. */
@@ -53,20 +54,6 @@ const newCredit = closedBody('NewCredit', {
   }),
 })
 
-/** An organization with its balance. */
-const OrganizationObject = Type.Object(
-  {
-    object: objectType('organization'),
-    id: text('The ID.'),
-    name: text('The name.'),
-    billing: stringEnum(billingModes, { description: 'How requests are paid.' }),
-    balance_usd: text('The balance in USD, as an exact decimal number.'),
-    reserved_usd: text('The part of the balance that open requests have reserved.'),
-    ...limitProperties(defaultLimit),
-    created_at: text('When it was created, in ISO 8601.'),
-  },
-  { title: 'Organization' },
-)
 const OrganizationList = listSchema(OrganizationObject, 'OrganizationList')
 
 /** The confirmation that an organization is deleted. */

@@ -1,17 +1,12 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import {
-  changeBody,
-  closedBody,
-  limitFields,
-  limitProperties,
-  noOwnLimit,
-  toAllowanceChange,
-} from '../../http/limits.ts'
+import { changeBody, closedBody, limitFields, toAllowanceChange } from '../../http/limits.ts'
+import { noOwnLimit } from '../../http/objects/limits.ts'
 import { listSchema, pageParameters, pageReply, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
+import { ProjectObject } from '../../http/objects/accounts.ts'
 import { renderOne } from '../../http/render-accounts.ts'
-import { objectType, storableText, stringEnum, text, textOrNull } from '../../http/schema.ts'
+import { storableText, stringEnum, text } from '../../http/schema.ts'
 import { heldDescription, nearEndParameter, nearEndTime } from './accounts.ts'
 import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import type { ProjectService } from './projects.ts'
@@ -37,19 +32,6 @@ const newProject = closedBody('NewProject', { organization, name, ...limitFields
 
 /** Absent fields stay. */
 const projectUpdate = changeBody('ProjectUpdate', { name: Type.Optional(name), ...limitFields(noOwnLimit) })
-
-const ProjectObject = Type.Object(
-  {
-    object: objectType('project'),
-    id: text('The ID.'),
-    name: text('The name.'),
-    organization: text('The name of its organization.'),
-    ...limitProperties(noOwnLimit),
-    created_at: text('When it was created, in ISO 8601.'),
-    deleted_at: textOrNull('When it was deleted; null while it exists.'),
-  },
-  { title: 'Project' },
-)
 
 const DeletedProject = Type.Object(
   { id: Type.String(), object: Type.Literal('project.deleted'), deleted: Type.Literal(true) },

@@ -7,11 +7,10 @@ import { defineQuery } from '../../http/query.ts'
 import {
   renderContent,
   renderRequest,
-  RequestContent,
   requestIdPattern,
-  RequestObject,
   statusFilterPattern,
 } from '../../http/render-request.ts'
+import { RequestContent, RequestObject } from '../../http/objects/request.ts'
 import { storableText, text } from '../../http/schema.ts'
 import { isUserHash } from '../../gateway/access/user-hash.ts'
 import type { Gateway } from '../../gateway/gateway.ts'

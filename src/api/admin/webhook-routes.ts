@@ -2,39 +2,23 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import type { Settings } from '../../config/settings.ts'
 import type { WebhookSettings } from '../../config/webhook-settings.ts'
-import { webhookEventTypes } from '../../domain/accounting/webhook-event.ts'
 import { sendTestEvent } from '../../gateway/webhooks/send-event.ts'
 import { describe } from '../../http/describe.ts'
+import { deliveryStates, WebhookDeliveryObject, WebhookEndpointObject } from '../../http/objects/webhook.ts'
 import { invalidCursor, listSchema, pageParameters, renderSlice, toPage } from '../../http/paging.ts'
 import { defineQuery } from '../../http/query.ts'
 import { renderDelivery, renderEndpoint } from '../../http/render-webhooks.ts'
 import { jsonText } from '../../http/reply.ts'
-import { count, FreeObject, objectType, stringEnum, text, textOrNull } from '../../http/schema.ts'
+import { count, objectType, stringEnum, text, textOrNull } from '../../http/schema.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import type { Managed } from '../../storage/ports/storage.ts'
 import { parseDeliveryId } from '../../storage/ports/webhooks.ts'
 import { adminErrors, type AdminGuard } from './admin-guard.ts'
 
-const statuses = ['pending', 'delivered', 'dead'] as const
-
-const Endpoint = Type.Object(
-  {
-    object: objectType('webhook_endpoint'),
-    id: text('The name of the endpoint in the settings.'),
-    origin: text('The beginning of its URL; the rest may be secret.'),
-    events: Type.Array(stringEnum(webhookEventTypes), { description: 'The events that it receives.' }),
-    organization: textOrNull('The only organization whose events it receives; null for all.'),
-    allow_private: Type.Boolean({ description: 'Whether its address may be one that is not public.' }),
-    pending: count('The deliveries that wait for their first or next attempt.'),
-    dead: count('The deliveries that are no longer attempted.'),
-  },
-  { title: 'WebhookEndpoint' },
-)
-
 const EndpointList = Type.Object(
   {
     object: objectType('list'),
-    data: Type.Array(Endpoint, { description: 'The endpoints.' }),
+    data: Type.Array(WebhookEndpointObject, { description: 'The endpoints.' }),
   },
   { title: 'WebhookEndpointList' },
 )
@@ -58,33 +42,9 @@ const Retry = Type.Object(
   { title: 'WebhookRetry' },
 )
 
-const Delivery = Type.Object(
-  {
-    object: objectType('webhook_delivery'),
-    id: text('The ID of the delivery: that of its event, and the name of its endpoint.'),
-    event: text('The ID of the event, which is the `webhook-id` of every attempt.'),
-    endpoint: text('The name of the endpoint.'),
-    type: text('The type of the event.'),
-    created_at: text('When the event happened, in ISO 8601.'),
-    status: stringEnum(statuses, {
-      description:
-        'Whether it waits for an attempt, was accepted by the endpoint, or is no longer attempted.',
-    }),
-    attempts: count('The number of attempts.'),
-    attempted_at: textOrNull('When it was attempted last, in ISO 8601.'),
-    next_attempt_at: textOrNull('When it is attempted next, in ISO 8601; null unless it is pending.'),
-    response_status: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'The status with which the endpoint replied last; null if it did not.',
-    }),
-    error: textOrNull('Why the last attempt failed.'),
-    data: Type.Unsafe({ ...FreeObject, description: 'The data of the event.' }),
-  },
-  { title: 'WebhookDelivery' },
-)
-
 const deliveriesQuery = defineQuery({
   ...pageParameters('delivery', 'desc'),
-  status: Type.Optional(stringEnum(statuses, { description: 'Only deliveries in this state.' })),
+  status: Type.Optional(stringEnum(deliveryStates, { description: 'Only deliveries in this state.' })),
   endpoint: Type.Optional(text('Only deliveries to the endpoint with this name.')),
 })
 
@@ -124,7 +84,7 @@ const deliveriesDetail = describe({
   description:
     'Lists the deliveries of events, the newest first by default. Delivered ones are kept for 3 days, the others for 30.',
   query: deliveriesQuery.parameters,
-  reply: listSchema(Delivery, 'WebhookDeliveryList'),
+  reply: listSchema(WebhookDeliveryObject, 'WebhookDeliveryList'),
   errors: [400, ...adminErrors],
 })
 const retryDetail = describe({
@@ -133,7 +93,7 @@ const retryDetail = describe({
   summary: 'Retry a webhook delivery',
   description: 'Delivers an event once more, with the same `webhook-id`, also one that was delivered.',
   path: { delivery: 'The ID of a delivery.' },
-  reply: Delivery,
+  reply: WebhookDeliveryObject,
   errors: [404, ...adminErrors],
 })
 

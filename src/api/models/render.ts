@@ -4,7 +4,13 @@ import type { Model } from '../../gateway/models/model.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { defineQuery } from '../../http/query.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
-import type { FastObject, ModelObject, PerformanceObject, PricingObject, ReasoningObject } from './schema.ts'
+import type {
+  FastObject,
+  ModelObject,
+  PerformanceObject,
+  PricingObject,
+  ReasoningObject,
+} from '../../http/objects/model.ts'
 
 const renderedLists = new WeakMap<Models, string>()
 

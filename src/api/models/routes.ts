@@ -16,7 +16,7 @@ import {
   renderModel,
   renderModelList,
 } from './render.ts'
-import { ModelList, ModelObject } from './schema.ts'
+import { ModelList, ModelObject } from '../../http/objects/model.ts'
 
 const json = { 'content-type': 'application/json' }
 

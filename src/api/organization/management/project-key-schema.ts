@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { changeBody, closedBody, limitFields, limitProperties, noOwnLimit } from '../../../http/limits.ts'
+import { changeBody, closedBody, limitFields } from '../../../http/limits.ts'
+import { limitProperties, noOwnLimit } from '../../../http/objects/limits.ts'
 import { listSchema } from '../../../http/paging.ts'
 import { nullish, objectType, storableText, stringEnum, text } from '../../../http/schema.ts'
 

@@ -1,12 +1,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import {
-  closedBody,
-  limitFields,
-  limitProperties,
-  noOwnLimit,
-  toAllowanceChange,
-} from '../../../http/limits.ts'
+import { closedBody, limitFields, toAllowanceChange } from '../../../http/limits.ts'
+import { limitProperties, noOwnLimit } from '../../../http/objects/limits.ts'
 import { listSchema, pageParameters, pageReply, toPage } from '../../../http/paging.ts'
 import { defineQuery } from '../../../http/query.ts'
 import { renderOne } from '../../../http/render-accounts.ts'
