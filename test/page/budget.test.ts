@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { type Budget, budgetParts, budgetText } from '../../src/page/components/budget.ts'
+import type { Budget, Limits } from '../../src/page/api/objects.ts'
+import { budgetParts, budgetText } from '../../src/page/components/budget.ts'
 import {
   changedFields,
   type LimitDraft,
-  type Limits,
   problemOf,
   toDraft,
   toLimitFields,

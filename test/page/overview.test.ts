@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import type { ApiKey } from '../../src/page/views/organizations/key.ts'
 import { nearEnds } from '../../src/page/views/overview/near-end.ts'
 import { errorRate } from '../../src/page/views/overview/today.ts'
+import type { ApiKey } from '../../src/page/api/objects.ts'
 import { requestAdmin, startAdmin } from '../api/support/admin.ts'
 import type { BillingScenario } from '../support/billing-scenario.ts'
 import { jsonReply } from '../support/chat-fixtures.ts'
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
 describe('what ends soon', () => {
   const organization = {
     name: 'mill',
-    billing: 'prepaid',
+    billing: 'prepaid' as const,
     reserved_usd: '1.00',
     budget: null,
   }
@@ -190,7 +190,7 @@ describe('what ends soon', () => {
       left_usd: '0.00',
       resets_at: null,
     }
-    const unmetered = { ...organization, billing: 'unmetered', balance_usd: '0.00', budget }
+    const unmetered = { ...organization, billing: 'unmetered' as const, balance_usd: '0.00', budget }
     const accounts = { organizations: [unmetered], projects: [], keys: [] }
     expect(nearEnds(accounts, 0).map(({ what }) => what)).toEqual(expected)
   })

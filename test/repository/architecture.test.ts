@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { layerBreach } from '../support/layers.ts'
+import { layerBreach, pageObjects } from '../support/layers.ts'
 import { importsOf, projectFolder, resolveImport, type SourceFile, sourceFiles } from '../support/source.ts'
 
 const source = await sourceFiles('src')
@@ -19,6 +19,9 @@ test.each([
   ['src/cli/a.ts', 'src/build/b.ts', false],
   ['src/page/a.tsx', 'src/lib/b.ts', true],
   ['src/page/a.tsx', 'src/domain/b.ts', false],
+  ['src/page/a.tsx', 'src/http/objects/b.ts', false],
+  [pageObjects, 'src/http/objects/b.ts', true],
+  [pageObjects, 'src/http/b.ts', false],
   ['src/api/page/a.ts', 'src/page/b.tsx', false],
   ['src/build/a.ts', 'src/page/b.tsx', false],
   ['src/lib/a.ts', 'src/unheard-of/b.ts', false],
@@ -44,6 +47,12 @@ test('a file imports its own folder or a lower layer', () => {
     localImports(file).flatMap((imported) => layerBreach(file.path, imported) ?? []),
   )
   expect(breaches).toEqual([])
+})
+
+test('the page imports only types of the objects of the API', () => {
+  const [objects] = source.filter(({ path }) => path === pageObjects)
+  expect(objects?.text).toContain('import type { Static')
+  expect(objects?.text).not.toMatch(/^import (?!type )|\bimport\(/m)
 })
 
 test('nothing in src imports a test', () => {

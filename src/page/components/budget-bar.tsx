@@ -1,5 +1,6 @@
+import type { Budget, BudgetPeriod } from '../api/objects.ts'
 import { Bar } from './bar.tsx'
-import { type Budget, type BudgetPeriod, budgetParts, budgetText, nanosOf, usedOf } from './budget.ts'
+import { budgetParts, budgetText, nanosOf, usedOf } from './budget.ts'
 import { Money, Time } from './facts.tsx'
 import { exactUsd } from './format.ts'
 

@@ -1,20 +1,6 @@
 import { parseUsd } from '../../lib/usd.ts'
+import type { Budget } from '../api/objects.ts'
 import { exactUsd, formatTime } from './format.ts'
-
-/** How often a budget is reset, by the calendar. */
-export type BudgetPeriod = 'day' | 'week' | 'month' | 'none'
-
-/** What is left of a budget in its period, as the API returns it. Amounts are decimal texts. */
-export type Budget = {
-  readonly limit_usd: string
-  readonly spent_usd: string
-  readonly reserved_usd: string
-  readonly held_usd: string
-  readonly allocated_usd: string
-  readonly left_usd: string
-  /** Null for a budget without periods. */
-  readonly resets_at: string | null
-}
 
 const kinds = ['spent', 'reserved', 'held', 'allocated'] as const
 

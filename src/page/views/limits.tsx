@@ -1,7 +1,7 @@
 import { parseUsd } from '../../lib/usd.ts'
+import type { OwnOrganization } from '../api/objects.ts'
 import { useGet } from '../api/resource.ts'
 import { Bar } from '../components/bar.tsx'
-import type { Budget, BudgetPeriod } from '../components/budget.ts'
 import { BudgetFigures } from '../components/budget-bar.tsx'
 import { Button, CodeBlock } from '../components/button.tsx'
 import { Badge, Figure, Foreign, Money } from '../components/facts.tsx'
@@ -10,37 +10,6 @@ import { Loaded, ViewHeader } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
 import { useShortcut } from '../shortcuts.tsx'
-
-/** The organization of the key, as `GET /v1/organization` returns it. */
-type OwnOrganization = {
-  readonly id: string
-  readonly name: string
-  readonly api_key_id: string
-  readonly billing: 'unmetered' | 'prepaid' | 'none'
-  readonly balance_usd: string
-  readonly reserved_usd: string
-  readonly available_usd: string
-  readonly limits: {
-    readonly requests_per_minute: number
-    readonly tokens_per_minute: number
-    readonly concurrent_requests: number
-  }
-  readonly remaining: { readonly requests: number; readonly tokens: number }
-  readonly reset_ms: { readonly requests: number; readonly tokens: number }
-  /** Those of the organization, the project and the key. */
-  readonly budgets: readonly OwnBudget[]
-  readonly project: { readonly id: string; readonly name: string } | null
-  /** The slugs that the key may use; null for all. */
-  readonly models: readonly string[] | null
-}
-
-/** A budget that applies to the key. */
-type OwnBudget = Budget & {
-  readonly owner: 'organization' | 'project' | 'key'
-  readonly id: string
-  readonly name: string
-  readonly period: BudgetPeriod
-}
 
 /** The limits view: what the organization may still use. */
 export function Limits() {
@@ -146,7 +115,7 @@ function Notice({ text, command }: { readonly text: string; readonly command: st
   )
 }
 
-function Budgets({ budgets }: { readonly budgets: readonly OwnBudget[] }) {
+function Budgets({ budgets }: { readonly budgets: OwnOrganization['budgets'] }) {
   if (budgets.length === 0) return null
   return (
     <section aria-labelledby="budgets">

@@ -1,11 +1,11 @@
+import type { Model, Provider } from '../api/objects.ts'
 import { ForeignLink } from '../components/facts.tsx'
 import { Table } from '../components/table.tsx'
 import { type Column, column, nameColumn } from '../components/table-columns.tsx'
 import { Loaded, Section } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useSession } from '../session.tsx'
-import type { Model } from './model.tsx'
-import { type Provider, type ProviderRoute, routeColumns, useProviders } from './provider-columns.tsx'
+import { type ProviderRoute, routeColumns, useProviders } from './provider-columns.tsx'
 
 /** The routes of a model, in the order in which they are tried; for the operator with their health. */
 export function ModelRoutes({ model }: { readonly model: Model }) {

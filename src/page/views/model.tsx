@@ -1,39 +1,9 @@
 import { formatUsd, parseUsd } from '../../lib/usd.ts'
 import type { Prices } from '../api/answer.ts'
+import type { Model } from '../api/objects.ts'
 import { Badge, Foreign } from '../components/facts.tsx'
 import { decimalText, formatCount, formatShort } from '../components/format.ts'
 import { type Column, column, nameColumn } from '../components/table-columns.tsx'
-
-/** A model as the API lists it. */
-export type Model = {
-  readonly slug: string
-  readonly display_name: string
-  readonly provider?: string
-  /** In the order in which they are tried; the weights are null where they are not set. */
-  readonly routes: readonly { readonly provider: string; readonly weight: number | null }[]
-  readonly author: string
-  readonly owned_by: string
-  /** A date, `YYYY-MM-DD`; null where it is unknown. */
-  readonly released: string | null
-  /** The day on which its provider stops serving it; null where none is announced. */
-  readonly shutdown_date: string | null
-  readonly context_window: number | null
-  readonly max_output_tokens: number | null
-  readonly pricing: Prices | null
-  readonly input_modalities: readonly string[]
-  readonly output_modalities: readonly string[]
-  readonly supported_parameters: readonly string[]
-  readonly supported_apis: readonly string[]
-  readonly reasoning: {
-    readonly supported_efforts: readonly string[]
-    readonly default_effort: string | null
-    readonly mandatory: boolean | null
-  } | null
-  readonly performance:
-    | { readonly kind: 'base'; readonly fast?: { readonly pricing: Prices } }
-    | { readonly kind: 'variant'; readonly variant_of: string }
-    | null
-}
 
 /** Formats a price exactly: `$2.50`; undefined where it is unknown. */
 export function formatPrice(price: number | string | null | undefined): string | undefined {

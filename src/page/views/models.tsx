@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks'
+import type { Model } from '../api/objects.ts'
 import { loadList } from '../api/pages.ts'
 import { useResource } from '../api/resource.ts'
 import { Button, CodeBlock } from '../components/button.tsx'
@@ -9,7 +10,7 @@ import { Table } from '../components/table.tsx'
 import { Empty, Loaded, ViewHeader } from '../components/view.tsx'
 import { filterIn, type PageRoute, replaceQuery, routeHash } from '../route.ts'
 import { useApi } from '../session.tsx'
-import { capabilitiesOf, type Model, modelColumns } from './model.tsx'
+import { capabilitiesOf, modelColumns } from './model.tsx'
 import { ModelDetail } from './model-detail.tsx'
 
 /** The models view: what can be requested, what it costs, and why a model is disabled. */

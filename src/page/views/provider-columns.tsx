@@ -1,3 +1,4 @@
+import type { Provider } from '../api/objects.ts'
 import { loadList } from '../api/pages.ts'
 import { type Resource, useRefreshed } from '../api/resource.ts'
 import { Badge, Foreign, ForeignLink, None, Time, type Tone } from '../components/facts.tsx'
@@ -6,55 +7,10 @@ import { type Column, column, countColumn, nameColumn } from '../components/tabl
 import { routeHash } from '../route.ts'
 import { useAdminApi } from '../session.tsx'
 
-/** A provider, as `GET /admin/providers` returns it. */
-export type Provider = {
-  readonly id: string
-  readonly kind: string
-  /** Null for the built-in provider. */
-  readonly base_url: string | null
-  readonly has_key: boolean
-  readonly discovers_models: boolean
-  /** Whether it has a list of models, by which it can be tested. */
-  readonly testable: boolean
-  readonly health: 'ok' | 'failing' | 'unknown'
-  /** Its slots; null if any number of requests may be in progress. */
-  readonly slots: { readonly concurrency: number; readonly in_use: number; readonly waiting: number } | null
-  /** Why it fails; null if it does not. */
-  readonly problem: Problem | null
-  readonly last_check_at: string | null
-  readonly discovered_models: readonly string[]
-  readonly routes: readonly ProviderRoute[]
-}
-
-type Problem = {
-  readonly source: 'request' | 'check'
-  readonly at: string
-  readonly message: string
-  readonly remedy: string
-  /** The ID of the failed request. */
-  readonly request: string | null
-}
-
 /** The route of a model to a provider. The numbers count from the start of the gateway. */
-export type ProviderRoute = {
-  readonly model: string
-  readonly enabled: boolean
-  readonly upstream_model: string
-  readonly circuit: 'closed' | 'partly_open' | 'open'
-  readonly requests: number
-  readonly failures: number
-  readonly last_success_at: string | null
-  readonly last_error: LastError | null
-}
+export type ProviderRoute = Provider['routes'][number]
 
-type LastError = {
-  readonly at: string
-  readonly status: number
-  readonly code: string
-  readonly message: string
-  readonly remedy: string
-  readonly request: string
-}
+type LastError = ProviderRoute['last_error']
 
 /** The providers as an operator sees them: loaded once, or again and again at an interval. */
 export function useProviders(intervalMs?: number): Resource<readonly Provider[]> {
@@ -77,7 +33,7 @@ export function summaryOf({ routes }: Provider) {
 }
 
 /** Dates in ISO 8601 sort as text. */
-function later(one: LastError | null, other: LastError | null): LastError | null {
+function later(one: LastError, other: LastError): LastError {
   return (other?.at ?? '') > (one?.at ?? '') ? other : one
 }
 
@@ -139,7 +95,7 @@ function OpenCount({ open }: { readonly open: number }) {
   return open === 0 ? <None text="0" /> : <Badge tone="bad">{formatCount(open)}</Badge>
 }
 
-function errorColumn<Row>(errorOf: (row: Row) => LastError | null): Column<Row> {
+function errorColumn<Row>(errorOf: (row: Row) => LastError): Column<Row> {
   return column('error', 'Last error', (row) => <ErrorText error={errorOf(row)} />, {
     sortValue: (row) => errorOf(row)?.at ?? null,
   })
@@ -163,7 +119,7 @@ export function HealthBadge({ health }: { readonly health: Provider['health'] })
 }
 
 /** The last error: status, code and time. */
-export function ErrorText({ error }: { readonly error: LastError | null }) {
+export function ErrorText({ error }: { readonly error: LastError }) {
   if (error === null) return <None />
   return (
     <span title={`${error.message} Request ${error.request}`}>

@@ -1,3 +1,4 @@
+import type { Provider } from '../api/objects.ts'
 import { useChange } from '../api/resource.ts'
 import { ChangeButton } from '../change-button.tsx'
 import { ForeignLink, IdLink, Time } from '../components/facts.tsx'
@@ -5,7 +6,6 @@ import { useToast } from '../components/toast.tsx'
 import { Failure } from '../components/view.tsx'
 import { routeHash } from '../route.ts'
 import { useAdminApi } from '../session.tsx'
-import type { Provider } from './provider-columns.tsx'
 
 /** Why a provider fails, the remedy, and a button that tests it now. */
 export function ProviderProblem(props: { readonly provider: Provider; readonly onTested: () => void }) {

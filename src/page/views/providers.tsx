@@ -1,3 +1,4 @@
+import type { Provider } from '../api/objects.ts'
 import { Badges, Facts, Figure } from '../components/facts.tsx'
 import { formatCount, visibleText } from '../components/format.ts'
 import { Table } from '../components/table.tsx'
@@ -7,7 +8,6 @@ import {
   ErrorText,
   HealthBadge,
   LastTime,
-  type Provider,
   providerColumns,
   routeColumns,
   summaryOf,

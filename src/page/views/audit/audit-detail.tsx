@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../api/objects.ts'
 import { useGet } from '../../api/resource.ts'
 import { IdLine } from '../../components/button.tsx'
 import { Facts, Foreign, ForeignLink, type LabelledFact, Time } from '../../components/facts.tsx'
@@ -6,7 +7,7 @@ import { type Column, column } from '../../components/table-columns.tsx'
 import { Loaded, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { type AuditEntry, type Fields, sourceText } from './audit-entry.ts'
+import { type Fields, sourceText } from './audit-entry.ts'
 
 /** One change: who made it, from where, and the values before and after. */
 export function AuditDetail({ id }: { readonly id: string }) {
@@ -52,7 +53,7 @@ function factsOf(entry: AuditEntry): readonly LabelledFact[] {
   ]
 }
 
-function Named(props: AuditEntry['actor'] & { readonly filter: 'resource' | 'actor' }) {
+function Named(props: AuditEntry['resource'] & { readonly filter: 'resource' | 'actor' }) {
   const { type, id, name, filter } = props
   const value = id ?? name
   return (

@@ -1,21 +1,7 @@
+import type { AuditEntry } from '../../api/objects.ts'
+
 /** The values of the fields that a change has changed. */
 export type Fields = Readonly<Record<string, unknown>>
-
-/** An entry of the audit log, as the admin API returns it. */
-export type AuditEntry = {
-  readonly id: string
-  readonly created_at: string
-  readonly event: string
-  readonly actor: { readonly type: string; readonly id: string | null; readonly name: string | null }
-  readonly source: string
-  readonly address: string | null
-  readonly forwarded_for: string | null
-  readonly resource: { readonly type: string; readonly id: string | null; readonly name: string | null }
-  readonly organization: string | null
-  readonly organization_id: string | null
-  readonly before: Fields | null
-  readonly after: Fields | null
-}
 
 /** The filters by their name in the API and in the address, and for people. */
 export const filterNames = {
@@ -49,7 +35,7 @@ export const events = [
 ] as const
 
 /** The name of an actor or an object, or what it is without one. */
-export function nameOf({ type, id, name }: AuditEntry['actor']): string {
+export function nameOf({ type, id, name }: AuditEntry['resource']): string {
   return name ?? id ?? type.replaceAll('_', ' ')
 }
 

@@ -1,9 +1,10 @@
+import type { AuditEntry } from '../../api/objects.ts'
 import { Time } from '../../components/facts.tsx'
 import { type Column, column, nameColumn } from '../../components/table-columns.tsx'
 import type { PageRoute } from '../../route.ts'
 import { PeriodList, type PeriodListOf } from '../period-list.tsx'
 import { AuditDetail } from './audit-detail.tsx'
-import { type AuditEntry, events, filterNames, nameOf } from './audit-entry.ts'
+import { events, filterNames, nameOf } from './audit-entry.ts'
 
 /** The view of the audit log, for the operator: a list of changes with filters, and the values of one. */
 export function Audit({ path, query }: PageRoute) {

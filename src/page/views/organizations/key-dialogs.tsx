@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
+import type { ApiKey, NewApiKey } from '../../api/objects.ts'
 import { Button, CopyButton } from '../../components/button.tsx'
 import { Dialog, type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { Foreign, Time } from '../../components/facts.tsx'
 import { SelectField } from '../../components/field.tsx'
 import { visibleText } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
-import { type ApiKey, type KeyOwner, keyPath, type NewApiKey } from './key.ts'
+import { type KeyOwner, keyPath } from './key.ts'
 import { CreateKey, EditKey } from './key-form.tsx'
 
 /** A dialog about keys. */

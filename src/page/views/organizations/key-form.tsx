@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ApiKey, NewApiKey, Organization } from '../../api/objects.ts'
 import type { ListPage } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
 import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
@@ -6,10 +7,9 @@ import { Checkbox, SelectField, TextArea, TextField } from '../../components/fie
 import { formatTime, visibleText } from '../../components/format.ts'
 import { useAdminApi } from '../../session.tsx'
 import { expiryFields, type ExpiryDraft, ExpiryFields, newExpiry } from './expiry-fields.tsx'
-import { type ApiKey, type KeyOwner, type KeyPermission, keyPath, type NewApiKey } from './key.ts'
+import { type KeyOwner, type KeyPermission, keyPath } from './key.ts'
 import { LimitFields, useLimitForm } from './limit-fields.tsx'
 import { changeOf, creationOf } from './limits.ts'
-import type { Organization } from './organization.tsx'
 import { OrganizationField } from './organization-field.tsx'
 import { loadProjects } from './project.tsx'
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { ApiKey } from '../../api/objects.ts'
 import type { Pages } from '../../api/pages.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { Badge, Foreign, ForeignLink, None, Time } from '../../components/facts.tsx'
@@ -7,7 +8,7 @@ import { visibleText } from '../../components/format.ts'
 import { PagedTable } from '../../components/paged-table.tsx'
 import { type Column, column, dayColumn } from '../../components/table-columns.tsx'
 import { routeHash } from '../../route.ts'
-import { type ApiKey, hasEnded, stateOf } from './key.ts'
+import { hasEnded, stateOf } from './key.ts'
 import { budgetColumns, modelsColumn } from './limits-view.tsx'
 
 /** The actions on a key of the list. */

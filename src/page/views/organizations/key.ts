@@ -1,32 +1,9 @@
+import type { ApiKey } from '../../api/objects.ts'
 import { newestFirst, type Pages, useList } from '../../api/pages.ts'
 import { useAdminApi } from '../../session.tsx'
-import type { Limits } from './limits.ts'
-
-/** A key without its secret, as `GET /admin/keys` returns it. */
-export type ApiKey = Limits & {
-  readonly id: string
-  readonly name: string
-  /** Null if the organization is deleted. */
-  readonly organization: string | null
-  readonly project: { readonly id: string; readonly name: string } | null
-  /** The ID of the key that created it out of its own budget. */
-  readonly parent: string | null
-  readonly permissions: readonly KeyPermission[]
-  readonly tags: readonly string[]
-  readonly note: string | null
-  readonly content_log: boolean
-  readonly last4: string
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-  readonly replaced_by: string | null
-}
 
 /** What a key may do beside sending requests. */
-export type KeyPermission = 'admin' | 'mint'
-
-/** A new key with its secret, which only the reply to its creation has. */
-export type NewApiKey = Pick<ApiKey, 'id' | 'name' | 'organization' | 'expires_at'> & { readonly key: string }
+export type KeyPermission = ApiKey['permissions'][number]
 
 /** The state of a key. A replaced one works until it expires. */
 export type KeyState = 'active' | 'replaced' | 'disabled' | 'expired' | 'revoked'

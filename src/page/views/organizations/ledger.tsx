@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { type ApiClient, type Query, withQuery } from '../../api/client.ts'
 import { toFailure } from '../../api/failure.ts'
+import type { LedgerEntry, Organization } from '../../api/objects.ts'
 import { useList } from '../../api/pages.ts'
 import { useGet } from '../../api/resource.ts'
 import { Button, saveFile } from '../../components/button.tsx'
@@ -15,18 +16,7 @@ import { useAdminApi } from '../../session.tsx'
 import { listParameters, queryOf, readFilters } from '../filtered-period.ts'
 import { PeriodFields } from '../usage/period-fields.tsx'
 import { type Period, periodText } from '../usage/period.ts'
-import { type Organization, organizationPath } from './organization.tsx'
-
-/** An entry of a ledger, as the admin API returns it. */
-type Entry = {
-  readonly id: string
-  readonly created_at: string
-  readonly kind: 'credit' | 'charge'
-  readonly amount_usd: string
-  readonly balance_usd: string | null
-  readonly request_id: string | null
-  readonly note: string | null
-}
+import { organizationPath } from './organization.tsx'
 
 /** What has changed the balance of an organization, in a period that the address keeps. */
 export function Ledger(props: { readonly organization: string; readonly query: URLSearchParams }) {
@@ -63,7 +53,7 @@ export function Ledger(props: { readonly organization: string; readonly query: U
 
 function Entries(props: { readonly path: string; readonly query: Query; readonly period: Period }) {
   const { path, query, period } = props
-  const entries = useList<Entry>(useAdminApi(), path, { ...query, limit: 100 })
+  const entries = useList<LedgerEntry>(useAdminApi(), path, { ...query, limit: 100 })
   return (
     <PagedTable
       label="Changes of the balance"
@@ -107,7 +97,7 @@ function CsvButton(props: {
 
 const right = { align: 'right' } as const
 
-const columns: readonly Column<Entry>[] = [
+const columns: readonly Column<LedgerEntry>[] = [
   column('time', 'Time', ({ created_at }) => <Time at={created_at} format="second" />),
   column('kind', 'Kind', ({ kind }) => (kind === 'credit' ? 'Credit' : 'Charge')),
   column('amount', 'Amount', ({ amount_usd }) => exactUsd(amount_usd), right),
@@ -115,7 +105,7 @@ const columns: readonly Column<Entry>[] = [
   column('reason', 'Request or note', (entry) => <Reason of={entry} />),
 ]
 
-function Reason({ of: { request_id, note } }: { readonly of: Entry }) {
+function Reason({ of: { request_id, note } }: { readonly of: LedgerEntry }) {
   if (request_id === null) return <Foreign text={note ?? ''} />
   return <IdLink id={request_id} href={routeHash('requests', [request_id])} />
 }

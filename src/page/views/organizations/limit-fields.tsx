@@ -1,13 +1,12 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { BudgetPeriod } from '../../components/budget.ts'
+import type { BudgetPeriod, Limits, Provider } from '../../api/objects.ts'
 import { FilterChip } from '../../components/button.tsx'
 import { Combobox, type ComboboxOption } from '../../components/combobox.tsx'
 import { Checkbox, SelectField, TextField } from '../../components/field.tsx'
-import { type Provider, useProviders } from '../provider-columns.tsx'
+import { useProviders } from '../provider-columns.tsx'
 import {
   type CheckedField,
   type LimitDraft,
-  type Limits,
   problemOf,
   rateLimitLabels,
   rateLimits,

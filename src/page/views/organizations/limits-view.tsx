@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Limits } from '../../api/objects.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { nanosOf } from '../../components/budget.ts'
 import { BudgetFigures, BudgetLine } from '../../components/budget-bar.tsx'
@@ -8,7 +9,7 @@ import { exactUsd, formatCount, visibleText } from '../../components/format.ts'
 import { type Column, column } from '../../components/table-columns.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { Section } from '../../components/view.tsx'
-import { type Limits, type RateLimit, rateLimitLabels, rateLimits } from './limits.ts'
+import { type RateLimit, rateLimitLabels, rateLimits } from './limits.ts'
 
 type SectionProps = {
   readonly of: Limits & { readonly name: string }

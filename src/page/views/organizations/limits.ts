@@ -1,23 +1,6 @@
 import { parseUsd } from '../../../lib/usd.ts'
-import type { Budget, BudgetPeriod } from '../../components/budget.ts'
+import type { BudgetPeriod, Limits } from '../../api/objects.ts'
 import type { AdminChange } from '../../components/dialog.tsx'
-
-/** The limits of an organization, a project or a key, as the admin API returns them. */
-export type Limits = {
-  /** Null for no budget. */
-  readonly budget_usd: string | null
-  readonly budget_period: BudgetPeriod
-  readonly budget_time_zone: string
-  /** Null for an organization is the limit of the settings; for a project or a key, no limit of its own. */
-  readonly requests_per_minute: number | null
-  readonly tokens_per_minute: number | null
-  readonly concurrent_requests: number | null
-  /** Slugs, aliases and patterns; null is all models, and an empty list none. */
-  readonly models: readonly string[] | null
-  readonly enabled: boolean
-  /** What is left of the budget; null without one. */
-  readonly budget: Budget | null
-}
 
 /** The rate limits, for people. */
 export const rateLimitLabels = {

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
 import { parseUsd } from '../../../lib/usd.ts'
+import type { Organization } from '../../api/objects.ts'
 import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { exactUsd } from '../../components/format.ts'
 import { useToast } from '../../components/toast.tsx'
 import { LimitFields, useLimitForm } from './limit-fields.tsx'
 import { changeOf, creationOf } from './limits.ts'
-import { type Billing, type Organization, organizationPath } from './organization.tsx'
+import { type Billing, organizationPath } from './organization.tsx'
 
 type DialogProps = DialogHandlers<Organization> & { readonly organization: Organization }
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
+import type { Organization } from '../../api/objects.ts'
 import type { ListPage } from '../../api/pages.ts'
 import { useResource } from '../../api/resource.ts'
 import { Combobox } from '../../components/combobox.tsx'
 import { useAdminApi } from '../../session.tsx'
-import type { Organization } from './organization.tsx'
 
 /** Organizations that are offered at once; the gateway searches the others. */
 const maxOffered = 50

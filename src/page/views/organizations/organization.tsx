@@ -1,22 +1,13 @@
 import { parseUsd } from '../../../lib/usd.ts'
+import type { Organization } from '../../api/objects.ts'
 import { Badge, None } from '../../components/facts.tsx'
 import { exactUsd, formatCount } from '../../components/format.ts'
 import { type Column, column, dayColumn, nameColumn } from '../../components/table-columns.tsx'
 import { budgetColumns, modelsColumn } from './limits-view.tsx'
-import type { Limits, RateLimit } from './limits.ts'
-
-/** An organization, as `GET /admin/organizations` returns it. */
-export type Organization = Limits & {
-  readonly id: string
-  readonly name: string
-  readonly billing: Billing
-  readonly balance_usd: string
-  readonly reserved_usd: string
-  readonly created_at: string
-}
+import type { RateLimit } from './limits.ts'
 
 /** How the requests of an organization are paid. */
-export type Billing = 'unmetered' | 'prepaid' | 'none'
+export type Billing = Organization['billing']
 
 /** The path of an organization in the admin API. */
 export function organizationPath(name: string): string {

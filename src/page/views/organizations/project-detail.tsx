@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Project } from '../../api/objects.ts'
 import { useGet } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { Facts, Foreign, Time } from '../../components/facts.tsx'
@@ -9,7 +10,7 @@ import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { LimitsSection } from './limits-view.tsx'
 import { OwnedKeys } from './owned-keys.tsx'
-import { DeleteProject, type Project, ProjectBadge, ProjectForm, projectPath } from './project.tsx'
+import { DeleteProject, ProjectBadge, ProjectForm, projectPath } from './project.tsx'
 
 /** One project of an organization: its limits and its API keys. */
 export function ProjectDetail({ organization, id }: { readonly organization: string; readonly id: string }) {
@@ -51,13 +52,13 @@ function Content({ project, onChanged }: { readonly project: Project; readonly o
       <Facts
         facts={[
           ['State', <ProjectBadge of={project} />],
-          ['Organization', <Foreign text={organization ?? 'deleted'} />],
+          ['Organization', <Foreign text={organization} />],
           ['ID', <code>{id}</code>],
           ['Created', <Time at={created_at} />],
         ]}
       />
       <LimitsSection of={project} path={projectPath(id)} empty="no limit" onChanged={onChanged} />
-      {organization !== null && <OwnedKeys organization={organization} project={id} />}
+      <OwnedKeys organization={organization} project={id} />
     </div>
   )
 }

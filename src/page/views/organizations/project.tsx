@@ -1,22 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/client.ts'
+import type { Project } from '../../api/objects.ts'
 import { loadAll } from '../../api/pages.ts'
 import { type DialogHandlers, FormDialog } from '../../components/dialog.tsx'
 import { Badge } from '../../components/facts.tsx'
 import { TextField } from '../../components/field.tsx'
 import { visibleText } from '../../components/format.ts'
 import { LimitFields, useLimitForm } from './limit-fields.tsx'
-import { changeOf, creationOf, type Limits } from './limits.ts'
-
-/** A project of an organization, as `GET /admin/projects` returns it. */
-export type Project = Limits & {
-  readonly id: string
-  readonly name: string
-  /** Null if the organization is deleted. */
-  readonly organization: string | null
-  readonly created_at: string
-  readonly deleted_at: string | null
-}
+import { changeOf, creationOf } from './limits.ts'
 
 /** The path of a project in the admin API. */
 export function projectPath(id: string): string {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Project } from '../../api/objects.ts'
 import { newestFirst, useList } from '../../api/pages.ts'
 import { ChangeButton } from '../../change-button.tsx'
 import { PagedTable } from '../../components/paged-table.tsx'
@@ -7,7 +8,7 @@ import { EmptyLine, Section } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { budgetColumns, modelsColumn } from './limits-view.tsx'
-import { type Project, ProjectBadge, ProjectForm } from './project.tsx'
+import { ProjectBadge, ProjectForm } from './project.tsx'
 
 /** The projects of an organization, with their budgets. */
 export function OrganizationProjects({ organization }: { readonly organization: string }) {

@@ -1,12 +1,10 @@
 import { expirySoonMs, lowBalance, nearlyUsedPercent } from '../../../lib/near-end.ts'
 import { formatUsd, parseUsd } from '../../../lib/usd.ts'
 import type { ApiClient } from '../../api/client.ts'
+import type { ApiKey, Budget, Organization, Project } from '../../api/objects.ts'
 import { type ListPage, newestFirst } from '../../api/pages.ts'
-import { type Budget, nanosOf, usedOf } from '../../components/budget.ts'
+import { nanosOf, usedOf } from '../../components/budget.ts'
 import { routeHash } from '../../route.ts'
-import type { ApiKey } from '../organizations/key.ts'
-import type { Organization } from '../organizations/organization.tsx'
-import type { Project } from '../organizations/project.tsx'
 
 /** A key, a budget or a balance that ends soon, or has ended. */
 export type NearEnd = {
@@ -59,12 +57,10 @@ export function nearEnds({ organizations, projects, keys }: Accounts, now: numbe
       return [...budgetEnd(subject, organization.budget), ...balanceEnd(subject, organization)]
     }),
     ...projects.flatMap(({ id, name, organization, budget }) =>
-      organization === null
-        ? []
-        : budgetEnd(
-            { kind: 'Project', name, href: routeHash('organizations', [organization, 'projects', id]) },
-            budget,
-          ),
+      budgetEnd(
+        { kind: 'Project', name, href: routeHash('organizations', [organization, 'projects', id]) },
+        budget,
+      ),
     ),
     ...keys.flatMap((key) => keyEnds(key, now)),
   ]

@@ -5,7 +5,7 @@ import {
   type PlaygroundMessage,
   requestBody,
 } from '../../api/generate.ts'
-import type { Model } from '../model.tsx'
+import type { Model } from '../../api/objects.ts'
 import { aiSdk, keyVariable, typescriptLiteral } from './ai-sdk-snippet.ts'
 
 /** The same request as code of a language. */

@@ -1,17 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { RequestContent as RequestContentObject } from '../../api/objects.ts'
 import { useGet } from '../../api/resource.ts'
 import { Button, CodeBlock } from '../../components/button.tsx'
 import { visibleText } from '../../components/format.ts'
 import { Loaded, Section } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
-
-/** The content of a request as `GET /admin/requests/{request}/content` returns it. */
-type Content = {
-  readonly kept: boolean
-  readonly request: unknown
-  readonly response: unknown
-  readonly error: string | null
-}
 
 /** What a request asked and what was answered: loaded only on demand. */
 export function RequestContent({ id }: { readonly id: string }) {
@@ -30,7 +23,10 @@ export function RequestContent({ id }: { readonly id: string }) {
 }
 
 function LoadedContent({ id }: { readonly id: string }) {
-  const content = useGet<Content>(useAdminApi(), `/admin/requests/${encodeURIComponent(id)}/content`)
+  const content = useGet<RequestContentObject>(
+    useAdminApi(),
+    `/admin/requests/${encodeURIComponent(id)}/content`,
+  )
   return (
     <Loaded resource={content} lines={6}>
       {({ kept, request, response, error }) =>

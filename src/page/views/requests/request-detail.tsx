@@ -1,3 +1,4 @@
+import type { FinishedRequest } from '../../api/objects.ts'
 import { useGet } from '../../api/resource.ts'
 import { IdLine } from '../../components/button.tsx'
 import {
@@ -16,7 +17,7 @@ import { type Column, column } from '../../components/table-columns.tsx'
 import { Loaded, Section, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { type Attempt, type FinishedRequest, hasFailed } from './request.ts'
+import { hasFailed } from './request.ts'
 import { RequestContent } from './request-content.tsx'
 
 /** What happened to one request: its error, its attempts, its times, its tokens and its cost. */
@@ -157,7 +158,7 @@ function durationText(milliseconds: number | null): string {
   return milliseconds === null ? '–' : formatDuration(milliseconds)
 }
 
-const attemptColumns: readonly Column<Attempt>[] = [
+const attemptColumns: readonly Column<FinishedRequest['attempts'][number]>[] = [
   column('route', 'Route', ({ provider, model }) => <Foreign text={`${provider}/${model ?? '?'}`} />),
   column('outcome', 'Outcome', ({ outcome }) => (
     <Badge tone={outcome === 'ok' ? 'good' : 'bad'}>{visibleText(outcome)}</Badge>

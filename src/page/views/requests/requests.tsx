@@ -1,10 +1,11 @@
+import type { FinishedRequest } from '../../api/objects.ts'
 import { Money, Time } from '../../components/facts.tsx'
 import { formatDuration } from '../../components/format.ts'
 import { type Column, column, countColumn, nameColumn } from '../../components/table-columns.tsx'
 import type { PageRoute } from '../../route.ts'
 import { PeriodList, type PeriodListOf } from '../period-list.tsx'
 import { RequestDetail, RequestStatus } from './request-detail.tsx'
-import { type FilterName, filterNames, type FinishedRequest } from './request.ts'
+import { type FilterName, filterNames } from './request.ts'
 
 /** The view of finished requests, for the operator: a list with filters, and what happened to one. */
 export function Requests({ path, query }: PageRoute) {

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { WebhookDelivery } from '../../api/objects.ts'
 import { newestFirst, useList } from '../../api/pages.ts'
 import { useChange } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
@@ -12,24 +13,6 @@ import { type Column, column, countColumn, nameColumn } from '../../components/t
 import { EmptyLine, Failure, Section } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
 
-type Status = 'pending' | 'delivered' | 'dead'
-
-/** A delivery, as `GET /admin/webhook_deliveries` returns it. */
-type Delivery = {
-  readonly id: string
-  readonly event: string
-  readonly endpoint: string
-  readonly type: string
-  readonly created_at: string
-  readonly status: Status
-  readonly attempts: number
-  readonly attempted_at: string | null
-  readonly next_attempt_at: string | null
-  readonly response_status: number | null
-  readonly error: string | null
-  readonly data: object
-}
-
 const filters = [
   { value: '', label: 'All' },
   { value: 'pending', label: 'Pending' },
@@ -39,10 +22,10 @@ const filters = [
 
 /** The deliveries of events, with a filter. */
 export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
-  const [status, setStatus] = useState<Status | ''>('')
-  const [shown, setShown] = useState<Delivery>()
+  const [status, setStatus] = useState<WebhookDelivery['status'] | ''>('')
+  const [shown, setShown] = useState<WebhookDelivery>()
   const query = { ...newestFirst, status: status || undefined }
-  const pages = useList<Delivery>(useAdminApi(), '/admin/webhook_deliveries', query)
+  const pages = useList<WebhookDelivery>(useAdminApi(), '/admin/webhook_deliveries', query)
   const columns = useMemo(() => deliveryColumns(setShown), [])
   const retried = () => {
     setShown(undefined)
@@ -66,7 +49,10 @@ export function Deliveries({ onChanged }: { readonly onChanged: () => void }) {
   )
 }
 
-function NoDeliveries(props: { readonly status: Status | ''; readonly onShowAll: () => void }) {
+function NoDeliveries(props: {
+  readonly status: WebhookDelivery['status'] | ''
+  readonly onShowAll: () => void
+}) {
   const { status, onShowAll } = props
   if (status === '')
     return (
@@ -83,7 +69,7 @@ function NoDeliveries(props: { readonly status: Status | ''; readonly onShowAll:
 
 const tones = { pending: 'warning', delivered: 'good', dead: 'bad' } as const
 
-function deliveryColumns(show: (delivery: Delivery) => void): readonly Column<Delivery>[] {
+function deliveryColumns(show: (delivery: WebhookDelivery) => void): readonly Column<WebhookDelivery>[] {
   return [
     nameColumn('type', 'Event', ({ type }) => type),
     nameColumn('endpoint', 'Endpoint', ({ endpoint }) => endpoint),
@@ -115,7 +101,7 @@ function ErrorText({ text }: { readonly text: string | null }) {
 
 /** What was sent, how it went, and a button that sends it once more. */
 function DeliveryDialog(props: {
-  readonly delivery: Delivery
+  readonly delivery: WebhookDelivery
   readonly onClose: () => void
   readonly onRetried: () => void
 }) {

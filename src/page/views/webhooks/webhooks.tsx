@@ -1,3 +1,4 @@
+import type { WebhookEndpoint } from '../../api/objects.ts'
 import { loadList } from '../../api/pages.ts'
 import { useChange, useRefreshed } from '../../api/resource.ts'
 import { ChangeButton } from '../../change-button.tsx'
@@ -9,16 +10,6 @@ import { Empty, Failure, Loading, ViewHeader } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
 import { Deliveries } from './deliveries.tsx'
 
-/** An endpoint, as `GET /admin/webhooks` returns it. */
-type Endpoint = {
-  readonly id: string
-  readonly origin: string
-  readonly events: readonly string[]
-  readonly organization: string | null
-  readonly pending: number
-  readonly dead: number
-}
-
 type TestResult = { readonly status: number | null; readonly error: string | null }
 
 const refreshMs = 5000
@@ -27,7 +18,7 @@ const refreshMs = 5000
 export function Webhooks() {
   const admin = useAdminApi()
   const { value, failure, reload } = useRefreshed(
-    (signal) => loadList<Endpoint>(admin, '/admin/webhooks', signal),
+    (signal) => loadList<WebhookEndpoint>(admin, '/admin/webhooks', signal),
     [admin],
     refreshMs,
   )
@@ -46,7 +37,10 @@ export function Webhooks() {
   )
 }
 
-function Endpoints(props: { readonly endpoints: readonly Endpoint[]; readonly onChanged: () => void }) {
+function Endpoints(props: {
+  readonly endpoints: readonly WebhookEndpoint[]
+  readonly onChanged: () => void
+}) {
   const { endpoints, onChanged } = props
   const { failure, ...actions } = useEndpointActions(onChanged)
   return (
@@ -80,12 +74,12 @@ function useEndpointActions(onChanged: () => void) {
   return {
     busy,
     failure,
-    test: ({ id }: Endpoint) =>
+    test: ({ id }: WebhookEndpoint) =>
       run(async () => {
         const { status, error } = await post<TestResult>(id, 'test')
         toast(error === null ? `${id} has accepted the event with status ${status}.` : `${id}: ${error}`)
       }),
-    retryDead: ({ id }: Endpoint) =>
+    retryDead: ({ id }: WebhookEndpoint) =>
       run(async () => {
         const { deliveries } = await post<{ readonly deliveries: number }>(id, 'retry')
         toast(
@@ -96,7 +90,7 @@ function useEndpointActions(onChanged: () => void) {
   }
 }
 
-const endpointColumns: readonly Column<Endpoint>[] = [
+const endpointColumns: readonly Column<WebhookEndpoint>[] = [
   nameColumn('name', 'Endpoint', ({ id }) => id),
   column('origin', 'URL', ({ origin }) => <code>{visibleText(origin)}/…</code>),
   column(
@@ -112,8 +106,8 @@ const endpointColumns: readonly Column<Endpoint>[] = [
 
 type Actions = Omit<ReturnType<typeof useEndpointActions>, 'failure'>
 
-function actionColumn({ busy, test, retryDead }: Actions): Column<Endpoint> {
-  const render = (endpoint: Endpoint) => (
+function actionColumn({ busy, test, retryDead }: Actions): Column<WebhookEndpoint> {
+  const render = (endpoint: WebhookEndpoint) => (
     <span class="row-actions">
       <ChangeButton
         label="Test"
