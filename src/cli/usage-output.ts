@@ -1,5 +1,5 @@
 import { type CsvValue, csvLine } from '../lib/csv.ts'
-import { formatDuration } from '../lib/time.ts'
+import { isoTimeOrNull, formatDuration } from '../lib/time.ts'
 import { formatRoundedUsd, formatUsd } from '../lib/usd.ts'
 import type {
   Timing,
@@ -17,7 +17,7 @@ export function usageJson(query: UsageQuery, { groups, total }: UsageReport) {
     organization: query.organization ?? null,
     by: query.by.length === 1 ? query.by[0] : query.by,
     since: new Date(query.since).toISOString(),
-    until: query.until === undefined ? null : new Date(query.until).toISOString(),
+    until: isoTimeOrNull(query.until),
     groups: groups.map((group) => ({ ...groupJson(query.by, group), ...sumsJson(group) })),
     total: sumsJson(total),
   }

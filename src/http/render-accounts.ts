@@ -1,4 +1,5 @@
 import { formatUsd } from '../lib/usd.ts'
+import { isoTimeOrNull } from '../lib/time.ts'
 import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../storage/ports/accounts.ts'
 import type { Budgets } from '../storage/ports/budgets.ts'
 import { type BudgetState, type LimitsOwner, readBudgetStates, renderLimits } from './render-limits.ts'
@@ -26,7 +27,7 @@ export function renderProject({ account, state }: WithBudget<ProjectRecord>) {
     organization,
     ...renderLimits(limits, state),
     created_at: new Date(createdAt).toISOString(),
-    deleted_at: dateOrNull(deletedAt),
+    deleted_at: isoTimeOrNull(deletedAt),
   }
 }
 
@@ -46,14 +47,10 @@ export function renderKey({ account: key, state }: WithBudget<KeyRecord>) {
     content_log: key.contentLog,
     last4,
     created_at: new Date(key.createdAt).toISOString(),
-    expires_at: dateOrNull(key.expiresAt),
-    revoked_at: dateOrNull(key.revokedAt),
+    expires_at: isoTimeOrNull(key.expiresAt),
+    revoked_at: isoTimeOrNull(key.revokedAt),
     replaced_by: key.replacedBy,
   }
-}
-
-function dateOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }
 
 /** An object with what is left of its budget; undefined for one without a budget. */

@@ -1,6 +1,7 @@
 import type { Allowance } from '../domain/accounting/allowance.ts'
 import { type Period, periodAt } from '../domain/accounting/budget-period.ts'
 import { formatUsd, type Nanos } from '../lib/usd.ts'
+import { isoTimeOrNull } from '../lib/time.ts'
 import type { BudgetKey, Budgets, BudgetUse } from '../storage/ports/budgets.ts'
 
 /** What is spent of a budget in a period. */
@@ -70,6 +71,6 @@ export function renderBudget(limit: Nanos, { use, period }: BudgetState) {
     held_usd: formatUsd(use.held),
     allocated_usd: formatUsd(use.allocated),
     left_usd: formatUsd(budgetLeft(limit, use)),
-    resets_at: period.end === undefined ? null : new Date(period.end).toISOString(),
+    resets_at: isoTimeOrNull(period.end),
   }
 }

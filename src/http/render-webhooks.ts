@@ -1,6 +1,7 @@
 import type { WebhookSettings } from '../config/webhook-settings.ts'
 import { filterOf, originOf } from '../gateway/webhooks/endpoints.ts'
 import { type DeliveryCounts, type DeliveryRecord, printDeliveryId } from '../storage/ports/webhooks.ts'
+import { isoTimeOrNull } from '../lib/time.ts'
 
 /** Renders an endpoint for the operator, without its secret and the path of its URL, which may be one. */
 export function renderEndpoint(endpoint: WebhookSettings, counts: ReadonlyMap<string, DeliveryCounts>) {
@@ -23,14 +24,10 @@ export function renderDelivery(delivery: DeliveryRecord) {
     created_at: new Date(delivery.createdAt).toISOString(),
     status,
     attempts,
-    attempted_at: toIso(delivery.attemptedAt),
-    next_attempt_at: toIso(delivery.nextAt),
+    attempted_at: isoTimeOrNull(delivery.attemptedAt),
+    next_attempt_at: isoTimeOrNull(delivery.nextAt),
     response_status: responseStatus,
     error,
     data: JSON.parse(delivery.data) as unknown,
   }
-}
-
-function toIso(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }

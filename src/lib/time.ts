@@ -185,3 +185,8 @@ export class Watchdog {
     if (this.#timer === undefined) this.#onTimeout()
   }
 }
+
+/** Returns a time in milliseconds since 1970 as ISO 8601; null for none. */
+export function isoTimeOrNull(time: number | null | undefined): string | null {
+  return time == null ? null : new Date(time).toISOString()
+}

@@ -8,6 +8,7 @@ import { ProviderObject } from '../../http/objects/provider.ts'
 import { objectType } from '../../http/schema.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 import type { RouteHealth, RouteHealthRecorder } from '../../observability/route-health.ts'
 import type { ProviderQueue, ProviderQueues } from '../../gateway/routing/provider-queue.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -108,7 +109,7 @@ function listProviders(parts: ProviderListDependencies) {
         own.flatMap(({ health = [] }) => health),
         check,
       ),
-      last_check_at: dateOrNull(check?.at),
+      last_check_at: isoTimeOrNull(check?.at),
       discovered_models: own.filter(({ model }) => model.discovered === true).map(({ route }) => route.model),
       routes: own.map(({ model, route, health }) => ({
         model: model.slug,
@@ -149,15 +150,11 @@ function renderRoute(
     circuit: breaker.stateOf(route),
     requests: health?.requests ?? 0,
     failures: health?.failures ?? 0,
-    last_success_at: dateOrNull(health?.lastSuccessAt),
+    last_success_at: isoTimeOrNull(health?.lastSuccessAt),
     last_error: lastError && {
       ...lastError,
       ...explainCode(lastError.code),
       at: new Date(lastError.at).toISOString(),
     },
   }
-}
-
-function dateOrNull(time: number | null | undefined): string | null {
-  return time == null ? null : new Date(time).toISOString()
 }

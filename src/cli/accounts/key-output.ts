@@ -2,6 +2,7 @@ import { renderKey, type WithBudget } from '../../http/render-accounts.ts'
 import type { KeyRecord } from '../../storage/ports/accounts.ts'
 import { type Column, detailText } from '../output.ts'
 import { budgetCell, limitRows, modelsCell, timeCell } from './limits-output.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 
 /** A key, what is left of its budget, and when it was last used. */
 export type KeyDetails = WithBudget<KeyRecord> & { readonly lastUsedAt: number | undefined }
@@ -48,8 +49,7 @@ function usedCell(time: number | undefined): string {
 
 /** Returns a key as `weir keys` prints it with `--json`. */
 export function keyJson(key: KeyDetails) {
-  const used = key.lastUsedAt === undefined ? null : new Date(key.lastUsedAt).toISOString()
-  return { ...renderKey(key), last_used_at: used }
+  return { ...renderKey(key), last_used_at: isoTimeOrNull(key.lastUsedAt) }
 }
 
 const deletedText = '(deleted)'

@@ -8,6 +8,7 @@ import { type Command, commonFlagsHelp, runSubcommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { type Column, listText } from '../output.ts'
 import { storageCommand } from '../storage.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 
 const usage = `Usage
   weir admin-keys create [--name TEXT] [--expires 90d] [--permissions LIST]
@@ -118,8 +119,6 @@ function idOf(argument: string): string {
 
 /** An admin key without its secret, as `--json` prints it. */
 function render({ id, name, last4, permissions, createdAt, expiresAt, revokedAt }: AdminKeyRecord) {
-  const [created_at, expires_at, revoked_at] = [createdAt, expiresAt, revokedAt].map((time) =>
-    time === null ? null : new Date(time).toISOString(),
-  )
+  const [created_at, expires_at, revoked_at] = [createdAt, expiresAt, revokedAt].map(isoTimeOrNull)
   return { id, name, last4, permissions, created_at, expires_at, revoked_at }
 }

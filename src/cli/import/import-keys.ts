@@ -3,6 +3,7 @@ import { type AllowanceChange, noLimits } from '../../domain/accounting/allowanc
 import { defaultOrganization } from '../../storage/bootstrap-key.ts'
 import { renderLimits } from '../../http/render-limits.ts'
 import { csvLine } from '../../lib/csv.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 import type { AccountImport, ImportedKey, NewKey } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import { findOrganization, listKeys } from '../accounts/find-account.ts'
@@ -161,8 +162,7 @@ function planJson({ organization, projects, notImported }: Plan, applied: boolea
 }
 
 function keyJson({ name, project, expiresAt, tags = [], note = null, ...limits }: ImportedKey) {
-  const expires = expiresAt === null ? null : new Date(expiresAt).toISOString()
-  return { name, project, ...limitsJson(limits), expires_at: expires, tags, note }
+  return { name, project, ...limitsJson(limits), expires_at: isoTimeOrNull(expiresAt), tags, note }
 }
 
 function limitsJson(limits: AllowanceChange) {

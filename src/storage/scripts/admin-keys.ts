@@ -3,6 +3,7 @@ import { type AdminPermission, defaultAdminPermissions } from '../../domain/acco
 import { createApiKey, hashSecret, printAdminKey } from '../../domain/accounting/api-key.ts'
 import { Secret } from '../../lib/secret.ts'
 import { camelCase } from '../../lib/text.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 import { missing } from '../common/account-rules.ts'
 import type {
   AdminKeyInput,
@@ -17,7 +18,6 @@ import { insertion, returning, select, update } from '../sql.ts'
 import { type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { textsOf } from './allowance.ts'
 import { type Change, recordChange } from './audit.ts'
-import { dateOrNull } from './audit-fields.ts'
 
 /** The admin keys of a database, with the changes of an actor. */
 export function createAdminKeys(runner: ScriptRunner, by: () => Change): AdminKeys {
@@ -67,7 +67,7 @@ function recordKey(
 }
 
 function valuesOf({ name, permissions, expiresAt, revokedAt }: AdminKeyRecord): AuditFields {
-  return { name, permissions, expires_at: dateOrNull(expiresAt), revoked_at: dateOrNull(revokedAt) }
+  return { name, permissions, expires_at: isoTimeOrNull(expiresAt), revoked_at: isoTimeOrNull(revokedAt) }
 }
 
 const removeExpired = statement(

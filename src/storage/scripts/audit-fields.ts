@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Allowance } from '../../domain/accounting/allowance.ts'
 import { shortText } from '../../lib/text.ts'
 import { formatUsd } from '../../lib/usd.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 import type { KeyRecord, OrganizationAccount, ProjectRecord } from '../ports/accounts.ts'
 import type { AuditFields } from '../ports/audit.ts'
 
@@ -12,7 +13,7 @@ export function organizationValues({ name, billing, limits }: OrganizationAccoun
 
 /** The fields of a project that are changed. */
 export function projectValues({ name, limits, deletedAt }: ProjectRecord): AuditFields {
-  return { name, ...limitValues(limits), deleted_at: dateOrNull(deletedAt) }
+  return { name, ...limitValues(limits), deleted_at: isoTimeOrNull(deletedAt) }
 }
 
 /** The fields of an API key that are changed; none of them is part of its secret. */
@@ -27,8 +28,8 @@ export function keyValues(key: KeyRecord): AuditFields {
     note,
     content_log: contentLog,
     ...limitValues(limits),
-    expires_at: dateOrNull(key.expiresAt),
-    revoked_at: dateOrNull(key.revokedAt),
+    expires_at: isoTimeOrNull(key.expiresAt),
+    revoked_at: isoTimeOrNull(key.revokedAt),
     replaced_by: key.replacedBy,
   }
 }
@@ -44,11 +45,6 @@ function limitValues(limits: Allowance): AuditFields {
     models: limits.models,
     enabled: limits.enabled,
   }
-}
-
-/** The time in ISO 8601. */
-export function dateOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }
 
 type Changed = { readonly before: AuditFields | null; readonly after: AuditFields | null }

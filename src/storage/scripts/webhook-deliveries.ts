@@ -1,5 +1,6 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { camelCase } from '../../lib/text.ts'
+import { isoTimeOrNull } from '../../lib/time.ts'
 import type { AuditFields } from '../ports/audit.ts'
 import { type ListedPage, toListedPage } from '../ports/listed-pages.ts'
 import {
@@ -16,7 +17,6 @@ import { webhook_deliveries as deliveries, webhook_events as events } from '../s
 import { bare, ifEqual, returning, type RowOf, select, update, where } from '../sql.ts'
 import { execute, type Parameters, type Script, type ScriptRunner, statement } from '../statement.ts'
 import { type Change, recordChange } from './audit.ts'
-import { dateOrNull } from './audit-fields.ts'
 import { organizationName } from './webhook-events.ts'
 
 /** What the operator sees of the deliveries in a database. */
@@ -107,7 +107,7 @@ function* retryOne(key: DeliveryKey, by: Change): Script<DeliveryRecord | undefi
 
 function valuesOf(row: RowOf<typeof fields>): AuditFields {
   const { status, attempts, nextAt } = toRecord(row)
-  return { status, attempts, next_attempt_at: dateOrNull(nextAt) }
+  return { status, attempts, next_attempt_at: isoTimeOrNull(nextAt) }
 }
 
 /** An attempt that has not ended keeps its number, so that its failure does not count for a later one. */
