@@ -1,4 +1,3 @@
-import type { Api } from '../domain/accounting/request-metadata.ts'
 import { joinWarnings } from '../domain/generation/warnings.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { GenerateRequest, GenerationStream } from '../gateway/generate-request.ts'
@@ -7,8 +6,8 @@ import type { Models } from '../gateway/models/models.ts'
 import type { PreparedGeneration } from '../gateway/models/prepare-generation.ts'
 import {
   firstTokenTimeoutOf,
+  type ReceivedRequest,
   type RequestContext,
-  type RequestLabels,
   requestMetadata,
 } from '../http/request-context.ts'
 
@@ -49,21 +48,20 @@ export type StartedGeneration = {
  * the gateway. A request that cannot be prepared is recorded in the usage. Rejects with its error, or with that of the gateway.
  */
 export async function startGeneration(
-  api: Api,
-  labels: RequestLabels,
-  context: RequestContext,
+  received: ReceivedRequest,
   prepare: (models: Models) => PreparedGeneration,
   { gateway, models }: Pick<GenerationDependencies, 'gateway' | 'models'>,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<StartedGeneration> {
+  const { context } = received
   let prepared: PreparedGeneration
   try {
     prepared = prepare(allowedModels(models(), context.limits.models))
   } catch (error) {
-    await recordUnprepared(error, api, labels, context, { gateway, models })
+    await recordUnprepared(error, received, { gateway, models })
     throw error
   }
-  const metadata = requestMetadata(labels, context, api, prepared.slug, gateway)
+  const metadata = requestMetadata(received, prepared.slug, gateway)
   const stream = await generate(prepared, metadata, context, gateway, onSettled)
   return { prepared, stream, warnings: joinWarnings(prepared.warnings, stream.warnings) }
 }
@@ -104,12 +102,11 @@ export function generate(
 /** Records a request whose body is valid, but that is rejected before the gateway is called. */
 export function recordUnprepared(
   error: unknown,
-  api: Api,
-  labels: RequestLabels,
-  context: RequestContext,
+  received: ReceivedRequest,
   { gateway, models }: Pick<GenerationDependencies, 'gateway' | 'models'>,
 ): Promise<void> {
+  const { labels, context } = received
   const slug = labels.model === undefined ? undefined : models().find(labels.model)?.slug
   context.admission.markRecorded()
-  return gateway.recordRejected(requestMetadata(labels, context, api, slug, gateway), error)
+  return gateway.recordRejected(requestMetadata(received, slug, gateway), error)
 }

@@ -36,14 +36,22 @@ export type RequestLabels = AttributionLabels & {
   readonly trace?: TraceContext | null
 }
 
+/** A valid request to an API that generates, before it is prepared. */
+export type ReceivedRequest = {
+  readonly api: Api
+  readonly labels: RequestLabels
+  readonly context: RequestContext
+}
+
 /** Characters: the log shows fewer, and a client may send any number. */
 const maxRequestedModelLength = 1000
 
-/** The metadata of a request as its usage is recorded, with labels cut to the size that is stored. */
+/**
+ * The metadata of a request as its usage is recorded, with labels cut to the size that is stored. `model` is the slug of its
+ * model, if there is one.
+ */
 export function requestMetadata(
-  labels: RequestLabels,
-  context: RequestContext,
-  api: Api,
+  { api, labels, context }: ReceivedRequest,
   model: string | undefined,
   { userHash }: Pick<Gateway, 'userHash'>,
 ): RequestMetadata {

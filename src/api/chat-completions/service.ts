@@ -78,7 +78,8 @@ function start(
   parts: ChatDependencies,
 ): Promise<StartedGeneration> {
   const prepare = (models: Models) => prepareChat(request, models, parts)
-  return startGeneration('chat', request, context, prepare, parts, recorder?.onSettled)
+  const received = { api: 'chat', labels: request, context } as const
+  return startGeneration(received, prepare, parts, recorder?.onSettled)
 }
 
 function metadataOf(

@@ -52,7 +52,8 @@ async function start(
   dependencies: GenerationDependencies,
 ): Promise<{ readonly stream: GenerationStream; readonly metadata: ReplyMetadata }> {
   const prepare = (models: Models) => prepareCompletion(request, models, dependencies)
-  const started = await startGeneration('completions', request, context, prepare, dependencies)
+  const received = { api: 'completions', labels: request, context } as const
+  const started = await startGeneration(received, prepare, dependencies)
   const { stream, warnings, prepared } = started
   return { stream, metadata: replyMetadata({ model: prepared.slug, provider: stream.provider, warnings }) }
 }

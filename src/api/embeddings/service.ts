@@ -26,8 +26,8 @@ export async function embed(
 ): Promise<EmbeddingResult> {
   const prepare = (models: Models) => prepareEmbedding(request, models, dependencies)
   // An unknown property of this name selects no stream.
-  const labels = { ...request, stream: false }
-  const started = await startGeneration('embeddings', labels, context, prepare, dependencies)
+  const received = { api: 'embeddings', labels: { ...request, stream: false }, context } as const
+  const started = await startGeneration(received, prepare, dependencies)
   const { stream, warnings, prepared } = started
   const embeddings: Embedding[] = []
   await stream.forEach((batch) => collect(batch, embeddings))

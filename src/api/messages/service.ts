@@ -56,7 +56,8 @@ async function start(
   parts: GenerationDependencies,
 ): Promise<StartedMessage> {
   const prepare = (models: Models) => prepareMessage(request, headers, models, parts)
-  const started = await startGeneration('messages', labelsOf(request), context, prepare, parts)
+  const received = { api: 'messages', labels: labelsOf(request), context } as const
+  const started = await startGeneration(received, prepare, parts)
   const { stream, warnings, prepared } = started
   const options = {
     provider: stream.provider,

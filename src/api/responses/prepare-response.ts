@@ -41,6 +41,7 @@ export async function prepareResponse(
 ): Promise<PreparedResponse> {
   const { models, responses } = parts
   const { organization, limits } = context
+  const received = { api: 'responses', labels: request, context } as const
   const release = holdPrevious(request, responses)
   const turn = new ConversationTurn(context, parts.largeBodies)
   try {
@@ -51,11 +52,11 @@ export async function prepareResponse(
     const createdAt = Math.floor(Date.now() / 1000)
     const additionalTools = namesOfAdditionalTools(conversation)
     const head = headOf(request, { id, createdAt, slug: model.slug, warnings, additionalTools })
-    const metadata = requestMetadata(request, context, 'responses', model.slug, parts.gateway)
+    const metadata = requestMetadata(received, model.slug, parts.gateway)
     return { prepared, conversation, head, metadata, release }
   } catch (error) {
     release()
-    await recordUnprepared(error, 'responses', request, context, parts)
+    await recordUnprepared(error, received, parts)
     throw error
   } finally {
     turn.end()
