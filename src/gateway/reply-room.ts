@@ -10,8 +10,8 @@ export function replyRoomOf(request: GenerateRequest, sizes: ReplySizes): ReplyR
 }
 
 /**
- * The memory of a reply with embeddings, which a short request can make large. It is acquired before the provider is asked:
- * a reply that was paid for is delivered, and would be paid for again if it were refused.
+ * The memory of a reply with embeddings, which a short request can make large. It is acquired before the request is sent:
+ * a reply that was paid for is delivered, and would be paid for again if it were rejected.
  */
 export class ReplyRoom {
   readonly #lease: MemoryLease
@@ -34,7 +34,7 @@ export class ReplyRoom {
     this.#bytes = await this.#lease.acquireReply(estimate, signal)
   }
 
-  /** A provider is asked: what an earlier one has sent is void. */
+  /** The request is sent to a provider: what an earlier one has sent is void. */
   attemptStarted(): void {
     this.#used = 0
   }

@@ -1,6 +1,6 @@
 import type { RequestTracker } from '../observability/request-tracker.ts'
 
-/** Between two looks at whether the gateway is idle. */
+/** Milliseconds between two checks whether the gateway is idle. */
 const intervalMs = 60_000
 
 /** Calls after which a release is worth its price: what was compiled is dropped, and compiled again when it is called. */

@@ -19,8 +19,8 @@ export const budgetFaults: readonly Fault[] = [
   {
     name: 'a refused reservation keeps what it took from the budgets before',
     file: 'src/storage/sqlite/reservation-statements.ts',
-    original: 'if (refusal !== undefined) return refusal',
-    replacement: 'if (refusal !== undefined) return (take(amounts, request, payment), refusal)',
+    original: 'if (rejection !== undefined) return rejection',
+    replacement: 'if (rejection !== undefined) return (take(amounts, request, payment), rejection)',
     tests: ['test/unit/storage/reserved-budgets.test.ts'],
   },
   {

@@ -18,7 +18,7 @@ import {
 } from '../../storage/ports/ledger.ts'
 import { isUnavailable } from '../../storage/ports/health.ts'
 import type { Payer } from '../access/caller-limits.ts'
-import { budgetLimitsAt, budgetRefusal } from './applied-budgets.ts'
+import { budgetLimitsAt, budgetRejection } from './applied-budgets.ts'
 import type { CostBound } from './cost-bound.ts'
 
 /** Reserves and charges what requests cost. */
@@ -70,9 +70,9 @@ export function createBilling(
     const time = budgets.length > 0 ? now() : 0
     // Before the reservation is stored: a caller who leaves in the meantime settles the call after it.
     if (writes.length === 0) reserving.set(request, budgets.length > 0)
-    const refusal = await ledger.reserve(reservationOf(request, payer, bound, time), writes)
-    if (refusal !== undefined)
-      throw budgetRefusal(refusal, budgets, bound.maxCost, time) ?? tooExpensive(bound.maxCost)
+    const rejection = await ledger.reserve(reservationOf(request, payer, bound, time), writes)
+    if (rejection !== undefined)
+      throw budgetRejection(rejection, budgets, bound.maxCost, time) ?? tooExpensive(bound.maxCost)
   }
 
   function settle(request: RequestMetadata, outcome: Outcome, writes = noWrites): Promise<unknown> {

@@ -20,7 +20,7 @@ export type KnownModel = {
 }
 
 /** All models by slug: the catalog, then the lists of providers, then the changes of the settings. */
-export function gatherModels(input: ModelsInput): KnownModel[] {
+export function collectModels(input: ModelsInput): KnownModel[] {
   const known = new Map<string, KnownModel>()
   for (const details of input.catalog) known.set(details.slug, { details })
   for (const details of echoDetails(input.providers.configured))

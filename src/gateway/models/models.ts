@@ -3,7 +3,12 @@ import { maxTimeoutMs, parseDuration } from '../../config/units.ts'
 import { ignoredParameterNames, parameters } from '../../domain/generation/parameters.ts'
 import { hasResponsesApi } from '../../providers/kinds/responses.ts'
 import { nextPriceChange } from './dated-prices.ts'
-import { type ConfiguredProviders, gatherModels, type KnownModel, type ModelsInput } from './model-sources.ts'
+import {
+  type ConfiguredProviders,
+  collectModels,
+  type KnownModel,
+  type ModelsInput,
+} from './model-sources.ts'
 import type { Model } from './model.ts'
 import { resolveModel } from './resolve-model.ts'
 
@@ -29,7 +34,7 @@ export type RegisteredModels = Models & {
 
 /** All models of the catalog, the settings and the providers, enabled or disabled. */
 export function createModels(input: ModelsInput): RegisteredModels {
-  const known = gatherModels(input)
+  const known = collectModels(input)
   const models = known.map((model) => resolveModel(model, input))
   const all = withServedVariants(models).toSorted((a, b) => (a.slug < b.slug ? -1 : 1))
   const { names, ambiguous } = indexModels(all)

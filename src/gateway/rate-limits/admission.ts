@@ -3,7 +3,7 @@ import { rateLimited } from '../../lib/errors/http-errors.ts'
 import type { MemoryBudget, MemoryLease } from '../../lib/memory-budget.ts'
 import type { RateLimitStatus } from '../../storage/ports/limits.ts'
 import type { CallerLimits } from '../access/caller-limits.ts'
-import { isOrganizationFull, refusedPart, type RequestLimiter } from './shared-limiter.ts'
+import { isOrganizationFull, rejectingPart, type RequestLimiter } from './shared-limiter.ts'
 
 /** Who sends a request: its organization, and the project and the keys that have rate limits of their own. */
 export type Limited = {
@@ -215,18 +215,18 @@ export class ConcurrencySlot {
   }
 }
 
-/** 429: a bucket that has refused the request has too little, and for `waitMs` will not have enough. */
-export function limitExceeded(type: keyof RateLimitStatus, refusing: RequestLimiter, waitMs: number): Error {
-  const { title, limiter } = refusedPart(refusing)
+/** 429: a bucket that has rejected the request has too little, and for `waitMs` will not have enough. */
+export function limitExceeded(type: keyof RateLimitStatus, rejecting: RequestLimiter, waitMs: number): Error {
+  const { title, limiter } = rejectingPart(rejecting)
   const { limit } = limiter.status()[type]
   const reached = `Rate limit exceeded: too many ${type} per minute for ${title} (limit: ${limit}).`
   return rateLimited(type, `${reached} Try again in ${waitMs / 1000} seconds.`, waitMs)
 }
 
 /** Throws the 429 if the slot was not acquired, because all are taken. */
-function requireSlot(acquired: boolean, refusing: RequestLimiter): void {
+function requireSlot(acquired: boolean, rejecting: RequestLimiter): void {
   if (acquired) return
-  const { title, limiter } = refusedPart(refusing)
+  const { title, limiter } = rejectingPart(rejecting)
   const message = `Rate limit exceeded: too many concurrent requests for ${title} (limit: ${limiter.maxConcurrent}). Try again when one has finished.`
   throw rateLimited('requests', message, 1000)
 }

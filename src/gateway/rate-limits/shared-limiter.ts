@@ -51,16 +51,16 @@ export function organizationPart(find: FindLimiter): LimiterPart {
 
 const organizationTitle = 'the organization'
 
-/** What the limit belongs to that has refused the last request of the limiter. */
-export function refusedPart(
+/** What the limit belongs to that has rejected the last request of the limiter. */
+export function rejectingPart(
   limiter: RequestLimiter,
 ): Pick<LimiterPart, 'title'> & { readonly limiter: RequestLimiter } {
-  return limiter instanceof SharedLimiter ? limiter.refused : { title: organizationTitle, limiter }
+  return limiter instanceof SharedLimiter ? limiter.rejecting : { title: organizationTitle, limiter }
 }
 
-/** Whether it was the limit of the organization that has refused the last request of the limiter. */
+/** Whether it was the limit of the organization that has rejected the last request of the limiter. */
 export function isOrganizationFull(limiter: RequestLimiter): boolean {
-  return refusedPart(limiter).title === organizationTitle
+  return rejectingPart(limiter).title === organizationTitle
 }
 
 /**
@@ -68,15 +68,15 @@ export function isOrganizationFull(limiter: RequestLimiter): boolean {
  * beyond them do not touch the others. If one has too little, what was taken of those before is given back.
  */
 export class SharedLimiter implements RequestLimiter {
-  /** The part that has refused last. */
-  refused: LimiterPart
+  /** The part that has rejected the last request. */
+  rejecting: LimiterPart
   readonly #requests: readonly LimiterPart[]
   readonly #tokens: readonly LimiterPart[]
   readonly #slots: readonly LimiterPart[]
 
   /** The last part is that of the organization. */
   constructor(parts: readonly [...LimiterPart[], LimiterPart]) {
-    this.refused = parts[parts.length - 1] as LimiterPart
+    this.rejecting = parts[parts.length - 1] as LimiterPart
     this.#requests = parts.filter(({ requests }) => requests)
     this.#tokens = parts.filter(({ tokens }) => tokens)
     this.#slots = parts.filter(({ slots }) => slots)
@@ -137,7 +137,7 @@ export class SharedLimiter implements RequestLimiter {
       if (index < from) continue
       const waitMs = take(part)
       if (waitMs instanceof Promise) return this.#takeRest(waitMs, parts, take, giveBack, index)
-      if (waitMs > 0) return this.#refuse(part, waitMs, parts.slice(0, index), giveBack)
+      if (waitMs > 0) return this.#reject(part, waitMs, parts.slice(0, index), giveBack)
     }
     return 0
   }
@@ -157,12 +157,12 @@ export class SharedLimiter implements RequestLimiter {
       taken.forEach(giveBack)
       throw error
     }
-    if (waitMs > 0 && part) return this.#refuse(part, waitMs, taken, giveBack)
+    if (waitMs > 0 && part) return this.#reject(part, waitMs, taken, giveBack)
     return this.#takeAll(parts, take, giveBack, index + 1)
   }
 
-  #refuse(part: LimiterPart, waitMs: number, taken: readonly LimiterPart[], giveBack: GiveBack): number {
-    this.refused = part
+  #reject(part: LimiterPart, waitMs: number, taken: readonly LimiterPart[], giveBack: GiveBack): number {
+    this.rejecting = part
     taken.forEach(giveBack)
     return waitMs
   }

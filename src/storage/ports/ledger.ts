@@ -25,7 +25,7 @@ export type BudgetLimit = BudgetKey & { readonly limit: Nanos }
  * Why nothing was reserved: the balance, or the budget of this owner, has only `available` left, which is below zero if
  * requests cost more than they had reserved.
  */
-export type ReservationRefusal = { readonly budget: BudgetLimit | null; readonly available: Nanos }
+export type ReservationRejection = { readonly budget: BudgetLimit | null; readonly available: Nanos }
 
 /** The result of settling a request. */
 export type Settlement = {
@@ -54,7 +54,7 @@ export type Ledger = {
    * the same transaction. Resolves with the reason, and writes nothing, if one of them is too low: the balance first, then
    * the budgets in their order. Rejects with 503 if this process was evicted by the others.
    */
-  reserve(reservation: Reservation, writes?: readonly Write[]): Promise<ReservationRefusal | undefined>
+  reserve(reservation: Reservation, writes?: readonly Write[]): Promise<ReservationRejection | undefined>
   /**
    * Records the usage of a finished request, charges its reservation if there is one, to the balance and to the period of
    * its budgets in which it was reserved, and executes `writes` in the same transaction. Only the first settlement of a request counts; if one of its writes throws, the request is not settled.

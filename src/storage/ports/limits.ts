@@ -30,7 +30,7 @@ export type OrganizationLimiter = {
    * that `opensCall` is about to take is asked for at the same time.
    */
   takeRequest(opensCall: boolean): number | Promise<number>
-  /** Gives a counted request back: another of its limits has refused it. */
+  /** Gives a counted request back: another of its limits has rejected it. */
   refundRequest(): void
   /** Takes tokens; returns the same. */
   takeTokens(tokens: number): number | Promise<number>

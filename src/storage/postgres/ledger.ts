@@ -12,13 +12,13 @@ import {
   type Ledger,
   noWrites,
   type Reservation,
-  type ReservationRefusal,
+  type ReservationRejection,
   type Settlement,
   type SettleOptions,
   type Write,
 } from '../ports/ledger.ts'
 import { type CurrentAlerts, noAlerts } from '../ports/webhooks.ts'
-import { isMade, releaseReservations, selectAbandoned, toRefusal, toReserveJob } from './reservations.ts'
+import { isMade, releaseReservations, selectAbandoned, toRejection, toReserveJob } from './reservations.ts'
 import { toSettlement, toUsageRow } from './settlement.ts'
 import { noAnswer, type Query } from './connection/connections.ts'
 import type { Database } from './connection/database.ts'
@@ -72,7 +72,7 @@ async function reserve(
   reservation: Reservation,
   writes: readonly Write[] = noWrites,
   closing: AbortSignal,
-): Promise<ReservationRefusal | undefined> {
+): Promise<ReservationRejection | undefined> {
   const { id, organization } = reservation.request
   const job = toReserveJob(reservation, toWriteRows(id, writes), process.id())
   const written = writer.write(job)
@@ -83,7 +83,7 @@ async function reserve(
   })
   if (row?.removed) throw processRemoved()
   if (isMade(row)) return undefined
-  return toRefusal(job, row) ?? { budget: null, available: await availableOf(query, organization) }
+  return toRejection(job, row) ?? { budget: null, available: await availableOf(query, organization) }
 }
 
 /** Reads what is left of the balance; 0 if the organization does not exist. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { openReservations } from '../common/recovery.ts'
 import { printBudgets } from '../common/reserved-budgets.ts'
 import { clampToColumn } from '../common/store-limits.ts'
-import type { BudgetLimit, Reservation, ReservationRefusal } from '../ports/ledger.ts'
+import type { BudgetLimit, Reservation, ReservationRejection } from '../ports/ledger.ts'
 import { processes } from '../schema/cluster.ts'
 import { reservations } from '../schema/organizations.ts'
 import { reservations as reservationsTable } from '../schema/postgres.ts'
@@ -158,10 +158,10 @@ export function isMade(row: SettledRow | undefined): boolean {
 }
 
 /** Converts the row of a reservation that was not made; undefined if it does not say what was too low. */
-export function toRefusal(
+export function toRejection(
   { budgets }: ReserveJob,
   row: SettledRow | undefined,
-): ReservationRefusal | undefined {
+): ReservationRejection | undefined {
   if (typeof row?.refused !== 'number') return undefined
   return { budget: budgets[row.refused - 1] ?? null, available: BigInt(row.available ?? 0) }
 }

@@ -52,7 +52,7 @@ export function prepareSettle(
   }
 }
 
-/** The full cost, also if the balance is lower: a negative balance then refuses further requests. Its column has a lowest value. */
+/** The full cost, also if the balance is lower: a negative balance then rejects further requests. Its column has a lowest value. */
 function chargeOf(amounts: Amounts, { organization }: RequestMetadata, cost: Nanos): Nanos {
   const max = (amounts.balance(organization)?.balance ?? 0n) + maxNanos
   return cost < max ? cost : max

@@ -4,7 +4,7 @@ import type { Nanos } from '../../lib/usd.ts'
 import { parseBudgets, printBudgets, type ReservedBudget } from '../common/reserved-budgets.ts'
 import { clampToColumn } from '../common/store-limits.ts'
 import type { BudgetUse } from '../ports/budgets.ts'
-import type { BudgetLimit, Reservation, ReservationRefusal } from '../ports/ledger.ts'
+import type { BudgetLimit, Reservation, ReservationRejection } from '../ports/ledger.ts'
 import { reservations } from '../schema/organizations.ts'
 import { bare, insertInto } from '../sql.ts'
 import type { Amounts } from './amounts.ts'
@@ -47,8 +47,8 @@ export function prepareReservations(database: Database) {
   function insert(amounts: Amounts, reservation: Reservation, writes: () => void) {
     const { request, prepaid = true, budgets = noBudgets } = reservation
     const payment = { amount: clampToColumn(reservation.amount), prepaid, budgets }
-    const refusal = refusalOf(amounts, request, payment)
-    if (refusal !== undefined) return refusal
+    const rejection = rejectionOf(amounts, request, payment)
+    if (rejection !== undefined) return rejection
     insertRow(reservation, payment)
     writes()
     take(amounts, request, payment)
@@ -71,11 +71,11 @@ export function prepareReservations(database: Database) {
 
 const noBudgets: readonly BudgetLimit[] = []
 
-function refusalOf(
+function rejectionOf(
   amounts: Amounts,
   { organization }: RequestMetadata,
   { amount, prepaid, budgets }: Payment & { readonly budgets: readonly BudgetLimit[] },
-): ReservationRefusal | undefined {
+): ReservationRejection | undefined {
   const found = amounts.balance(organization)
   const available = found === undefined ? 0n : found.balance - found.reserved
   if (found === undefined || (prepaid && available < amount)) return { budget: null, available }

@@ -4,14 +4,14 @@ import type { Outcome, RequestMetadata } from '../../domain/accounting/request-m
 export type FinishedRequest = { readonly request: RequestMetadata; readonly outcome: Outcome }
 
 /** Milliseconds: what a killed process may lose, and how old the newest row of another process's report may be. */
-const gatherMs = 50
+const batchDelayMs = 50
 /** So many rows delay other requests by half a millisecond; twenty times as many cost no less each. */
-const maxGathered = 32
+const maxBatchWeight = 32
 /** Characters of content that count as a row, so that one transaction inserts little more than a megabyte of it. */
 const charactersOfRow = 32 * 1024
 
 /**
- * Gathers the usage of requests that have reserved nothing: no caller is promised a row, and a transaction costs more than
+ * Collects the usage of requests that have reserved nothing: no caller is promised a row, and a transaction costs more than
  * ten of them. `write` writes them in one transaction; `onFailed` receives each row of one that failed.
  */
 export class UsageBatcher {
@@ -34,8 +34,8 @@ export class UsageBatcher {
   add(row: FinishedRequest): void {
     this.#rows.push(row)
     this.#weight += 1 + (row.outcome.content?.length ?? 0) / charactersOfRow
-    if (this.#weight >= maxGathered) void this.flush()
-    else this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
+    if (this.#weight >= maxBatchWeight) void this.flush()
+    else this.#timer ??= setTimeout(() => void this.flush(), batchDelayMs)
   }
 
   /** Resolves when all rows that were added are written, or have failed. */

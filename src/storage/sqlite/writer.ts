@@ -23,7 +23,7 @@ export type WriterOptions = {
 /** After this time without a commit, a job does not wait for others: they arrive one by one. */
 const idleMs = 0.3
 /** How long commits wait for others before a sync while requests arrive together: a sync costs as much as a request. */
-const gatherMs = 1
+const batchDelayMs = 1
 /** After this time without a sync, the next one waits for no other commits. */
 const busyMs = 10
 /** The time between two attempts to take the lock of another process. */
@@ -50,8 +50,8 @@ export class Writer {
   /** Committed, but not synced to the disk yet; nothing is committed while the disk syncs. */
   #unsynced: Job[] = []
   #isSyncing = false
-  /** Runs before the next sync, for which commits are gathered. */
-  #gathering: Timer | undefined
+  /** Runs before the next sync, for which commits are collected. */
+  #batchTimer: Timer | undefined
   #paused = false
   #closed = false
   /** On the clock of `performance.now()`. */
@@ -125,7 +125,7 @@ export class Writer {
   close(): void {
     this.#closed = true
     this.#paused = false
-    clearTimeout(this.#gathering)
+    clearTimeout(this.#batchTimer)
     // No other request is delayed by this wait any more.
     if (this.#waiting.length > 0) this.#sqlite.run(`PRAGMA busy_timeout = ${this.#lockTimeoutMs}`)
     this.#commitWaiting()
@@ -160,17 +160,17 @@ export class Writer {
 
   #scheduleSync(): void {
     // `close` syncs by itself.
-    if (this.#closed || this.#isSyncing || this.#gathering !== undefined) return
+    if (this.#closed || this.#isSyncing || this.#batchTimer !== undefined) return
     const isBusy = this.#syncedJobs > 1 && performance.now() - this.#syncedAt < busyMs
-    if (isBusy) this.#gathering = setTimeout(this.#endGathering, gatherMs)
+    if (isBusy) this.#batchTimer = setTimeout(this.#endBatch, batchDelayMs)
     else this.#sync()
   }
 
-  readonly #endGathering = (): void => {
+  readonly #endBatch = (): void => {
     try {
       this.#commitWaiting()
     } finally {
-      this.#gathering = undefined
+      this.#batchTimer = undefined
       if (!this.#closed) this.#sync()
     }
   }

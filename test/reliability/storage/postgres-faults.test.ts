@@ -2,7 +2,7 @@ import { isReserved } from '../../support/is-reserved.ts'
 import { describe, expect, test } from 'bun:test'
 import type { RequestMetadata } from '../../../src/domain/accounting/request-metadata.ts'
 import { ApiError } from '../../../src/lib/errors/errors.ts'
-import { isMade, toRefusal, toReserveJob } from '../../../src/storage/postgres/reservations.ts'
+import { isMade, toRejection, toReserveJob } from '../../../src/storage/postgres/reservations.ts'
 import { toWriteRows } from '../../../src/storage/postgres/writes.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { execute, hasPostgres } from '../../support/postgres/server.ts'
@@ -63,7 +63,7 @@ describe.skipIf(!hasPostgres)('a ledger in PostgreSQL is exact', () => {
       const job = toReserveJob(reservation, toWriteRows(request.id, []), database.process.id())
       proxy.cutAfterCommit(1)
       const row = await database.writer.write(job)
-      return isMade(row) ? 'made' : toRefusal(job, row)
+      return isMade(row) ? 'made' : toRejection(job, row)
     }
     for (let round = 0n; round < 8n; round++) {
       const request = { ...requestOf(acme), key: budget.owner }

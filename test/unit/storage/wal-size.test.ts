@@ -20,7 +20,7 @@ function watched() {
   const lines: string[] = []
   const log = createLog((line) => void lines.push(line))
   let looks = 0
-  const times = { lookAfterMs: 10, retryAfterMs: 10 }
+  const times = { checkDelayMs: 10, retryAfterMs: 10 }
   const counting = {
     ...times,
     get retryAfterMs() {

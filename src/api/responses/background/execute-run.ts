@@ -46,7 +46,7 @@ export async function executeRun(
   }
 }
 
-/** Whether a client has cancelled the run just before its start, which the store has refused for that reason. */
+/** Whether a client has cancelled the run just before its start, which the store has rejected for that reason. */
 function isCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && toRunEnd(reason, null).type === 'cancelled'
 }

@@ -88,8 +88,8 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
   const runtime = await startRuntime(loaded, output.context, log, requestLines, {
     // The first worker logs what all of them would.
     settingsLog: input.number === 1 ? log : silentLog,
-    otherMetrics: (own) => supervisor.call('otherMetrics', own, gatherTimeoutMs),
-    otherLiveEvents: (reader) => supervisor.call('otherLiveEvents', reader, gatherTimeoutMs),
+    otherMetrics: (own) => supervisor.call('otherMetrics', own, collectTimeoutMs),
+    otherLiveEvents: (reader) => supervisor.call('otherLiveEvents', reader, collectTimeoutMs),
   }).catch(closing(server))
   runtime.attachServer(server)
   started(runtime)
@@ -103,7 +103,7 @@ async function startWorker(input: WorkerInput, context: CliContext, supervisor: 
 }
 
 /** Longer than the supervisor waits for the other workers. */
-const gatherTimeoutMs = 5000
+const collectTimeoutMs = 5000
 
 function closing(server: Server): (error: unknown) => Promise<never> {
   return async (error) => {

@@ -12,7 +12,7 @@ export type Traits = {
   /** The model rejects temperature and top_p. */
   readonly fixedSampling?: boolean
   /** The model rejects a tool choice that forces a call. */
-  readonly refusesForcedCalls?: boolean
+  readonly rejectsForcedCalls?: boolean
   /** The model supports structured output with a JSON schema. */
   readonly supportsSchemas?: boolean
   /** The maximum output tokens of one response, where known. */
@@ -41,7 +41,7 @@ const budgeted: Traits = { thinking: 'budget', efforts: [], maxTokens: 64_000 }
  * observed errors.
  */
 const generations: readonly (readonly [RegExp, Traits])[] = [
-  [/fable|mythos|(opus|sonnet)-5[-.]5/, { ...newest, alwaysThinks: true, refusesForcedCalls: true }],
+  [/fable|mythos|(opus|sonnet)-5[-.]5/, { ...newest, alwaysThinks: true, rejectsForcedCalls: true }],
   [/opus-4[-.][78]|(opus|sonnet)-5/, newest],
   [/(opus|sonnet)-4[-.]6/, { ...newest, efforts: fourEfforts, fixedSampling: false }],
   [/(opus|sonnet|haiku)-4[-.]5/, { ...budgeted, supportsSchemas: true }],

@@ -76,7 +76,7 @@ function choiceFor(
   if (toolChoice === undefined) return parallelToolCalls === false ? { type: 'auto', ...single } : undefined
   if (toolChoice === 'none') return { type: 'none' }
   if (toolChoice === 'auto') return { type: 'auto', ...single }
-  if (traits.refusesForcedCalls) {
+  if (traits.rejectsForcedCalls) {
     warn(`Forced tool calls are not supported by ${target.model}; \`tool_choice\` \`auto\` was used instead.`)
     return { type: 'auto', ...single }
   }
@@ -106,7 +106,7 @@ export function planFormat(generation: Generation, traits: Traits, target: Targe
     return { by: 'prompt', instruction: jsonInstruction }
   }
   if (traits.supportsSchemas) return { by: 'schema', schema: closeSchema(describedSchema(format), warn) }
-  if (!traits.refusesForcedCalls && format.schema.type === 'object') return { by: 'tool', format }
+  if (!traits.rejectsForcedCalls && format.schema.type === 'object') return { by: 'tool', format }
   warn(
     `JSON schemas cannot be enforced by ${target.model}; the model was instructed to follow the schema instead.`,
   )

@@ -16,8 +16,8 @@ const returnTimeoutMs = 5000
 /** Requests that wait for their limits. */
 const maxWaiting = 10_000
 /** A renewal that takes 80 ms begins 5 ms later, so that requests which come at the same time need no second one. */
-const gatheredPart = 1 / 16
-const maxGatherMs = 5
+const batchDelayPart = 1 / 16
+const maxBatchDelayMs = 5
 /** The owners of one round. */
 const maxOwners = 200
 
@@ -118,8 +118,8 @@ export class LeaseRounds {
   async #run(): Promise<void> {
     while (this.#due.size > 0) {
       // Other requests of this turn of the event loop take part; with a distant database, those of a fraction of a renewal.
-      const gatherMs = Math.min(maxGatherMs, this.#renewalMs * gatheredPart)
-      await (gatherMs < 1 ? Promise.resolve() : Bun.sleep(gatherMs))
+      const batchDelayMs = Math.min(maxBatchDelayMs, this.#renewalMs * batchDelayPart)
+      await (batchDelayMs < 1 ? Promise.resolve() : Bun.sleep(batchDelayMs))
       await this.#renew()
     }
     this.#running = undefined

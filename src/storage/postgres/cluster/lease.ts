@@ -4,7 +4,7 @@ import type { LeaseGrant, LeaseRenewal, LeaseDemand } from './lease-renewal.ts'
 export type WaitingRequest = {
   readonly amount: number
   /** Whether a renewal has had nothing for it. */
-  isRefused: boolean
+  isRejected: boolean
   /** Whether it was rejected before the answer. */
   isAbandoned: boolean
   /** With 0, or the milliseconds until it can be repeated. */
@@ -47,7 +47,7 @@ export abstract class Lease {
   /** The amount that so many arriving requests are about to take. */
   protected abstract amountOf(arriving: number): number
   /** The milliseconds to wait if it is known that the amount is not there. */
-  protected abstract refusalOf(amount: number): number | undefined
+  protected abstract rejectionOf(amount: number): number | undefined
   /** Answers a request for which a renewal has had nothing, or leaves it to the next one. */
   protected abstract refuse(request: WaitingRequest): void
 
@@ -55,7 +55,7 @@ export abstract class Lease {
   take(amount: number): number | undefined {
     this.#isUsed = true
     this.arrivals.take()
-    if (this.isFull() || amount > this.balance) return this.refusalOf(amount)
+    if (this.isFull() || amount > this.balance) return this.rejectionOf(amount)
     this.spend(amount)
     return 0
   }
@@ -63,7 +63,7 @@ export abstract class Lease {
   /** Asks the database for the amount, with the next renewal. */
   ask(amount: number): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    this.waiting.push({ amount, isRefused: false, isAbandoned: false, resolve, reject })
+    this.waiting.push({ amount, isRejected: false, isAbandoned: false, resolve, reject })
     return promise
   }
 

@@ -79,7 +79,7 @@ export class LeasedBucket extends Lease {
   }
 
   /** Without a renewal, if the last one was just now and has left less, and nothing is about to change that. */
-  protected refusalOf(amount: number): number | undefined {
+  protected rejectionOf(amount: number): number | undefined {
     if (!this.isFresh || this.running || this.waiting.length > 0) return undefined
     return this.#known.waitFor(amount - this.balance, this.#now()) || undefined
   }

@@ -58,14 +58,14 @@ export class LeasedSlots extends Lease {
     return arriving
   }
 
-  protected refusalOf(): number | undefined {
+  protected rejectionOf(): number | undefined {
     return this.isFull() ? 1 : undefined
   }
 
   /** A slot that another process has just released may be on its way, so the request is sent once more. */
   protected refuse(request: WaitingRequest): void {
-    if (request.isRefused || this.isFull()) return request.resolve(1)
-    request.isRefused = true
+    if (request.isRejected || this.isFull()) return request.resolve(1)
+    request.isRejected = true
     this.isPaused = true
     this.waiting.push(request)
   }

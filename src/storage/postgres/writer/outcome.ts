@@ -15,7 +15,7 @@ export type SearchOptions = {
   readonly onUnreachable?: (cause: unknown) => void
 }
 
-/** Neither an answer nor a refusal: the database could not be reached within the deadline. */
+/** Neither an answer nor a rejection: the database could not be reached within the deadline. */
 export class UnknownOutcomeError extends Error {
   constructor(cause: unknown) {
     super('The outcome of a transaction is unknown, because the database cannot be reached.', { cause })

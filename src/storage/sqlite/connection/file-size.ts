@@ -15,13 +15,13 @@ export type WalLimit = {
 }
 
 export type WalTimes = {
-  /** The milliseconds from a commit until the log is looked at. */
-  readonly lookAfterMs: number
-  /** The milliseconds from a failure until the next look. */
+  /** The milliseconds from a commit until the log is checked. */
+  readonly checkDelayMs: number
+  /** The milliseconds from a failure until the next check. */
   readonly retryAfterMs: number
 }
 
-const defaultTimes: WalTimes = { lookAfterMs: 250, retryAfterMs: 10_000 }
+const defaultTimes: WalTimes = { checkDelayMs: 250, retryAfterMs: 10_000 }
 /** How long a stop waits for a checkpoint, which the next start repeats. */
 const stopTimeoutMs = 2000
 
@@ -47,9 +47,9 @@ class ThreadedCheckpoints implements WalLimit {
   readonly #times: WalTimes
   /** Started for the first long log. */
   #thread: CheckpointThread | undefined
-  /** Set until the look has ended, so that looks do not overlap. */
+  /** Set until the check has ended, so that checks do not overlap. */
   #timer: Timer | undefined
-  #looking: Promise<void> = Promise.resolve()
+  #checking: Promise<void> = Promise.resolve()
   #stopped = false
 
   constructor(sqlite: Database['sqlite'], writer: Pick<Writer, 'whilePaused'>, log: Log, times: WalTimes) {
@@ -62,28 +62,28 @@ class ThreadedCheckpoints implements WalLimit {
   }
 
   committed(): void {
-    if (this.#timer === undefined && !this.#stopped) this.#lookAfter(this.#times.lookAfterMs)
+    if (this.#timer === undefined && !this.#stopped) this.#checkAfter(this.#times.checkDelayMs)
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
-    await settleWithin(this.#looking, stopTimeoutMs)
+    await settleWithin(this.#checking, stopTimeoutMs)
     await this.#endThread()
   }
 
-  #lookAfter(milliseconds: number): void {
-    this.#timer = setTimeout(() => (this.#looking = this.#look()), milliseconds).unref()
+  #checkAfter(milliseconds: number): void {
+    this.#timer = setTimeout(() => (this.#checking = this.#check()), milliseconds).unref()
   }
 
-  async #look(): Promise<void> {
-    const { lookAfterMs, retryAfterMs } = this.#times
+  async #check(): Promise<void> {
+    const { checkDelayMs, retryAfterMs } = this.#times
     const next = await this.#shorten().then(
-      (isShort) => (isShort ? undefined : lookAfterMs),
+      (isShort) => (isShort ? undefined : checkDelayMs),
       async (error) => (await this.#failed(error), retryAfterMs),
     )
     this.#timer = undefined
-    if (next !== undefined && !this.#stopped) this.#lookAfter(next)
+    if (next !== undefined && !this.#stopped) this.#checkAfter(next)
   }
 
   /** Resolves with whether the log is short; it is not while a long read (a copy, a report) needs it. */

@@ -7,7 +7,7 @@ import { Writer } from '../../../../src/storage/sqlite/writer.ts'
 const [file = '', size = '0'] = process.argv.slice(2)
 const database = openDatabase(file)
 const writer = new Writer(database, { onCommit: () => wal.committed() })
-const wal = limitWalSize(database, writer, silentLog, { lookAfterMs: 1, retryAfterMs: 1 })
+const wal = limitWalSize(database, writer, silentLog, { checkDelayMs: 1, retryAfterMs: 1 })
 database.sqlite.run('CREATE TABLE IF NOT EXISTS numbers (number INTEGER PRIMARY KEY, filling TEXT)')
 const insert = database.sqlite.prepare('INSERT INTO numbers VALUES (?, ?)')
 const filling = 'x'.repeat(Number(size))

@@ -1,5 +1,5 @@
 import type { BudgetUse } from '../../../../src/storage/ports/budgets.ts'
-import type { BudgetLimit, ReservationRefusal } from '../../../../src/storage/ports/ledger.ts'
+import type { BudgetLimit, ReservationRejection } from '../../../../src/storage/ports/ledger.ts'
 
 /** A request in the model. */
 export type CountedRequest = {
@@ -34,7 +34,7 @@ export class BudgetModel {
     return counts
   }
 
-  reserve(request: CountedRequest): ReservationRefusal | undefined {
+  reserve(request: CountedRequest): ReservationRejection | undefined {
     const { organization, amount, prepaid, budgets } = request
     const account = this.balanceOf(organization)
     const available = account.balance - account.reserved
