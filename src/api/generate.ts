@@ -11,7 +11,7 @@ import {
   requestMetadata,
 } from '../http/request-context.ts'
 
-/** What a route behind the guard knows of a request. */
+/** The context of a route behind the guard. */
 type Routed = Pick<RequestContext, 'admission'> & {
   readonly caller: Omit<
     RequestContext,

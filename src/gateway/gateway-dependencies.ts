@@ -61,7 +61,7 @@ export type Attempt = {
   readonly queuedMs: number
   /** The error message, with quoted text removed. */
   message?: string
-  /** What the provider said, without anything of the request. */
+  /** The message of the provider, without anything of the request. */
   providerMessage?: string | undefined
 }
 

@@ -36,7 +36,7 @@ export type ReservationRequest = Payer & {
 export type Restart = {
   /** Whether no client has seen anything of the answer. */
   isPossible(): boolean
-  /** What was received of the answer is void: another one follows, or none. */
+  /** Discards the answer so far: another one follows, or none. */
   discard(): void
   /** Another route begins to answer. */
   begin(provider: string, warnings: readonly string[]): void

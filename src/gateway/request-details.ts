@@ -69,7 +69,7 @@ function withoutQuotes(message: string, param: string | undefined): string {
   return line.length < message.length ? `${text.trimEnd()} …` : text
 }
 
-/** What can be the name of a parameter, and no sentence. Clients may use any text as a name. */
+/** A text that can be the name of a parameter, and no sentence. Clients may use any text as a name. */
 const name = /^[\w.[\]…-]+$/
 
 function paramOf({ param }: ApiError): string | undefined {

@@ -44,7 +44,7 @@ function isId(name: string): boolean {
   return name.length >= 6 && name.length <= 13 && /^(file|container|skill)_?ids?$/iu.test(name)
 }
 
-/** What code of a model has run in, and spoken replies: both are named by an `id`, a container also by a text. */
+/** Containers that ran the code of a model, and spoken replies: both are named by an `id`, a container also by a text. */
 function isKept(name: string): boolean {
   return name.length <= 9 && /^(container|audio)$/iu.test(name)
 }

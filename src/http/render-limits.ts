@@ -4,7 +4,7 @@ import { formatUsd, type Nanos } from '../lib/usd.ts'
 import { isoTimeOrNull } from '../lib/time.ts'
 import type { BudgetKey, Budgets, BudgetUse } from '../storage/ports/budgets.ts'
 
-/** What is spent of a budget in a period. */
+/** The use of a budget in a period. */
 export type BudgetState = { readonly use: BudgetUse; readonly period: Period }
 
 /** An organization, a project or a key; `owner` is the id that its budget has. */

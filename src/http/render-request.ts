@@ -6,7 +6,7 @@ import type { FinishedRequest } from '../storage/ports/requests.ts'
 /** The ids of requests, by which lists go on. */
 export const requestIdPattern = /^req_[0-9a-f]{32}$/
 
-/** What selects requests by their status. */
+/** The values of the filter by status. */
 export const statusFilterPattern = /^(0|[1-9]\d{0,2}|4xx|5xx|failed)$/
 
 /** Returns a finished request as the admin API returns it, and the command line prints it with `--json`. */

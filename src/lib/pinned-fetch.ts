@@ -16,12 +16,12 @@ export type NetworkOverrides = {
   readonly timeoutMs?: number
 }
 
-/** What is requested of a URL. */
+/** A request to a URL. */
 export type PinnedRequest = {
   readonly method?: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** What is fetched, for messages: `image host`. */
+  /** The host as messages name it: `image host`. */
   readonly host: string
   /** Whether http:// and addresses that are not public are allowed. */
   readonly allowPrivate?: boolean

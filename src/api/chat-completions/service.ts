@@ -18,7 +18,7 @@ import { ChunkRenderer, renderCompletion, replyMetadata, type ReplyMetadata } fr
 import type { ChatCompletion } from './reply-schema.ts'
 import type { ChatRequest } from './schema.ts'
 
-/** What chat completions depend on. */
+/** The dependencies of chat completions. */
 export type ChatDependencies = GenerationDependencies & {
   /** Streams send the arguments of tool calls in fragments instead of complete calls. */
   readonly toolCallFragments: boolean

@@ -90,7 +90,7 @@ function fewestCalls(limit: number, { limits: { rateLimited } }: Caller): number
   return Math.min(limit, ...rateLimited.map((owner) => owner.limits.concurrentRequests ?? limit))
 }
 
-/** What is left of each budget in its period at this time. */
+/** Returns each budget with what is left of it in its period at this time. */
 async function readBudgets(
   organization: string,
   applied: readonly Budget[],

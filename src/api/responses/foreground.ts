@@ -17,7 +17,7 @@ import type { ResponseObject } from './render/reply-schema.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import { storedHead, storedItems } from './stored-response.ts'
 
-/** What foreground responses depend on. */
+/** The dependencies of foreground responses. */
 export type ForegroundDependencies = ServiceDependencies & {
   readonly live: LiveResponses
   readonly options: RenderOptions

@@ -16,7 +16,7 @@ import { prepareRequest } from './request/lower.ts'
 import type { ResponseRequest } from './request/schema.ts'
 import type { ToolOptions } from './request/tools.ts'
 
-/** What the creation of every response depends on. */
+/** The dependencies of the creation of every response. */
 export type ServiceDependencies = ToolOptions &
   GenerationDependencies & {
     readonly responses: Responses

@@ -12,7 +12,7 @@ import { renderResponse } from './render/render-response.ts'
 import type { DeletedResponse, InputTokens, ResponseObject } from './render/reply-schema.ts'
 import type { ResponseRequest } from './request/schema.ts'
 
-/** What the Responses API depends on. */
+/** The dependencies of the Responses API. */
 export type ResponseDependencies = ForegroundDependencies & {
   readonly runs: Runs
   readonly followed: FollowedResponses

@@ -5,7 +5,7 @@ import { renderClosedItems } from './render/render-response.ts'
 import type { ResponseHead } from './request/head.ts'
 import type { Item } from './request/items.ts'
 
-/** What is stored of a response: its state, its events and its output follow from these two. */
+/** The stored form of a response: its state, its events and its output follow from these two. */
 export type StoredLog = { readonly head: JsonObject; readonly log: string }
 
 /** The state of a stored response. */

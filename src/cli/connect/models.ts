@@ -23,7 +23,7 @@ type ModelChoice = {
   readonly note?: string
 }
 
-/** What the user asks for. */
+/** The model that the user asks for; without a slug, any that fits. */
 export type ModelRequest = {
   readonly slug?: string | undefined
   /** Milliseconds. */

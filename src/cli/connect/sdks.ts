@@ -1,7 +1,7 @@
 import { quoted, shellWord } from '../quote.ts'
 import { type FileFormat, keyVariable, type TemplateInput, type ToolTemplate } from './tool.ts'
 
-/** What the programs ask. */
+/** The prompt of the example programs. */
 export const prompt = 'Hello from Weir'
 
 /** A language of the programs: the file of one, and the command that runs it. */

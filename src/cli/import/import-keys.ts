@@ -55,7 +55,7 @@ function readList(file: string, name: 'keys' | 'teams'): unknown {
   throw new CommandError(`${file} has more than ${maxKeys.toLocaleString('en-US')} ${name}; divide the list.`)
 }
 
-/** What an import creates, and what of it exists already. */
+/** The objects that an import creates, and those of them that exist already. */
 type Plan = AccountImport & {
   readonly existing: { readonly projects: number; readonly keys: readonly ImportedKey[] }
   readonly notImported: ImportedAccounts['notImported']

@@ -8,7 +8,7 @@ import { databaseLocation, locationLabel } from '../../storage/database-location
 import { commandPrefix, locationFlags } from '../invocation.ts'
 import type { ServeInput } from './output.ts'
 
-/** What a server shows once it has started. */
+/** The properties of a server that are shown once it has started. */
 type Started = {
   readonly facts: BannerFacts
   readonly firstKeys: FirstKeys

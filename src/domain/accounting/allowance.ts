@@ -36,7 +36,7 @@ export const noLimits: Allowance = {
   enabled: true,
 }
 
-/** What an allowance belongs to. */
+/** The kinds of owners of an allowance. */
 export type AllowanceOwner = 'organization' | 'project' | 'key'
 
 /** A budget that applies to a request. */

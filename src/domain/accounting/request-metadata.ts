@@ -109,7 +109,7 @@ export type Outcome = {
 export type RequestDetails = {
   /** The error message. */
   readonly message?: string | undefined
-  /** What the provider said, without anything of the request. */
+  /** The message of the provider, without anything of the request. */
   readonly provider_message?: string | undefined
   /** The parameter that was wrong. */
   readonly param?: string | undefined

@@ -2,7 +2,7 @@ import type { Allowance, Budget } from '../../domain/accounting/allowance.ts'
 import type { BillingMode, Organization } from '../../domain/accounting/organization.ts'
 import type { KnownKey } from '../../storage/ports/accounts.ts'
 
-/** What limits the requests of a key beside its organization's rate limits. */
+/** The limits of the requests of a key, beside its organization's rate limits. */
 export type CallerLimits = {
   /** The budgets that apply: of the organization, the project and the key, in this order. */
   readonly budgets: readonly Budget[]

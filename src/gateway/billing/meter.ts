@@ -170,7 +170,7 @@ export class Meter {
       : undefined
   }
 
-  /** What the attempts that the caller has ended may have used, beside the answer. */
+  /** The usage of the attempts that the caller has ended, beside that of the answer. */
   abandoned(): readonly MeteredUsage[] {
     return this.#abandoned
   }

@@ -110,7 +110,7 @@ async function claimQueued(limiter: OrganizationLimiter, limit: number): Promise
   return (await limiter.takeQueued(limit)) ? () => limiter.releaseQueued() : undefined
 }
 
-/** What a project or a key does not limit is never taken from its limiter. */
+/** The limits that a project or a key does not have: nothing is taken from them. */
 const unlimited: LimitValues = {
   requestsPerMinute: 100_000_000_000,
   tokensPerMinute: 100_000_000_000,

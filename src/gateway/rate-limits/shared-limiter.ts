@@ -1,7 +1,7 @@
 import type { OrganizationLimiter, RateLimitStatus } from '../../storage/ports/limits.ts'
 import type { RateLimitOwner } from '../access/caller-limits.ts'
 
-/** What a request takes from its limits: of its organization alone, or also of its project and its keys. */
+/** The limits of a request: those of its organization alone, or also those of its project and its keys. */
 export type RequestLimiter = Pick<
   OrganizationLimiter,
   'takeRequest' | 'refundRequest' | 'takeTokens' | 'settleTokens' | 'takeSlot' | 'releaseSlot' | 'status'
@@ -51,7 +51,7 @@ export function organizationPart(find: FindLimiter): LimiterPart {
 
 const organizationTitle = 'the organization'
 
-/** What the limit belongs to that has rejected the last request of the limiter. */
+/** Returns the owner of the limit that has rejected the last request of the limiter. */
 export function rejectingPart(
   limiter: RequestLimiter,
 ): Pick<LimiterPart, 'title'> & { readonly limiter: RequestLimiter } {

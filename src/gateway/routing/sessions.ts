@@ -23,7 +23,7 @@ export function sessionOf(
 /** Characters of each text: one that is longer differs before. */
 const maxHashedLength = 65_536
 
-/** What all turns of a conversation have in common: the names of its tools, and the messages up to the first of the user. */
+/** The part that all turns of a conversation share: the names of its tools, and the messages up to the first of the user. */
 function beginningOf({ messages, tools, providerTools = [] }: Generation): string {
   const names = [...tools, ...providerTools].map(({ name }) => name)
   const first = messages.findIndex(({ role }) => role === 'user')

@@ -10,7 +10,7 @@ export const noOwnLimit = 'Null for no limit of its own.'
 
 const limitOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 
-/** What is left of a budget, as replies have it. */
+/** The properties of a budget in its period, with what is left of it. */
 export const budgetProperties = {
   limit_usd: text('The budget of each period in USD.'),
   spent_usd: text('The cost of the requests of this period.'),

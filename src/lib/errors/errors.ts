@@ -46,7 +46,7 @@ export class ApiError extends Error {
   readonly log: RejectionDetails
   /** Further details of the error in the Messages API, for programs. */
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** What the provider said, without anything of the request; only the operator sees it. */
+  /** The message of the provider, without anything of the request; only the operator sees it. */
   providerMessage: string | undefined
 
   constructor(status: number, message: string, options: ApiErrorOptions = {}) {

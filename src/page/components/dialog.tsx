@@ -56,7 +56,7 @@ export type AdminChange = {
   readonly body?: object | undefined
 }
 
-/** What a dialog with a change calls. */
+/** The callbacks of a dialog with a change. */
 export type DialogHandlers<Reply = unknown> = {
   readonly onClose: () => void
   /** Called after the change with the reply of the gateway. */

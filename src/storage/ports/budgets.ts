@@ -1,6 +1,6 @@
 import type { Nanos } from '../../lib/usd.ts'
 
-/** What is spent of a budget in one period. */
+/** The use of a budget in one period. */
 export type BudgetUse = {
   /** The cost of the requests that were reserved in the period. */
   readonly spent: Nanos
@@ -15,7 +15,7 @@ export type BudgetUse = {
 /** A budget, by the id of its owner and the beginning of its period. */
 export type BudgetKey = { readonly owner: string; readonly start: number }
 
-/** What is spent of budgets. */
+/** The budgets and their use. */
 export type BudgetQueries = {
   /** Reads budgets of an organization, in the order of the keys. */
   read(organizationId: string, keys: readonly BudgetKey[]): Promise<readonly BudgetUse[]>

@@ -87,7 +87,7 @@ export type StorageOptions = {
   readonly alerts?: CurrentAlerts | undefined
 }
 
-/** What is only read. */
+/** The stores that are only read. */
 export type Records = {
   readonly requests: RequestHistory
   readonly audit: AuditLog

@@ -71,7 +71,7 @@ function sumsOf({ sums }: Shape, { count, cost, times }: SliceColumns): string {
   return `concat_ws('|', concat_ws(',', ${counts.join()}), ${costOrNone}, ${histograms.join()}) sums`
 }
 
-/** What a slice is of, as far as slices differ in it. */
+/** Returns the columns in which slices differ: the start of their bucket, and their groups. */
 function placeOf(start: string, { by, widthMs }: Pick<Shape, 'by' | 'widthMs'>): readonly string[] {
   return [
     ...(widthMs === undefined ? [] : [`${start} start`]),

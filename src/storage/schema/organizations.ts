@@ -58,7 +58,7 @@ export const projects = sqliteTable(
   (table) => [index('projects_of_organization').on(table.organization_id)],
 )
 
-/** What is stored of a key with a secret. */
+/** The columns of a key with a secret. */
 function secretColumns() {
   return {
     public_id: text().primaryKey(),

@@ -27,7 +27,7 @@ export type Change = {
   readonly now: number
 }
 
-/** What an entry says of a change. */
+/** The properties of a change that an entry records. */
 export type Audited = {
   readonly event: AuditEvent
   readonly resource: AuditResource

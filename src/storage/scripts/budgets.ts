@@ -8,7 +8,7 @@ import { type Parameters, type Script, type ScriptRunner, statement } from '../s
 import { recordChange } from './audit.ts'
 import { describeOwner } from './webhook-events.ts'
 
-/** What is spent of the budgets of a database. */
+/** The budgets of a database and their use. */
 export function createBudgetQueries({ read }: ScriptRunner): BudgetQueries {
   return { read: (organizationId, keys) => read(() => readBudgets(organizationId, keys)) }
 }

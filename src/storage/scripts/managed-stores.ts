@@ -18,7 +18,7 @@ import { createRequestHistory } from './requests.ts'
 import { createDeliveryRetries } from './webhook-deliveries.ts'
 import { createWebhookQueue } from './webhooks.ts'
 
-/** What operators and organizations manage in a database. */
+/** The stores of all that operators and organizations manage. */
 export function createManaged(runner: ScriptRunner): Managed {
   return {
     ...createRecords(runner),

@@ -19,12 +19,12 @@ import { execute, type Parameters, type Script, type ScriptRunner, statement } f
 import { type Change, recordChange } from './audit.ts'
 import { organizationName } from './webhook-events.ts'
 
-/** What the operator sees of the deliveries in a database. */
+/** The reads of deliveries, for the operator. */
 export function createDeliveryLists({ read }: ScriptRunner): Pick<Webhooks, 'list' | 'counts'> {
   return { list: (query) => read(() => listDeliveries(query)), counts: () => read(countUndelivered) }
 }
 
-/** What an actor does with them. */
+/** The changes of deliveries by an actor. */
 export function createDeliveryRetries(
   { transact }: ScriptRunner,
   by: () => Change,

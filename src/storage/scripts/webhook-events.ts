@@ -47,7 +47,7 @@ export function runEventOf({
   return cancelled ? 'response.cancelled' : `response.${status}`
 }
 
-/** What the transaction of a payment knows of a budget; amounts in nano-dollars. */
+/** A budget as the transaction of a payment knows it; amounts in nano-dollars. */
 export type BudgetCrossing = {
   readonly owner: string
   readonly start: number
@@ -56,7 +56,7 @@ export type BudgetCrossing = {
   readonly spent: string
 }
 
-/** What it knows of a balance. */
+/** A balance as that transaction knows it. */
 export type LowBalance = { readonly balance: string; readonly threshold: string }
 
 /** Returns the data of an event as endpoints receive it. */

@@ -31,7 +31,7 @@ type Level = {
   readonly by: ReadonlySet<string>
   readonly widths: readonly [TotalsWidth, ...TotalsWidth[]]
   readonly start: SumsStart
-  /** What they are also divided by. */
+  /** The property by which they are also divided. */
   readonly named?: Named
 }
 
@@ -57,7 +57,7 @@ export const sumsLevels: { readonly [Name in SumsLevel]: LevelOf<Name> } = {
 
 const levels = Object.keys(sumsLevels) as SumsLevel[]
 
-/** What the sums of a report are grouped and filtered by. */
+/** The properties by which the sums of a report are grouped and filtered. */
 export type SummedBy = UsageFilters & { readonly by: ReadonlySet<string> }
 
 /** Returns the sums that a report can read instead of totals or rows, with periods of this width; undefined if there are none. */

@@ -180,7 +180,7 @@ function createMintedKeyService(parts: ManagementDependencies) {
         },
         ({ record }) => ({ key: record.id, name: record.name, budget: formatUsd(input.budget) }),
       ),
-    /** What is left of its budget is returned. */
+    /** Revokes a key, and returns what is left of its budget to the key that created it. */
     revoke: (manager: Manager, id: string) =>
       change(
         manager,

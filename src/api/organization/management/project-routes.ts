@@ -32,7 +32,7 @@ const name = storableText({
 const unsupported = (what: string) =>
   Type.Optional(Type.Null({ description: `${what} Only null is possible.` }))
 
-/** What OpenAI's projects have and those of Weir do not. */
+/** The properties of OpenAI's projects that those of Weir do not have. */
 const openaiOnly = {
   external_key_id: unsupported('A key for encryption.'),
   geography: unsupported('The region of the data.'),

@@ -2,7 +2,7 @@ import type { RunKey } from '../../../storage/ports/run-store.ts'
 import type { LiveResponse } from '../live/live-response.ts'
 import type { RunDependencies } from './run.ts'
 
-/** What runs are executed with. */
+/** The dependencies of the execution of runs. */
 export type RunContext = RunDependencies & { readonly owned: OwnedRuns }
 
 /**

@@ -27,7 +27,7 @@ export type Run = {
   readonly leaveQueue?: (() => void) | undefined
 }
 
-/** What background runs depend on. */
+/** The dependencies of background runs. */
 export type RunDependencies = {
   /** The environment at this moment: settings may change while a run is queued. */
   readonly current: () => RunEnvironment
@@ -42,7 +42,7 @@ export type RunDependencies = {
   readonly log: Log
 }
 
-/** What changes with the settings. */
+/** The dependencies that change with the settings. */
 export type RunEnvironment = ToolOptions & {
   readonly gateway: Gateway
   readonly models: () => Models

@@ -152,7 +152,7 @@ export class LiveResponse {
     this.#listeners.delete(listener)
   }
 
-  /** What is to be stored of this response once it ends so; it does not apply the end. */
+  /** Returns what is to be stored once the response has ended so; does not apply the end. */
   toResponseEnd(end: RunEnd): ResponseEnd {
     this.#ending = true
     const [{ status }] = step(this.#state, end)

@@ -6,7 +6,7 @@ import { visibleText } from '../../components/format.ts'
 import { Loaded, Section } from '../../components/view.tsx'
 import { useAdminApi } from '../../session.tsx'
 
-/** What a request asked and what was answered: loaded only on demand. */
+/** The content of a request and of its answer: loaded only on demand. */
 export function RequestContent({ id }: { readonly id: string }) {
   const [wanted, setWanted] = useState(false)
   return (

@@ -58,7 +58,7 @@ function placeOf(values: Totals['values'], shown: UsageQuery): string {
   return routeHash('usage', [], queryOf({ ...shown, filters, by: others.length > 0 ? others : [next] }))
 }
 
-/** What a value is divided into next. */
+/** The groupings by which a value is divided, one after the other. */
 const drillOrder: readonly Grouping[] = ['api_key_id', 'model', 'user_id', 'session_id', 'provider']
 
 function valueColumn(name: Grouping, index: number): Column<Totals> {

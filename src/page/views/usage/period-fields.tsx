@@ -46,7 +46,7 @@ function DayFields(props: {
   readonly onSelect: (days: Days) => void
 }) {
   const { period, now, onSelect } = props
-  /** What is typed, until it is a period. */
+  /** The typed text, until it is a period. */
   const [draft, setDraft] = useState<Days>()
   const days = draft ?? daysOf(period, now)
   const change = (changed: Partial<Days>) => {

@@ -99,7 +99,7 @@ function ErrorText({ text }: { readonly text: string | null }) {
   )
 }
 
-/** What was sent, how it went, and a button that sends it once more. */
+/** One delivery: its event, its outcome, and a button that sends it once more. */
 function DeliveryDialog(props: {
   readonly delivery: WebhookDelivery
   readonly onClose: () => void

@@ -7,7 +7,7 @@ export type SlotKind = 'concurrent' | 'queued'
 /** Which limit of which owner: an organization, a project or a key. */
 export type LeaseKey<Kind extends string> = { readonly organization: string; readonly kind: Kind }
 
-/** What a process asks of a limit. */
+/** The request of a process to a limit. */
 export type LeaseDemand = {
   /** The needs of requests, each granted whole or not at all, in this order; of slots, one each. */
   readonly needs: readonly number[]
@@ -37,7 +37,7 @@ export type LeaseGrant = {
   /** For each need, whether it was granted. */
   readonly granted: readonly boolean[]
   readonly ahead: number
-  /** What all processes have taken from the limit: units of `TokenBucket`, or slots. */
+  /** The sum that all processes have taken from the limit: units of `TokenBucket`, or slots. */
   readonly spent: number
 }
 
