@@ -11,7 +11,7 @@ export type Stage = {
 }
 
 /** The result of the gate: the tests by outcome, the names of the failed stages, and what took the time. */
-export type GateResult = TestCounts & {
+type GateResult = TestCounts & {
   readonly failedStages: readonly string[]
   /** Seconds, in the order of the stages. */
   readonly durations: readonly Duration[]
@@ -23,7 +23,7 @@ export type GateResult = TestCounts & {
 export type Duration = { readonly name: string; readonly seconds: number }
 
 /** The folder in which stages run, what happens to their output, and when one is ended; never if absent. */
-export type GateOptions = {
+type GateOptions = {
   readonly folder: string
   readonly output: 'inherit' | 'ignore'
   readonly timeoutMs?: number
@@ -106,7 +106,7 @@ export function summaryLine(result: GateResult): string {
 }
 
 /** The numbers of tests by outcome. */
-export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number }
+type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number }
 
 /** Reads the totals of a JUnit report; null if it has none. */
 export function countTests(report: string): TestCounts | null {

@@ -47,6 +47,6 @@ export function programCommand(): string[] {
 }
 
 /** True for the compiled executable, false for a script that Bun runs. */
-export function isCompiled(): boolean {
+function isCompiled(): boolean {
   return Bun.main.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN/.test(Bun.main)
 }

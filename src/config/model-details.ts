@@ -56,7 +56,7 @@ export const date = (description: string, example: string) =>
   })
 
 /** Prices that replace all earlier ones of a model from a day on. */
-export type PriceChange = Static<typeof PriceChange>
+type PriceChange = Static<typeof PriceChange>
 const PriceChange = Type.Object(
   {
     effective_from: date('The first day of these prices, which begins at midnight of UTC.', '2027-01-01'),

@@ -3,7 +3,7 @@ import type { Document, ErrorCode, ParsedNode, YAMLError } from 'yaml'
 import { problemPath, type SettingsProblem } from './problem.ts'
 
 /** The position of a setting in its file; both begin at 1. */
-export type Location = { readonly line: number; readonly column: number }
+type Location = { readonly line: number; readonly column: number }
 
 /** A parsed YAML file. */
 export type ParsedYaml = {

@@ -10,7 +10,7 @@ import { decodablePath } from './routing.ts'
 /** The checks in front of every API route: first the key, then the rate limits, then the body. */
 export type Guard = ReturnType<typeof createGuard>
 
-export type GuardDependencies = {
+type GuardDependencies = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
   readonly keyWatch: KeyWatch

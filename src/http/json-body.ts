@@ -44,14 +44,14 @@ const minMeasuredLength = 2 * maxDepth
 const maxBytesWithoutCredit = 64 * 1024
 
 /** Who sends a body. */
-export type BodySender = {
+type BodySender = {
   readonly admission: Pick<Admission, 'acquireSlot' | 'tryAcquireSlot' | 'memory'>
   /** Absent for the operator. */
   readonly caller?: Pick<Caller, 'organization' | 'hasCredit'>
 }
 
 /** How the bodies of a route are read. */
-export type BodyOptions = {
+type BodyOptions = {
   /** Bytes. A body up to this length is read also where no slot is free. */
   readonly maxWithoutSlot?: number
   /** Whether the caller pays nothing for what the body requests. */
@@ -62,7 +62,7 @@ export type BodyOptions = {
  * Reads the body of a request and validates it by its contract; throws a 4xx for an invalid body. Before it reads, it
  * acquires the concurrency slot (429) and the bytes (503) of the request, which its call or its reply releases.
  */
-export type BodyReader = <Body>(
+type BodyReader = <Body>(
   request: Request,
   body: Validator<Body>,
   sender: BodySender,

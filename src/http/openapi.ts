@@ -7,7 +7,7 @@ import { describe, type Tag } from './describe.ts'
 import { FreeObject } from './schema.ts'
 
 /** A route as Elysia lists it, with its description in the hooks. */
-export type DescribedRoute = { readonly method: string; readonly path: string; readonly hooks: unknown }
+type DescribedRoute = { readonly method: string; readonly path: string; readonly hooks: unknown }
 
 const detail = describe({
   tag: 'System',

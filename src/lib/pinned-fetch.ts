@@ -17,7 +17,7 @@ export type NetworkOverrides = {
 }
 
 /** A request to a URL. */
-export type PinnedRequest = {
+type PinnedRequest = {
   readonly method?: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

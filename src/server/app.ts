@@ -40,7 +40,7 @@ import type { Responses } from '../storage/ports/responses.ts'
 import type { UsageBuckets } from '../storage/ports/usage.ts'
 
 /** The services that the routes use. */
-export type AppDependencies = {
+type AppDependencies = {
   readonly settings: Pick<
     Settings,
     'cors' | 'page' | 'limits' | 'maxBody' | 'unsupportedParameters' | 'compatibility'

@@ -57,7 +57,7 @@ export type Services = {
 export type OtherMetrics = (own: readonly MetricSnapshot[]) => Promise<readonly (readonly MetricSnapshot[])[]>
 
 /** The parts of `RuntimeInput` that the shared services use. */
-export type ServicesInput = {
+type ServicesInput = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Log
   readonly firstEventTimeoutMs?: number

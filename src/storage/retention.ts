@@ -13,13 +13,13 @@ export type Retention = {
 }
 
 /** A small step of cleaning, which delays requests no longer than one of their own writes. */
-export type SweepStep = {
+type SweepStep = {
   readonly name: string
   /** Resolves with the number of changes: 0 if nothing is left to do. */
   run(): Promise<number>
 }
 
-export type RetentionOptions = {
+type RetentionOptions = {
   /** The current setting. */
   readonly retention: () => Retention
   readonly alerts: CurrentAlerts

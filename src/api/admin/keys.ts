@@ -11,7 +11,7 @@ import { adminChange, releaseHeld } from './accounts.ts'
 import { findOrganization } from './organizations.ts'
 
 /** The properties of a new key; `organization` is an id or a name. */
-export type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
+type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
 
 /** The keys of a list: `organization` is an id or a name, `project` is an id. */
 type KeyFilter = Pick<KeyPageQuery, 'search' | 'usableAt' | 'nearEndAt'> & {

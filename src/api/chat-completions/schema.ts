@@ -9,7 +9,7 @@ import { ChatMessage } from './message-schema.ts'
 const maxInteger = Number.MAX_SAFE_INTEGER
 const PositiveInteger = Type.Integer({ exclusiveMinimum: 0, maximum: maxInteger })
 
-export type ChatTool = Static<typeof ChatTool>
+type ChatTool = Static<typeof ChatTool>
 const ChatTool = Type.Object(
   {
     type: Type.Literal('function', { description: 'The type of the tool. Only `function` is supported.' }),

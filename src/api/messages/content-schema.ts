@@ -38,7 +38,7 @@ export const TextBlock = Type.Object({
 const ImageSource = Type.Union([Base64Source, UrlSource, OtherSource], {
   description: 'The data of the image.',
 })
-export type ImageBlock = Static<typeof ImageBlock>
+type ImageBlock = Static<typeof ImageBlock>
 const ImageBlock = Type.Object({
   type: Type.Literal('image', { description: 'The type of the block: `image`.' }),
   source: ImageSource,
@@ -56,7 +56,7 @@ const ContentSource = Type.Object({
 const DocumentSource = Type.Union([Base64Source, UrlSource, PlainTextSource, ContentSource, OtherSource], {
   description: 'The data of the document.',
 })
-export type DocumentBlock = Static<typeof DocumentBlock>
+type DocumentBlock = Static<typeof DocumentBlock>
 const DocumentBlock = Type.Object({
   type: Type.Literal('document', { description: 'The type of the block: `document`.' }),
   source: DocumentSource,
@@ -65,7 +65,7 @@ const DocumentBlock = Type.Object({
   ...CacheControl,
 })
 
-export type SearchResultBlock = Static<typeof SearchResultBlock>
+type SearchResultBlock = Static<typeof SearchResultBlock>
 const SearchResultBlock = Type.Object({
   type: Type.Literal('search_result', { description: 'The type of the block: `search_result`.' }),
   source: Type.String({ description: 'Where the result was found.' }),
@@ -74,7 +74,7 @@ const SearchResultBlock = Type.Object({
   ...CacheControl,
 })
 
-export type ThinkingBlock = Static<typeof ThinkingBlock>
+type ThinkingBlock = Static<typeof ThinkingBlock>
 const ThinkingBlock = Type.Object({
   type: Type.Literal('thinking', { description: 'The type of the block: `thinking`.' }),
   thinking: Type.String({ description: 'The thinking of an earlier message of the model.' }),
@@ -84,13 +84,13 @@ const ThinkingBlock = Type.Object({
   }),
 })
 
-export type RedactedThinkingBlock = Static<typeof RedactedThinkingBlock>
+type RedactedThinkingBlock = Static<typeof RedactedThinkingBlock>
 const RedactedThinkingBlock = Type.Object({
   type: Type.Literal('redacted_thinking', { description: 'The type of the block: `redacted_thinking`.' }),
   data: Type.String({ description: 'The encrypted thinking, as it was received.' }),
 })
 
-export type ToolUseBlock = Static<typeof ToolUseBlock>
+type ToolUseBlock = Static<typeof ToolUseBlock>
 const ToolUseBlock = Type.Object({
   type: Type.Literal('tool_use', { description: 'The type of the block: `tool_use`.' }),
   id: Type.String({ minLength: 1, description: 'The ID of the tool call.' }),
@@ -120,7 +120,7 @@ const OtherBlock = Type.Object({
 
 const resultContent = Type.Union([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock, OtherBlock])
 
-export type ToolResultBlock = Static<typeof ToolResultBlock>
+type ToolResultBlock = Static<typeof ToolResultBlock>
 const ToolResultBlock = Type.Object({
   type: Type.Literal('tool_result', { description: 'The type of the block: `tool_result`.' }),
   tool_use_id: Type.String({

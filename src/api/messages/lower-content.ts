@@ -4,10 +4,7 @@ import type { Fields } from '../../lib/json/json.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 
 /** A block that becomes parts of its message: everything but thinking, tool calls and their results. */
-export type PartBlock = Exclude<
-  ContentBlock,
-  BlockOf<'tool_use' | 'tool_result' | 'thinking' | 'redacted_thinking'>
->
+type PartBlock = Exclude<ContentBlock, BlockOf<'tool_use' | 'tool_result' | 'thinking' | 'redacted_thinking'>>
 
 /** Lowers a text, or blocks, to parts; `path` is the path of the content in the request. */
 export function lowerContent(content: string | readonly PartBlock[], path: string): readonly Part[] {

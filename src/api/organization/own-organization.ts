@@ -25,7 +25,7 @@ const detail = describe({
 })
 
 /** The stores that the organization of a key is read from. */
-export type OwnOrganizationDependencies = {
+type OwnOrganizationDependencies = {
   readonly organizations: Pick<Organizations, 'find'>
   readonly budgets: Pick<Budgets, 'read'>
   /** The limits of organizations that have none of their own. */

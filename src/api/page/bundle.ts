@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { contentHash, type PageFile, pageHtml } from './page-file.ts'
 
 /** The page as the bundler makes it: its files, and what is in them. */
-export type PageBundle = { readonly files: readonly BundledFile[]; readonly metafile: Bun.BuildMetafile }
+type PageBundle = { readonly files: readonly BundledFile[]; readonly metafile: Bun.BuildMetafile }
 
 /** A file of the page with its content. */
 export type BundledFile = Omit<PageFile, 'encodings'> & { readonly content: Uint8Array<ArrayBuffer> }

@@ -64,7 +64,7 @@ export async function openEventStream(
 }
 
 /** A response in progress, and how many pieces of its log it has. */
-export type FoundLive = { readonly live: LiveResponse; readonly pieces: number }
+type FoundLive = { readonly live: LiveResponse; readonly pieces: number }
 
 /** Finds a response to follow; resolves with what is stored of one that has finished, and with undefined if there is none. */
 export async function findLive(

@@ -24,10 +24,10 @@ export type ForegroundDependencies = ServiceDependencies & {
 }
 
 /** A complete response and its cost; undefined for a model without a price. */
-export type CompletedResponse = { readonly response: ResponseObject; readonly cost: Nanos | undefined }
+type CompletedResponse = { readonly response: ResponseObject; readonly cost: Nanos | undefined }
 
 /** The generation events of a response, and the frames that they are rendered to. */
-export type StreamedResponse = FrameSource<readonly GenerationEvent[]>
+type StreamedResponse = FrameSource<readonly GenerationEvent[]>
 
 /** Generates a response and returns it when it is complete. */
 export async function completeResponse(

@@ -6,7 +6,7 @@ import type { ResponseHead } from './request/head.ts'
 import type { Item } from './request/items.ts'
 
 /** The stored form of a response: its state, its events and its output follow from these two. */
-export type StoredLog = { readonly head: JsonObject; readonly log: string }
+type StoredLog = { readonly head: JsonObject; readonly log: string }
 
 /** The state of a stored response. */
 export function stateOf({ head, log }: StoredLog): ResponseState {

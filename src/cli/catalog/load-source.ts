@@ -20,7 +20,7 @@ const maxRedirects = 5
 const limits = { maxDepth: 64, maxWeight: 16_777_216 }
 
 /** A list of models, and where it came from. */
-export type LoadedSource = { readonly value: unknown; readonly source: string }
+type LoadedSource = { readonly value: unknown; readonly source: string }
 
 /** Reads the file or the HTTPS URL; throws `CommandError` if that fails. */
 export async function loadSource(from: string, cwd: string): Promise<LoadedSource> {

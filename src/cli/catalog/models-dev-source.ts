@@ -18,7 +18,7 @@ const SourceCost = Type.Object({
 })
 
 /** A way to configure the reasoning of a model, in the format of models.dev. */
-export type ReasoningOption = Static<typeof ReasoningOption>
+type ReasoningOption = Static<typeof ReasoningOption>
 const ReasoningOption = Type.Object({
   type: Type.String(),
   values: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Null()]))),

@@ -24,7 +24,7 @@ type ModelChoice = {
 }
 
 /** The model that the user asks for; without a slug, any that fits. */
-export type ModelRequest = {
+type ModelRequest = {
   readonly slug?: string | undefined
   /** Milliseconds. */
   readonly now: number

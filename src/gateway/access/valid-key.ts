@@ -4,7 +4,7 @@ import { noOrganization } from '../../lib/errors/http-errors.ts'
 import type { KnownKey } from '../../storage/ports/accounts.ts'
 
 /** Why a key is not valid any more: it was revoked, or has expired, itself or the key that created it. */
-export type KeyEnd = 'revoked' | 'expired'
+type KeyEnd = 'revoked' | 'expired'
 
 /** How a key has ended by this time; undefined for one that has not. `now` is milliseconds since 1970. */
 export function keyEndOf(key: KnownKey, now: number): KeyEnd | undefined {

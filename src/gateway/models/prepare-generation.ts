@@ -17,7 +17,7 @@ export type LoweredRequest = {
   readonly warnings: readonly string[]
 }
 
-export type PrepareOptions = {
+type PrepareOptions = {
   /** The API of the request. */
   readonly api: ModelApi
   readonly models: Models

@@ -11,7 +11,7 @@ export type ProviderCheck = {
 }
 
 /** Why a check failed, and the remedy, each in a sentence. */
-export type CheckFailure = { readonly message: string; readonly remedy: string }
+type CheckFailure = { readonly message: string; readonly remedy: string }
 
 /** Records the last check of each provider. */
 export class ProviderChecks {

@@ -9,7 +9,7 @@ import { organizationPart, ownerPart, type RequestLimiter, SharedLimiter } from 
 /** The rate limits of all organizations, projects and keys. */
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-export type RateLimitsOptions = {
+type RateLimitsOptions = {
   /** Where requests hold their bytes. */
   readonly memory?: MemoryBudget | undefined
   /** Beyond this number, idle limiters are evicted. */

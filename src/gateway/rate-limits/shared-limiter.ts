@@ -11,7 +11,7 @@ export type RequestLimiter = Pick<
 }
 
 /** A limiter of a request, and what it belongs to. */
-export type LimiterPart = {
+type LimiterPart = {
   /** As messages name it, after “for”. */
   readonly title: string
   readonly limiter: OrganizationLimiter

@@ -162,6 +162,6 @@ function combinedMessage(errors: readonly unknown[]): string {
 }
 
 /** Whether the same request cannot succeed later either. */
-export function isFinal(error: unknown): boolean {
+function isFinal(error: unknown): boolean {
   return error instanceof ApiError && error.headers['x-should-retry'] === 'false'
 }

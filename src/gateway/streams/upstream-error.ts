@@ -122,7 +122,7 @@ export class CutResponse extends Error {
  * The cause of an upstream error whose response is longer than the gateway accepts. The provider charges for it, and
  * would for each repetition: the request itself may cause it.
  */
-export class ExcessiveResponse extends Error {
+class ExcessiveResponse extends Error {
   override readonly name = 'ExcessiveResponse'
 }
 

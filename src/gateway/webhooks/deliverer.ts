@@ -6,7 +6,7 @@ import type { ClaimedDelivery, DeliveryResult, WebhookQueue } from '../../storag
 import { filterOf } from './endpoints.ts'
 import { type Attempt, sendEvent } from './send-event.ts'
 
-export type DelivererOptions = {
+type DelivererOptions = {
   readonly webhooks: WebhookQueue
   /** The endpoints of the current settings. */
   readonly endpoints: () => readonly WebhookSettings[]

@@ -1,6 +1,6 @@
 import type { Webhooks } from '../../storage/ports/webhooks.ts'
 
-export type ProviderAlertsOptions = {
+type ProviderAlertsOptions = {
   readonly webhooks: Pick<Webhooks, 'providerDown' | 'providerUp' | 'outages'>
   /** The routes whose circuit is open in this process. */
   readonly openCircuits: () => readonly { readonly provider: string; readonly model: string }[]

@@ -32,7 +32,7 @@ export function modelNotAllowed(slug: string): ApiError {
 }
 
 /** A budget that does not cover a request; the amounts are decimal numbers of USD. */
-export type ExceededBudget = {
+type ExceededBudget = {
   /** What its owner is, and the name of that. */
   readonly owner: string
   readonly name: string

@@ -1,5 +1,5 @@
 /** A part of a bar: its share of the whole, from 0 to 1, and its color in the style sheet. */
-export type BarPart = { readonly kind: string; readonly share: number }
+type BarPart = { readonly kind: string; readonly share: number }
 
 /** A bar that shows how much of a limit something takes. The text says it to assistive technology in full. */
 export function Bar(props: {

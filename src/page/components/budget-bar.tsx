@@ -5,7 +5,7 @@ import { Money, Time } from './facts.tsx'
 import { exactUsd } from './format.ts'
 
 /** What is used of the budget of something, as a bar. */
-export function BudgetBar({ label, budget }: { readonly label: string; readonly budget: Budget }) {
+function BudgetBar({ label, budget }: { readonly label: string; readonly budget: Budget }) {
   return (
     <Bar
       label={label}

@@ -1,5 +1,5 @@
 /** The ticks of an axis of times, in Unix seconds, and the label of each. */
-export type TimeTicks = { readonly times: readonly number[]; readonly labels: readonly string[] }
+type TimeTicks = { readonly times: readonly number[]; readonly labels: readonly string[] }
 
 /** A distance of ticks: every so many of a unit. */
 type Increment = { readonly unit: 'minute' | 'hour' | 'day' | 'month'; readonly count: number }

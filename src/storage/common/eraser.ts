@@ -1,5 +1,5 @@
 /** Responses that are erased later, because another process may still need them. */
-export type DelayedErasure = {
+type DelayedErasure = {
   /** Whether anything is due, now or later. */
   hasDueLater(): Promise<boolean>
   /** The milliseconds until it is tried again. */

@@ -4,7 +4,7 @@ import { nextTurn } from '../../lib/time.ts'
 export type FoundRow = { readonly id: string; readonly bytes: number }
 
 /** How much is read, and parsed, in one turn of the event loop: at least one row, of any size. */
-export type SliceLimits = { readonly maxBytes: number; readonly maxRows: number }
+type SliceLimits = { readonly maxBytes: number; readonly maxRows: number }
 
 /**
  * Reads rows by their ids in slices, so that other work runs between them. Yields the rows of each slice in the order of

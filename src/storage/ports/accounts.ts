@@ -236,7 +236,7 @@ export type KeyDirectory<Key = KnownKey> = {
 }
 
 /** Why a change is not possible: the object does not exist, the change is not valid for it, or a budget has too little left. */
-export type OperatorProblem = 'missing' | 'invalid' | 'budget'
+type OperatorProblem = 'missing' | 'invalid' | 'budget'
 
 /** A change that the operator requested is not possible; the message says why. */
 export class OperatorError extends Error {

@@ -131,7 +131,7 @@ export type UsageBuckets = {
   readWithTotal(query: UsageBucketQuery): Promise<UsageGroupsWithTotal>
 }
 
-export type UsageGroupsWithTotal = {
+type UsageGroupsWithTotal = {
   readonly groups: readonly UsageBucketGroup[]
   /** A request with several tags counts for each of them, if the groups are by tag. */
   readonly total: UsageTotals

@@ -7,7 +7,7 @@ import { execute, type Parameters, type Script, type ScriptRunner, statement } f
 import { lockTotals } from './usage-expiry.ts'
 
 /** The properties by which requests are found, as they are in `usage_blocks`. */
-export type UsageProperty =
+type UsageProperty =
   'organization' | 'project' | 'key' | 'model' | 'provider' | 'status' | 'error' | 'user' | 'session'
 
 /**

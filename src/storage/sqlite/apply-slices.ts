@@ -10,7 +10,7 @@ import {
 import type { Database } from './connection/database.ts'
 
 /** The table with the totals of slices, and the periods and the level that these have in it. */
-export type AppliedTo = {
+type AppliedTo = {
   readonly table: TotalsTable
   readonly widths: readonly TotalsWidth[]
   readonly level?: string | undefined

@@ -23,7 +23,7 @@ import type { Writer } from './writer.ts'
 import { type ExecuteWrites, prepareWrites } from './writes.ts'
 
 /** The ledger in the SQLite database, whose reports call `flush` before they read. */
-export type SqliteLedger = Ledger & Pick<UsageBatcher, 'flush'>
+type SqliteLedger = Ledger & Pick<UsageBatcher, 'flush'>
 
 /** Creates the ledger. `alerts` are the events for webhooks; `now` returns milliseconds since 1970. */
 export function createLedger(

@@ -55,7 +55,7 @@ export class Write<T> {
 }
 
 /** The transactions since the start: committed ones, the seconds that they took, and those that were rolled back. */
-export type TransactionStats = { commits: number; seconds: number; failed: number }
+type TransactionStats = { commits: number; seconds: number; failed: number }
 
 /** Runs write transactions one after the other. Each piece of work in a transaction can be rolled back alone. */
 export class Transaction {

@@ -26,10 +26,7 @@ type Group = {
   readonly firstTokens: Times
 }
 
-export type UsageGroupsOptions = Pick<
-  UsageBucketQuery,
-  'groupBy' | 'models' | 'keys' | 'projects' | 'sums'
-> & {
+type UsageGroupsOptions = Pick<UsageBucketQuery, 'groupBy' | 'models' | 'keys' | 'projects' | 'sums'> & {
   /** Returns the start of the bucket of a time. */
   startOf(time: number): number
   readonly addTimes: AddTimes

@@ -15,7 +15,7 @@ import type {
 import { valuesIn } from '../ports/usage.ts'
 
 /** The sources of a report of the command line. */
-export type OperatorReportSources = {
+type OperatorReportSources = {
   readonly usage: UsageBuckets
   readonly organizations: Pick<Organizations, 'find' | 'list'>
   readonly projects: Pick<Projects, 'names'>

@@ -107,7 +107,7 @@ export type TimeRange = { readonly from: number; readonly to: number }
 export type TotalsPeriods = TimeRange & { readonly width: TotalsWidth }
 
 /** The ranges that a report reads, so that each request counts once. */
-export type UsageRanges = {
+type UsageRanges = {
   readonly totals: readonly TotalsPeriods[]
   /** The range of all totals: of the rows in it, those are read that are not part of the totals. */
   readonly covered: TimeRange

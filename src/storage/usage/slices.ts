@@ -74,7 +74,7 @@ export const isMixedSql = '(t.in_project <> 0 AND t.in_project <> t.requests)'
 export const hasTokensSql = 'usage.prompt_tokens + usage.completion_tokens > 0'
 
 /** The times of a row of `usage`. */
-export type TimeColumn = 'latency_ms' | 'first_token_ms'
+type TimeColumn = 'latency_ms' | 'first_token_ms'
 
 /** SQL for a time of a row of `usage` in milliseconds, rounded down to two digits. */
 export function roundedTimeSql(column: TimeColumn): string {

@@ -58,7 +58,7 @@ export const sumsLevels: { readonly [Name in SumsLevel]: LevelOf<Name> } = {
 const levels = Object.keys(sumsLevels) as SumsLevel[]
 
 /** The properties by which the sums of a report are grouped and filtered. */
-export type SummedBy = UsageFilters & { readonly by: ReadonlySet<string> }
+type SummedBy = UsageFilters & { readonly by: ReadonlySet<string> }
 
 /** Returns the sums that a report can read instead of totals or rows, with periods of this width; undefined if there are none. */
 export function sumsFor(

@@ -37,7 +37,7 @@ export type ResponseHead = {
 }
 
 /** The reasoning settings of the request; both fields are always present. */
-export type ReasoningSettings = {
+type ReasoningSettings = {
   readonly effort: Effort | null
   readonly summary: 'auto' | 'concise' | 'detailed' | null
 }

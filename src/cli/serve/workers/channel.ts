@@ -2,7 +2,7 @@ import { causeOf } from '../../../lib/log.ts'
 import { withTimeout } from '../../../lib/time.ts'
 
 /** The procedures that one process offers to another, by name. Inputs and results are JSON. */
-export type Procedures = Readonly<Record<string, (input: never) => unknown>>
+type Procedures = Readonly<Record<string, (input: never) => unknown>>
 
 /** A message from one process to the other: a call, or the result of one. */
 type Envelope =

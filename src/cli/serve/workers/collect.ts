@@ -7,7 +7,7 @@ import type { WorkerPool } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** Collects the metrics of all processes of a server, for the worker that answers a scrape. */
-export type MetricsCollector = {
+type MetricsCollector = {
   /** Returns the metrics of the other workers, those that ended, and the supervisor. */
   others(asking: WorkerProcess): Promise<readonly ProcessMetrics[]>
   /** Keeps what a worker has counted: a sum that went down would look like a restart of the server. */

@@ -28,7 +28,7 @@ export type OutputFormat = {
 export type TerminalFormat = Pick<Terminal, 'color'>
 
 /** The report of a worker that has begun to serve. */
-export type StartedWorker = {
+type StartedWorker = {
   readonly facts: BannerFacts
   /** Its id in the database. */
   readonly process: string

@@ -12,7 +12,7 @@ import { hasEnded, stateOf } from './key.ts'
 import { budgetColumns, modelsColumn } from './limits-view.tsx'
 
 /** The actions on a key of the list. */
-export type KeyActions = {
+type KeyActions = {
   readonly onEdit: (key: ApiKey) => void
   readonly onRotate: (key: ApiKey) => void
   readonly onRevoke: (key: ApiKey) => void

@@ -6,7 +6,7 @@ import { useAdminApi } from '../../session.tsx'
 export type KeyPermission = ApiKey['permissions'][number]
 
 /** The state of a key. A replaced one works until it expires. */
-export type KeyState = 'active' | 'replaced' | 'disabled' | 'expired' | 'revoked'
+type KeyState = 'active' | 'replaced' | 'disabled' | 'expired' | 'revoked'
 
 /** Returns the state of a key now. */
 export function stateOf({ revoked_at, expires_at, replaced_by, enabled }: ApiKey): KeyState {

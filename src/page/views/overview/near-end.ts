@@ -21,7 +21,7 @@ export type NearEnd = {
 type JudgedOrganization = Pick<Organization, 'name' | 'billing' | 'balance_usd' | 'reserved_usd' | 'budget'>
 
 /** What an operator owns that is near its end. */
-export type Accounts = {
+type Accounts = {
   readonly organizations: readonly JudgedOrganization[]
   readonly projects: readonly Project[]
   readonly keys: readonly ApiKey[]

@@ -27,7 +27,7 @@ export type RenewLeases = (
   renewals: readonly LeaseRenewal[],
 ) => Promise<readonly LeaseGrant[]>
 
-export type LeaseStoreOptions = {
+type LeaseStoreOptions = {
   readonly health: Pick<Health, 'unavailableError' | 'failed'>
   /** Milliseconds, instead of the clock of the database. */
   readonly now?: (() => number) | undefined

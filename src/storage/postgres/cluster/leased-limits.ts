@@ -7,7 +7,7 @@ import type { RenewLeases } from './lease-store.ts'
 import { LeasedBucket } from './leased-bucket.ts'
 import { LeasedSlots } from './leased-slots.ts'
 
-export type LeasedLimitsOptions = {
+type LeasedLimitsOptions = {
   /** A monotonic clock in milliseconds. */
   readonly clock?: (() => number) | undefined
   /** How long requests wait for a renewal. */

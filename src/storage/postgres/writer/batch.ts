@@ -13,7 +13,7 @@ import { begin } from './transaction.ts'
 export type Job = ReserveJob | SettleJob | WriteJob
 
 /** Writes that belong to no reservation and to no settlement. */
-export type WriteJob = {
+type WriteJob = {
   readonly kind: 'write'
   readonly id: string
   readonly rows: WriteRows

@@ -7,7 +7,7 @@ const searchIntervalMs = 250
 /** The results of the statements of a committed transaction, as JSON, by their ids. */
 export type Outcome = ReadonlyMap<string, string>
 
-export type SearchOptions = {
+type SearchOptions = {
   readonly timeoutMs?: number
   /** Whether to end the search. */
   readonly isStopped?: () => boolean

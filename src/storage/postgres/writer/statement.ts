@@ -5,7 +5,7 @@ import type { PgTable } from 'drizzle-orm/pg-core'
 export type Statement = { readonly text: string; readonly values: readonly unknown[] }
 
 /** The type of each column of a table of parameters. */
-export type ColumnTypes = Readonly<Record<string, string>>
+type ColumnTypes = Readonly<Record<string, string>>
 
 /** The types of the columns of a table; `Column` are their names. */
 export function columnTypesOf<Column extends string>(table: PgTable): Readonly<Record<Column, string>> {

@@ -7,7 +7,7 @@ const restartTimeoutMs = 10_000
 const closeTimeoutMs = 2000
 
 /** Whether (1) or not (0) another connection was in the way of a step. */
-export type CheckpointResult = { readonly busy: number }
+type CheckpointResult = { readonly busy: number }
 
 /** A thread that makes the checkpoints of a database, because they sync the disk, which would block every request. */
 export class CheckpointThread {

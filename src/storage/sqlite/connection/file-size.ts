@@ -14,7 +14,7 @@ export type WalLimit = {
   stop(): Promise<void>
 }
 
-export type WalTimes = {
+type WalTimes = {
   /** The milliseconds from a commit until the log is checked. */
   readonly checkDelayMs: number
   /** The milliseconds from a failure until the next check. */

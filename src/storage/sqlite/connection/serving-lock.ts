@@ -22,7 +22,7 @@ export function lockForServing(database: string): ServingLock {
 }
 
 /** A lock of the folder; it also ends with the process. */
-export type ServingLock = { release(): void }
+type ServingLock = { release(): void }
 
 function openLock(file: string, folder: string): Sqlite {
   try {
