@@ -62,9 +62,9 @@ function withServedVariants(models: readonly Model[]): Model[] {
 
 /** The names that resolve to a model, and the ambiguous ones. */
 type ModelIndex = {
-  readonly names: ReadonlyMap<string, Model>
+  readonly names: Map<string, Model>
   /** The models of a bare name that several models share. */
-  readonly ambiguous: ReadonlyMap<string, readonly Model[]>
+  readonly ambiguous: Map<string, readonly Model[]>
 }
 
 /**
@@ -77,9 +77,8 @@ function indexModels(models: readonly Model[]): ModelIndex {
   const names = new Map(models.map((model) => [model.slug, model]))
   for (const model of models)
     for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, model)
-  const ambiguous = new Map<string, readonly Model[]>()
   const enabled = models.filter(({ disabled }) => disabled === undefined)
-  const index = { names, ambiguous }
+  const index: ModelIndex = { names, ambiguous: new Map() }
   for (const candidates of [enabled.filter(({ discovered }) => !discovered), enabled])
     for (const bareName of [withoutAuthor, lastSegment]) addBareNames(index, candidates, bareName)
   const latest = enabled.filter(({ slug }) => slug.endsWith(latestTag))
@@ -106,10 +105,8 @@ export function lastSegment({ slug }: Pick<Model, 'slug'>): string {
   return slug.slice(slug.lastIndexOf('/') + 1)
 }
 
-type Names = { readonly names: Map<string, Model>; readonly ambiguous: Map<string, readonly Model[]> }
-
 function addBareNames(
-  { names, ambiguous }: Names,
+  { names, ambiguous }: ModelIndex,
   models: readonly Model[],
   bareName: (model: Model) => string,
 ): void {
