@@ -1,5 +1,6 @@
 import type { Generation, Input, Message, Part, PastToolCall } from '../../domain/generation/request.ts'
 import { type Fields, isObject } from '../../lib/json/json.ts'
+import { nameSet } from '../../lib/text.ts'
 
 /** Characters per token in English text, by the providers' own rule of thumb. */
 const charactersPerToken = 4
@@ -73,17 +74,21 @@ function imagesInPart(part: Part): number {
 
 /** Images at any depth: blocks of other protocols have content of their own. */
 function imagesIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return isObject(value) && isImage(value) ? 1 : sumOf(Object.values(value), imagesIn)
+  if (Array.isArray(value)) return sumOf(value, imagesIn)
+  if (!isObject(value)) return 0
+  if (isImage(value)) return 1
+  let sum = 0
+  for (const name in value) sum += imagesIn(value[name])
+  return sum
 }
+
+const imageTypes = nameSet('image image_url image_file input_image input_image_url input_image_file')
 
 /** A part that is named for an image, or a file whose data is one. */
-function isImage({ type, file_data, file_url }: Fields): boolean {
-  return isMatch(type, /^(input_)?image(_url|_file)?$/) || isMatch(file_data ?? file_url, /^data:image\//i)
-}
-
-function isMatch(value: unknown, pattern: RegExp): boolean {
-  return typeof value === 'string' && pattern.test(value)
+function isImage({ type, file_data: data, file_url: url }: Fields): boolean {
+  if (typeof type === 'string' && imageTypes.has(type)) return true
+  const source = data ?? url
+  return typeof source === 'string' && /^data:image\//i.test(source)
 }
 
 /**
