@@ -40,7 +40,8 @@ function listFiles(): readonly string[] {
   return paths.filter((path) => existsSync(join(projectFolder, path)))
 }
 
-async function problemsOf(
+/** Returns why a fault cannot be applied in this folder, or its tests cannot be run there, one sentence for each reason. */
+export async function problemsOf(
   { file, original, replacement, tests }: Fault,
   folder: string,
 ): Promise<readonly string[]> {
