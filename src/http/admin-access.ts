@@ -10,7 +10,7 @@ import {
 import { ApiError } from '../lib/errors/errors.ts'
 import { adminKeyRequired, adminPermissionRequired, invalidAdminKey } from '../lib/errors/http-errors.ts'
 import { repeatEvery } from '../lib/time.ts'
-import type { KeyDirectory } from '../storage/ports/accounts.ts'
+import type { KeyDirectory } from '../storage/ports/known-keys.ts'
 import type { KnownAdminKey } from '../storage/ports/admin-keys.ts'
 import { bearerToken, type EndStream } from './authentication.ts'
 

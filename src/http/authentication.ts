@@ -13,7 +13,7 @@ import { keyEndOf, requireEnabled } from '../gateway/access/valid-key.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { invalidKey, keyOfOperator, missingKey } from '../lib/errors/http-errors.ts'
 import { nextTurn, repeatEvery } from '../lib/time.ts'
-import type { KeyDirectory, KnownKey } from '../storage/ports/accounts.ts'
+import type { KeyDirectory, KnownKey } from '../storage/ports/known-keys.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'
 
 /** The organization and the key that a request authenticates as, and what limits it. */

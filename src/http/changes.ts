@@ -1,7 +1,8 @@
 import { badRequest } from '../lib/errors/errors.ts'
 import { adminObjectNotFound, mintRejected } from '../lib/errors/http-errors.ts'
 import type { Log, LogFields } from '../lib/log.ts'
-import { type KeyDirectory, OperatorError } from '../storage/ports/accounts.ts'
+import { OperatorError } from '../storage/ports/accounts.ts'
+import type { KeyDirectory } from '../storage/ports/known-keys.ts'
 import type { Actor } from '../storage/ports/audit.ts'
 import type { Managed, ManagedStores } from '../storage/ports/storage.ts'
 

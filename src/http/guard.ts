@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
-import type { KeyDirectory } from '../storage/ports/accounts.ts'
+import type { KeyDirectory } from '../storage/ports/known-keys.ts'
 import { authentication, type EndStream, type KeyWatch } from './authentication.ts'
 import { sendEventStream } from './event-stream.ts'
 import { type BodyReaderDependencies, jsonBody } from './json-body.ts'

@@ -35,7 +35,7 @@ import { requestTelemetry, standardHeaders } from '../http/request-telemetry.ts'
 import type { Log } from '../lib/log.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import type { Completions } from '../storage/ports/completions.ts'
-import type { KeyDirectory } from '../storage/ports/accounts.ts'
+import type { KeyDirectory } from '../storage/ports/known-keys.ts'
 import type { Responses } from '../storage/ports/responses.ts'
 import type { UsageBuckets } from '../storage/ports/usage.ts'
 

@@ -1,7 +1,7 @@
 import { chatPath } from '../api/chat-completions/routes.ts'
 import { chatRequest } from '../api/chat-completions/schema.ts'
 import { nextTurn } from '../lib/time.ts'
-import type { KeyDirectory } from '../storage/ports/accounts.ts'
+import type { KeyDirectory } from '../storage/ports/known-keys.ts'
 
 /** A route whose handler is compiled at its first request, or before. */
 export type LazyRoute = { readonly method: string; readonly path: string; compile(): unknown }

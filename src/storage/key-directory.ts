@@ -1,6 +1,6 @@
 import { serviceUnavailable } from '../lib/errors/errors.ts'
 import { RecentMap } from '../lib/recent-map.ts'
-import type { KeyDirectory, KnownKey } from './ports/accounts.ts'
+import type { KeyDirectory, KnownKey } from './ports/known-keys.ts'
 
 /** A cached key is read again after this time. */
 const refreshAfterMs = 400

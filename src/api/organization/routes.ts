@@ -6,7 +6,8 @@ import { authenticateHeaders } from '../../http/authentication.ts'
 import { describe, errorsOf, type GuardedDescription } from '../../http/describe.ts'
 import { admission, setRateLimitHeaders } from '../../http/rate-limit-headers.ts'
 import { jsonText } from '../../http/reply.ts'
-import type { KeyDirectory, Keys, Projects } from '../../storage/ports/accounts.ts'
+import type { Keys, Projects } from '../../storage/ports/accounts.ts'
+import type { KeyDirectory } from '../../storage/ports/known-keys.ts'
 import {
   type UsageBucketGroup,
   type UsageBucketQuery,

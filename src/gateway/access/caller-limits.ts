@@ -1,6 +1,6 @@
 import type { Allowance, Budget } from '../../domain/accounting/allowance.ts'
 import type { BillingMode, Organization } from '../../domain/accounting/organization.ts'
-import type { KnownKey } from '../../storage/ports/accounts.ts'
+import type { KnownKey } from '../../storage/ports/known-keys.ts'
 
 /** The limits of the requests of a key, beside its organization's rate limits. */
 export type CallerLimits = {

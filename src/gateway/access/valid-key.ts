@@ -1,7 +1,7 @@
 import type { Organization } from '../../domain/accounting/organization.ts'
 import { keyDisabled, organizationDisabled, projectDisabled } from '../../lib/errors/access-errors.ts'
 import { noOrganization } from '../../lib/errors/http-errors.ts'
-import type { KnownKey } from '../../storage/ports/accounts.ts'
+import type { KnownKey } from '../../storage/ports/known-keys.ts'
 
 /** Why a key is not valid any more: it was revoked, or has expired, itself or the key that created it. */
 type KeyEnd = 'revoked' | 'expired'

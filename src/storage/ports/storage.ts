@@ -2,7 +2,6 @@ import type { Completions } from './completions.ts'
 import type { Readiness, WriterStats } from './health.ts'
 import type {
   AccountImport,
-  KeyDirectory,
   KeyQueries,
   Keys,
   NewKey,
@@ -11,6 +10,7 @@ import type {
   ProjectQueries,
   Projects,
 } from './accounts.ts'
+import type { KeyDirectory } from './known-keys.ts'
 import type { AdminKeys, KnownAdminKey, NewAdminKey } from './admin-keys.ts'
 import type { Actor, AuditLog, FileChange } from './audit.ts'
 import type { BudgetQueries, Budgets } from './budgets.ts'

@@ -3,7 +3,7 @@ import { noLimits } from '../../../src/domain/accounting/allowance.ts'
 import { KeyWatch } from '../../../src/http/authentication.ts'
 import { type ApiError, serviceUnavailable } from '../../../src/lib/errors/errors.ts'
 import { nextTurn } from '../../../src/lib/time.ts'
-import type { KnownKey } from '../../../src/storage/ports/accounts.ts'
+import type { KnownKey } from '../../../src/storage/ports/known-keys.ts'
 import { organization } from '../gateway/support/organization.ts'
 
 const now = 1000

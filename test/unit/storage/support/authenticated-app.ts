@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { authentication } from '../../../../src/http/authentication.ts'
 import { ApiError } from '../../../../src/lib/errors/errors.ts'
-import type { KeyDirectory } from '../../../../src/storage/ports/accounts.ts'
+import type { KeyDirectory } from '../../../../src/storage/ports/known-keys.ts'
 
 /** A small app with a protected route, `/who`, and an open one, `/open`. */
 export function authenticatedApp(keys: KeyDirectory, now: () => number = Date.now) {
