@@ -108,7 +108,9 @@ export function keyAdminRoutes(guard: AdminGuard, service: KeyService) {
       path,
       async ({ readChange, actor }) => {
         const { organization, name, ...properties } = await readChange(newKey)
-        const input = { ...toChange(properties), organization, name: name ?? 'unnamed' }
+        const createdAt = Date.now()
+        const change = toChange(properties, createdAt)
+        const input = { ...change, organization, name: name ?? 'unnamed', createdAt }
         return renderNewKey(service, await service.create(actor, input))
       },
       { detail: createDetail },
@@ -123,7 +125,7 @@ function itemRoutes(guard: AdminGuard, service: KeyService) {
     .patch(
       itemPath,
       async ({ readChange, params, actor }) => {
-        const change = toChange(await readChange(keyUpdate))
+        const change = toChange(await readChange(keyUpdate), Date.now())
         return renderOne(service, service.change(actor, params.key, change))
       },
       { detail: updateDetail },
@@ -148,13 +150,13 @@ function itemRoutes(guard: AdminGuard, service: KeyService) {
     )
 }
 
-function toChange(body: ReturnType<typeof keyUpdate.read>): KeyChange {
+function toChange(body: ReturnType<typeof keyUpdate.read>, now: number): KeyChange {
   const { name, project, permissions, tags, note, content_log } = body
   return {
     ...toAllowanceChange(body),
     name: name ?? undefined,
     project,
-    expiresAt: expiryOf(body, Date.now()),
+    expiresAt: expiryOf(body, now),
     permissions,
     tags,
     note,

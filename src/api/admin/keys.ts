@@ -4,14 +4,21 @@ import { loggedLimits } from '../../http/limits.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { createAccountRenderer, renderKey } from '../../http/render-accounts.ts'
-import type { KeyChange, KeyPageQuery, KeyQueries, KeyRecord, NewKey } from '../../storage/ports/accounts.ts'
+import type {
+  KeyChange,
+  KeyInput,
+  KeyPageQuery,
+  KeyQueries,
+  KeyRecord,
+  NewKey,
+} from '../../storage/ports/accounts.ts'
 import type { PageQuery } from '../../storage/ports/listed-pages.ts'
 import type { Actor } from '../../storage/ports/audit.ts'
 import { adminChange, releaseHeld } from './accounts.ts'
 import { findOrganization } from './organizations.ts'
 
 /** The properties of a new key; `organization` is an id or a name. */
-type NewKeyInput = KeyChange & { readonly organization: string; readonly name: string }
+type NewKeyInput = Omit<KeyInput, 'expiresAt'> & Pick<KeyChange, 'expiresAt'>
 
 /** The keys of a list: `organization` is an id or a name, `project` is an id. */
 type KeyFilter = Pick<KeyPageQuery, 'search' | 'usableAt' | 'nearEndAt'> & {

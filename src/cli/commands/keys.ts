@@ -88,8 +88,9 @@ export const command: Command = {
 const create = storageCommand('keys create', { flags: { org: 'text', ...keyFlags } }, async (call) => {
   const { flags } = call
   const organization = flags.org ?? defaultOrganization
-  const read = readKeyFlags(flags, Date.now())
-  const properties = { ...read, name: read.name ?? 'unnamed', expiresAt: read.expiresAt ?? null }
+  const createdAt = Date.now()
+  const read = readKeyFlags(flags, createdAt)
+  const properties = { ...read, name: read.name ?? 'unnamed', expiresAt: read.expiresAt ?? null, createdAt }
   const created = await call.open('write', async (storage) => {
     const project = await projectId(storage, flags.project, organization)
     return withBudgetOf(storage, await storage.keys.create({ ...properties, organization, project }))

@@ -138,10 +138,12 @@ export type KeyInput = KeyChange & {
   readonly organization: string
   readonly name: string
   readonly expiresAt: number | null
+  /** The time from which `expiresAt` counts; absent, it is created as of the transaction. */
+  readonly createdAt?: number
 }
 
 /** A key that another one creates; its budget is required, and has no periods. */
-export type MintInput = Pick<KeyInput, 'name' | 'expiresAt' | 'models' | 'tags' | 'note'> & {
+export type MintInput = Pick<KeyInput, 'name' | 'expiresAt' | 'createdAt' | 'models' | 'tags' | 'note'> & {
   readonly budget: Nanos
 }
 

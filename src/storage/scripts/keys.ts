@@ -75,7 +75,7 @@ function* addKey(
     last4: key.secret.slice(-4),
     parent_id: parent ?? null,
     limits_id: limitsId ?? null,
-    created_at: now,
+    created_at: input.createdAt ?? now,
   })
   return { record: yield* keyWithId(key.publicId), key: new Secret(printApiKey(key)) }
 }

@@ -116,6 +116,8 @@ describe('a change of the operator takes effect at once', () => {
       revoked_at: null,
       replaced_by: null,
     })
+    const [createdAt, expiresAt] = [created.body.created_at, created.body.expires_at].map(String)
+    expect(Date.parse(expiresAt!) - Date.parse(createdAt!)).toBe(90 * 86_400_000)
     expect(await statusOf(created.body.key)).toBe(200)
     const rotated = await requestAdmin(app, 'POST', `keys/${String(created.body.id)}/rotate`, {
       body: { grace: '0s' },

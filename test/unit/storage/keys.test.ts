@@ -111,6 +111,15 @@ testStores((open) => {
     expect((await keys.list())[0]?.expiresAt).toBe(11_000)
   })
 
+  test('a key whose lifetime began before its transaction was created at its beginning', async () => {
+    const { keys, clock } = await storage()
+    const { record } = await keys.create({ ...wish, createdAt: 990, expiresAt: 1990 })
+    expect(record).toMatchObject({ createdAt: 990, expiresAt: 1990 })
+    clock.now = 1500
+    const rotated = await keys.rotate(record.id, 100)
+    expect(rotated.record).toMatchObject({ createdAt: 1500, expiresAt: 2500 })
+  })
+
   test('a key that is rotated, revoked, expired or without an owner cannot be rotated', async () => {
     const { keys, clock, organizations } = await storage()
     const rotated = await keys.create(wish)

@@ -84,8 +84,9 @@ export function adminKeyRoutes(guard: PermissionGuard, keys: OwnKeys) {
       path,
       async ({ readChange, caller }) => {
         const { name, expires_in_seconds: lifetime } = await readChange(newAdminKey)
-        const input = { name, expiresAt: expiryAfter(lifetime), permissions: ['admin'], models: [] } as const
-        const { record, key } = await keys.create(caller, input)
+        const createdAt = Date.now()
+        const input = { name, expiresAt: expiryAfter(lifetime, createdAt), createdAt }
+        const { record, key } = await keys.create(caller, { ...input, permissions: ['admin'], models: [] })
         return { ...render(record), value: key.reveal() }
       },
       { detail: createDetail },

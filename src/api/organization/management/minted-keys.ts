@@ -148,6 +148,7 @@ function toInput(body: ReturnType<typeof newMintedKey.read>, now: number): MintI
     name,
     budget: parseBudget(budget_usd, 'budget_usd'),
     expiresAt,
+    createdAt: now,
     models: models ?? null,
     tags: tags ?? [],
     note: note ?? null,

@@ -2,7 +2,7 @@ import { loggedLimits } from '../../../http/limits.ts'
 import { type WithBudget, withBudgets } from '../../../http/render-accounts.ts'
 import { renderLimits } from '../../../http/render-limits.ts'
 import { adminObjectNotFound } from '../../../lib/errors/http-errors.ts'
-import type { KeyChange, KeyPageQuery, KeyRecord, NewKey } from '../../../storage/ports/accounts.ts'
+import type { KeyChange, KeyInput, KeyPageQuery, KeyRecord, NewKey } from '../../../storage/ports/accounts.ts'
 import type { ManagementDependencies } from './own-projects.ts'
 import { createOwnChanges, type Manager, secondsOf, secondsOrNull } from './permission.ts'
 
@@ -27,12 +27,12 @@ export function createOwnKeys(parts: ManagementDependencies) {
     find,
     page: ({ organization }: Manager, scope: KeyScope, query: KeyPageQuery) =>
       keys.page({ ...query, ...scope, organizationId: organization.id, unrevoked: true }),
-    create: (manager: Manager, { name, expiresAt, ...properties }: NewOwnKey) =>
+    create: (manager: Manager, { name, expiresAt, createdAt, ...properties }: NewOwnKey) =>
       change(
         manager,
         'key.create',
         ({ keys }) =>
-          keys.create({ name, expiresAt, ...properties, organization: manager.organization.name }),
+          keys.create({ name, expiresAt, createdAt, ...properties, organization: manager.organization.name }),
         ({ record }) => ({ key: record.id, name, ...loggedProperties({ expiresAt, ...properties }) }),
       ),
     change: (manager: Manager, scope: KeyScope, id: string, properties: KeyChange) =>
@@ -54,7 +54,7 @@ export function createOwnKeys(parts: ManagementDependencies) {
 }
 
 /** The properties of a new key. */
-type NewOwnKey = KeyChange & { readonly name: string; readonly expiresAt: number | null }
+type NewOwnKey = Omit<KeyInput, 'organization'>
 
 function isWithin(key: KeyRecord, scope: KeyScope): boolean {
   if ('projectId' in scope) return key.project?.id === scope.projectId
@@ -75,9 +75,9 @@ export function redacted({ id, last4 }: KeyRecord): string {
   return `sk-weir-${id}-...${last4}`
 }
 
-/** Returns when a key expires, in milliseconds since 1970; null for never. */
-export function expiryAfter(seconds: number | null | undefined): number | null {
-  return seconds == null ? null : Date.now() + seconds * 1000
+/** Returns when a key expires that lives for these seconds from `now` on, in milliseconds since 1970; null for never. */
+export function expiryAfter(seconds: number | null | undefined, now: number): number | null {
+  return seconds == null ? null : now + seconds * 1000
 }
 
 /** Renders a key of a project as OpenAI's API has it, with Weir's limits. `now` is milliseconds since 1970. */

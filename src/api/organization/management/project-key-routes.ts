@@ -133,7 +133,7 @@ export function projectKeyRoutes(guard: PermissionGuard, parts: ProjectKeyDepend
       async ({ readChange, caller, params }) => {
         const body = await readChange(projectKeyUpdate)
         const { name, expires_in_seconds: lifetime } = body
-        const expiresAt = lifetime == null ? undefined : expiryAfter(lifetime)
+        const expiresAt = lifetime == null ? undefined : expiryAfter(lifetime, Date.now())
         const change = { ...toAllowanceChange(body), name, expiresAt }
         const scope = { projectId: params.project_id }
         return (await renderAll(keys, [await keys.change(caller, scope, params.api_key_id, change)]))[0]
@@ -167,8 +167,9 @@ function serviceAccountRoutes(guard: PermissionGuard, parts: ProjectKeyDependenc
       async ({ readChange, caller, params }) => {
         const body = await readChange(newServiceAccount)
         const { id: project } = await projects.findActive(caller, params.project_id)
-        const expiresAt = expiryAfter(body.expires_in_seconds)
-        const input = { ...toAllowanceChange(body), name: body.name, project, expiresAt }
+        const createdAt = Date.now()
+        const expiresAt = expiryAfter(body.expires_in_seconds, createdAt)
+        const input = { ...toAllowanceChange(body), name: body.name, project, expiresAt, createdAt }
         return renderNewServiceAccount(await keys.create(caller, input))
       },
       { detail: createAccountDetail },
