@@ -12,8 +12,11 @@ import type { Encoding } from '../api/page/page-file.ts'
  */
 export const minify = { whitespace: true, syntax: true, identifiers: false }
 
-/** What Elysia loads only to check the type of an uploaded file, which no endpoint has. */
-export const external = ['file-type']
+/**
+ * What is never loaded: what Elysia checks the type of an uploaded file with, which no endpoint has, and the client of `pg`
+ * for a library of the system. A pattern, because Bun looks for a file of a relative name, whatever this list says.
+ */
+export const external = ['file-type', '*/native']
 
 /** See `Target` and `recordBytecodeOrder`. */
 type CompileOptions = {
