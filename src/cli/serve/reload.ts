@@ -9,19 +9,18 @@ import type { ServeInput } from './output.ts'
 import { CallRejected } from './workers/channel.ts'
 import type { WorkerPool } from './workers/worker-pool.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /**
  * Reloads the settings on SIGHUP. Invalid settings change nothing and are logged. A new address or certificate takes
  * effect at the next start.
  */
 export function reloadOnSignal(
+  signals: ReloadSignals,
   runtime: Runtime,
-  load: () => LoadedSettings,
-  environment: Environment,
+  { load, output: { context } }: Pick<ServeInput, 'load' | 'output'>,
   log: Log,
 ): void {
-  onReloadSignal(async () => {
+  const { environment } = context
+  signals.onSignal(async () => {
     const loaded = load()
     const { settings, file } = loaded
     const { settings: earlier } = runtime.configuration()
@@ -43,11 +42,12 @@ const readyTimeoutMs = 120_000
  * rejects them nevertheless, all keep the earlier ones.
  */
 export function reloadWorkersOnSignal(
+  signals: ReloadSignals,
   pool: WorkerPool,
   { load, output: { context } }: Pick<ServeInput, 'load' | 'output'>,
   log: Log,
 ): void {
-  onReloadSignal(async () => {
+  signals.onSignal(async () => {
     const earlier = pool.loaded
     const loaded = load()
     configure({ ...loaded, environment: context.environment }, silentLog)
@@ -86,8 +86,30 @@ async function reloadAll(pool: WorkerPool, loaded: LoadedSettings): Promise<void
   if (rejected !== undefined) throw new Error(causeOf(rejected.reason))
 }
 
-/** Calls `reload` for each SIGHUP; if it rejects, the settings are unchanged, and the reason is logged. */
-function onReloadSignal(reload: () => Promise<void>, log: Log): void {
+/** Receives SIGHUP from its creation on. */
+export type ReloadSignals = {
+  /**
+   * Calls `reload` for each signal, and once for those that came before; if it rejects, the settings are unchanged, and
+   * the reason is logged.
+   */
+  onSignal(reload: () => Promise<void>, log: Log): void
+}
+
+/** Listens for SIGHUP. Without a listener it would end the process, also one that waits for a migration. */
+export function listenForReloadSignals(): ReloadSignals {
+  let early = false
+  let run = (): void => void (early = true)
+  process.on('SIGHUP', () => run())
+  return {
+    onSignal(reload, log) {
+      run = createReloads(reload, log)
+      if (early) run()
+    },
+  }
+}
+
+/** Returns a function that reloads after the reload that is running, so that the later of two signals wins. */
+function createReloads(reload: () => Promise<void>, log: Log): () => void {
   let lastReload = Promise.resolve()
 
   async function tryReload(): Promise<void> {
@@ -98,8 +120,7 @@ function onReloadSignal(reload: () => Promise<void>, log: Log): void {
     }
   }
 
-  // Sequentially, so that the later of two signals wins.
-  process.on('SIGHUP', () => void (lastReload = lastReload.then(tryReload)))
+  return () => void (lastReload = lastReload.then(tryReload))
 }
 
 /** Records a reload that has changed something. It is in effect even if the database is not available. */

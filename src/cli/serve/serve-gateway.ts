@@ -12,8 +12,8 @@ import { logTo, logWarnings } from '../log.ts'
 import { bannerFacts, startupText } from './banner.ts'
 import { listen } from './listen.ts'
 import { createServeOutput, type ServeInput } from './output.ts'
-import { reloadOnSignal } from './reload.ts'
-import { listenForStopSignals, logShutdown, shutDown } from './shutdown.ts'
+import { listenForReloadSignals, reloadOnSignal } from './reload.ts'
+import { listenForStopSignals, logShutdown, shutDown, unlessStopped } from './shutdown.ts'
 import { createRequestLines, fetchWhenStarted, startRuntime } from './start-runtime.ts'
 import { serveWithWorkers } from './workers/supervisor.ts'
 import { workerCount, workersProblem } from './workers/worker-count.ts'
@@ -66,23 +66,26 @@ function assertServable(
 
 /** Serves with this process alone, until a signal stops it. */
 async function serveSingle(input: ServeInput): Promise<void> {
-  const { loaded, load, flags, drainMs, output } = input
+  const { loaded, flags, drainMs, output } = input
   const { context } = output
   const requestLines = createRequestLines(output, flags.json === true)
   const log = logTo(context, flags.json, requestLines.notes)
   logWarnings(loaded.warnings, log)
   using stopSignals = listenForStopSignals(context)
+  const reloadSignals = listenForReloadSignals()
   const { promise: starting, resolve: started } = Promise.withResolvers<Runtime>()
   // Listen first: a start that cannot listen must not create or change a database.
   const server = listen(fetchWhenStarted(starting), loaded.settings, log)
   try {
-    const runtime = await startRuntime(loaded, context, log, requestLines)
+    const start = (stopping: AbortSignal) => startRuntime(loaded, context, log, requestLines, { stopping })
+    const runtime = await unlessStopped(start, stopSignals, log)
+    if (runtime === undefined) return
     try {
       runtime.attachServer(server)
       started(runtime)
       const { firstKeys, configuration } = runtime
       context.out(startupText({ facts: bannerFacts(configuration()), firstKeys, url: server.url }, input))
-      reloadOnSignal(runtime, load, context.environment, log)
+      reloadOnSignal(reloadSignals, runtime, input, log)
       await stopSignals.first
       logShutdown(drainMs, log)
       await shutDown(runtime, server, drainMs, stopSignals.second, log)

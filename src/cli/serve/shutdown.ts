@@ -7,7 +7,12 @@ import { UsageError } from '../errors.ts'
 import type { Server } from './listen.ts'
 
 /** The first signal stops the server gracefully, the second one at once; a signal after their disposal ends the process. */
-export type StopSignals = Disposable & { readonly first: Promise<void>; readonly second: Promise<void> }
+export type StopSignals = Disposable & {
+  readonly first: Promise<void>
+  readonly second: Promise<void>
+  /** Aborted by the first signal, for a start that is to end with it. */
+  readonly stopping: AbortSignal
+}
 
 /** A signal this soon after the first is a duplicate: Ctrl-C reaches a script and its child. */
 const duplicateSignalMs = 250
@@ -16,10 +21,12 @@ const duplicateSignalMs = 250
 export function listenForStopSignals({ signal }: CliContext): StopSignals {
   const first = Promise.withResolvers<void>()
   const second = Promise.withResolvers<void>()
+  const stopping = new AbortController()
   let firstAt: number | undefined
   const onSignal = () => {
     firstAt ??= performance.now()
     first.resolve()
+    stopping.abort()
     if (performance.now() - firstAt > duplicateSignalMs) second.resolve()
   }
   process.on('SIGINT', onSignal)
@@ -28,6 +35,7 @@ export function listenForStopSignals({ signal }: CliContext): StopSignals {
   return {
     first: first.promise,
     second: second.promise,
+    stopping: stopping.signal,
     [Symbol.dispose]() {
       process.off('SIGINT', onSignal)
       process.off('SIGTERM', onSignal)
@@ -51,6 +59,21 @@ const maxDrainMs = 86_400_000
 
 /** Time for the last frames of aborted calls to reach their clients. */
 const finalFlushTimeoutMs = 1000
+
+/** Runs a part of the start; resolves with undefined, and logs it, if the first signal has ended that. */
+export async function unlessStopped<T>(
+  start: (stopping: AbortSignal) => Promise<T>,
+  { stopping }: StopSignals,
+  log: Log,
+): Promise<T | undefined> {
+  try {
+    return await start(stopping)
+  } catch (error) {
+    if (!stopping.aborted || error !== stopping.reason) throw error
+    log.info('The gateway was stopped before it had started.')
+    return undefined
+  }
+}
 
 /** Logs that the shutdown begins. */
 export function logShutdown(drainMs: number, log: Log): void {

@@ -83,6 +83,8 @@ export type StorageOptions = {
   readonly lockTimeoutMs?: number | undefined
   /** The milliseconds for which a PostgreSQL database is waited for, instead of several timeouts of some seconds. */
   readonly databaseTimeoutMs?: number | undefined
+  /** Ends the opening of a PostgreSQL database, with its reason, while that is migrated or waits for it. */
+  readonly stopping?: AbortSignal | undefined
   /** Which events transactions write for webhooks; none by default. */
   readonly alerts?: CurrentAlerts | undefined
 }

@@ -36,8 +36,8 @@ import { createTransactionExpiry } from './writer/outcome.ts'
 
 /** Opens the database with this URL for one more process, and migrates it if necessary. */
 export async function openPostgres(url: Secret, log: Log, options: StorageOptions = {}): Promise<Storage> {
-  const { clock, databaseTimeoutMs: timeoutMs } = options
-  const database = await openDatabase(url, log, { timeoutMs })
+  const { clock, databaseTimeoutMs: timeoutMs, stopping } = options
+  const database = await openDatabase(url, log, { timeoutMs, stopping })
   const { writer, usageWriter, health } = database
   await assertNoEarlierServer(database).catch((error) => closeAfter(database, error))
   const cluster = await joinCluster(url, database, clock, timeoutMs).catch((error) =>

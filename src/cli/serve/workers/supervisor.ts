@@ -8,8 +8,8 @@ import { logTo, logWarnings } from '../../log.ts'
 import { compileFromNowOn } from '../jit-policy.ts'
 import { type ClaimedPort, claimPort } from '../listen.ts'
 import type { ServeInput } from '../output.ts'
-import { reloadWorkersOnSignal } from '../reload.ts'
-import { listenForStopSignals, logShutdown, type StopSignals } from '../shutdown.ts'
+import { listenForReloadSignals, type ReloadSignals, reloadWorkersOnSignal } from '../reload.ts'
+import { listenForStopSignals, logShutdown, type StopSignals, unlessStopped } from '../shutdown.ts'
 import { databaseLocation } from '../../../storage/database-location.ts'
 import { startupText } from '../banner.ts'
 import { createLiveEventsCollector, createMetricsCollector } from './collect.ts'
@@ -27,14 +27,17 @@ export async function serveWithWorkers(count: number, input: ServeInput): Promis
   const { context } = output
   const log = logTo(context, flags.json)
   using stopSignals = listenForStopSignals(context)
+  const reloadSignals = listenForReloadSignals()
   logWarnings(loaded.warnings, log)
   // Throws before anything is created or changed. The first worker logs the warnings.
   configure({ ...loaded, environment: context.environment }, silentLog)
   const port = await claimPort(loaded.settings, log)
   try {
-    const firstKeys = await prepareDatabase(loaded, context.environment, log)
+    const prepare = (stopping: AbortSignal) => prepareDatabase(loaded, context.environment, log, stopping)
+    const firstKeys = await unlessStopped(prepare, stopSignals, log)
+    if (firstKeys === undefined) return
     compileFromNowOn()
-    await supervise({ ...input, count, port, log, stopSignals, firstKeys })
+    await supervise({ ...input, count, port, log, stopSignals, reloadSignals, firstKeys })
   } finally {
     port.release()
   }
@@ -45,8 +48,9 @@ async function prepareDatabase(
   loaded: LoadedSettings,
   environment: CliContext['environment'],
   log: Log,
+  stopping: AbortSignal,
 ): Promise<FirstKeys> {
-  const storage = await openStorage(databaseLocation(loaded), log)
+  const storage = await openStorage(databaseLocation(loaded), log, { stopping })
   try {
     return await createFirstKeys(storage, environment)
   } finally {
@@ -59,6 +63,7 @@ type SupervisorInput = ServeInput & {
   readonly port: ClaimedPort
   readonly firstKeys: FirstKeys
   readonly stopSignals: StopSignals
+  readonly reloadSignals: ReloadSignals
   readonly log: Log
 }
 
@@ -70,7 +75,7 @@ async function supervise(input: SupervisorInput): Promise<void> {
     const facts = await Promise.race([pool.start(), stopSignals.first])
     if (facts !== undefined) {
       lines.showBanner(startupText({ facts, firstKeys, url: port.url }, input))
-      reloadWorkersOnSignal(pool, input, log)
+      reloadWorkersOnSignal(input.reloadSignals, pool, input, log)
       await Promise.race([stopSignals.first, pool.failed])
     }
     logShutdown(drainMs, log)

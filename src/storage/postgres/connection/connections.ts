@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { Pool, type PoolClient, types } from 'pg'
 import type { ApiError } from '../../../lib/errors/errors.ts'
 import type { Secret } from '../../../lib/secret.ts'
@@ -27,6 +28,8 @@ export type Connection = {
   send<Row>(text: string, values?: readonly unknown[], timeoutMs?: number): Promise<Result<Row>>
   /** Resolves when the connection is lost. */
   readonly lost: Promise<void>
+  /** Closes the connection at once, also while a statement is running. */
+  abort(): void
 }
 
 export type Result<Row> = { readonly command: string; readonly rows: readonly Row[] }
@@ -89,6 +92,7 @@ async function withClient<T>(pool: Pool, work: (connection: Connection) => Promi
 function toConnection(client: PoolClient, lost: Promise<void>): Connection {
   return {
     lost,
+    abort: () => closeSocket(client),
     async send<Row>(text: string, values: readonly unknown[] = [], timeoutMs?: number) {
       const { command, rows } = await client.query({
         text,
@@ -98,6 +102,12 @@ function toConnection(client: PoolClient, lost: Promise<void>): Connection {
       return { command, rows: rows as readonly Row[] }
     },
   }
+}
+
+/** The driver waits for the results of all statements before it closes a connection, and its types do not have the socket. */
+function closeSocket(client: PoolClient): void {
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: Socket } }
+  connection?.stream?.destroy()
 }
 
 /**

@@ -2,6 +2,7 @@ import { createLog, type Log } from '../../../lib/log.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { settleWithin } from '../../../lib/time.ts'
 import { callerTimeoutMs } from '../../ports/health.ts'
+import type { StorageOptions } from '../../ports/storage.ts'
 import { databaseLabel } from '../../database-location.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
 import { releaseReservations } from '../reservations.ts'
@@ -47,7 +48,9 @@ const closeTimeoutMs = 2000
 const maxConnections = 10
 
 /** `timeoutMs` see `ConnectionsOptions`; it also replaces the timeout of requests and of the probe. */
-export type DatabaseOptions = Pick<WriterOptions, 'outcomeTimeoutMs'> & Pick<ConnectionsOptions, 'timeoutMs'>
+export type DatabaseOptions = Pick<WriterOptions, 'outcomeTimeoutMs'> &
+  Pick<ConnectionsOptions, 'timeoutMs'> &
+  Pick<StorageOptions, 'stopping'>
 
 /** Opens the database with this URL and migrates it; rejects with an error for the operator that names no password. */
 export async function openDatabase(
@@ -58,7 +61,7 @@ export async function openDatabase(
   const label = databaseLabel(url)
   const connections = openConnections(url, maxConnections, options)
   try {
-    await migrate(connections, label, migrations, log)
+    await migrate(connections, label, migrations, log, options.stopping)
   } catch (error) {
     await connections.close()
     throw operatorError(error, label)

@@ -1,4 +1,6 @@
+import { onAbort, withAbort } from '../../../lib/abort.ts'
 import type { Log } from '../../../lib/log.ts'
+import { wait } from '../../../lib/time.ts'
 import { migrationsIn } from '../../migrations.ts' with { type: 'macro' }
 import { isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
@@ -30,16 +32,24 @@ const lockedTimeoutMs = 10 * 60_000
 
 /**
  * Migrates the database to the newest schema in one transaction, while other starts wait, and servers that run already are
- * served. Throws if the schema is newer than this program, or if the database belongs to another program.
+ * served. Throws if the schema is newer than this program, or if the database belongs to another program. Rejects with the
+ * reason of `stopping` once that aborts; the server rolls back what was not committed.
  */
 export async function migrate(
   connections: Connections,
   name: string,
   migrations: readonly string[],
   log: Log,
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   if ((await connections.use(schemaVersion(name, migrations))) === migrations.length) return
-  const version = await whenUnlocked(name, () => connections.use(migrateOnce(name, migrations)))
+  const migrateNow = migrateOnce(name, migrations)
+  const attempt = () =>
+    connections.use(async (connection) => {
+      const stopListening = onAbort(stopping, connection.abort)
+      return await withAbort(migrateNow(connection), stopping).finally(stopListening)
+    })
+  const version = await whenUnlocked(name, attempt, stopping)
   if (version > 0 && version < migrations.length)
     log.info('The database was migrated.', { from: version, to: migrations.length })
 }
@@ -60,7 +70,11 @@ function migrateOnce(name: string, migrations: readonly string[]) {
   }
 }
 
-async function whenUnlocked<T>(name: string, migrateNow: () => Promise<T>): Promise<T> {
+async function whenUnlocked<T>(
+  name: string,
+  migrateNow: () => Promise<T>,
+  stopping: AbortSignal,
+): Promise<T> {
   for (const deadline = performance.now() + lockedTimeoutMs; ;) {
     try {
       return await migrateNow()
@@ -72,7 +86,7 @@ async function whenUnlocked<T>(name: string, migrateNow: () => Promise<T>): Prom
           { cause: error },
         )
     }
-    await Bun.sleep(lockIntervalMs)
+    await wait(lockIntervalMs, stopping)
   }
 }
 
