@@ -1,5 +1,7 @@
 import { homedir } from 'node:os'
 import { lazy } from '../lib/lazy.ts'
+import { causeOf } from '../lib/log.ts'
+import { errorCode, platformFailure } from '../lib/platform-failure.ts'
 
 /** The environment, folders and streams that a command uses. */
 export type CliContext = {
@@ -18,6 +20,8 @@ export type CliContext = {
   readonly errTerminal?: Terminal | undefined
   /** Aborted when the reader closes standard output. */
   readonly outputClosed?: AbortSignal
+  /** From now on, an output that cannot be written is no failure of the command. */
+  ignoreOutputErrors?(): void
 }
 
 /** An interactive terminal. */
@@ -37,14 +41,20 @@ export type Terminal = {
  */
 export function processContext(): CliContext {
   const closed = new AbortController()
-  const stdout = lazy(() => withoutBrokenPipes(process.stdout, () => closed.abort()))
-  const stderr = lazy(() => withoutBrokenPipes(process.stderr, () => {}))
+  let ignored = false
+  const stderr = lazy(() => handleErrors(process.stderr, { closed() {}, failed() {} }))
+  const err = (text: string) => void stderr().write(`${text}\n`)
+  function failed(error: unknown): void {
+    err(`The output could not be written: ${platformFailure(error) ?? causeOf(error)}.`)
+    if (!ignored) process.exitCode = 1
+  }
+  const stdout = lazy(() => handleErrors(process.stdout, { closed: () => closed.abort(), failed }))
   return {
     environment: process.env,
     cwd: process.cwd(),
-    home: homedir(),
+    home: homeFolder(),
     out: (text) => void stdout().write(`${text}\n`),
-    err: (text) => void stderr().write(`${text}\n`),
+    err,
     get terminal() {
       return stdout().isTTY ? terminalOf(stdout(), 1) : undefined
     },
@@ -52,15 +62,24 @@ export function processContext(): CliContext {
       return stderr().isTTY ? terminalOf(stderr(), 2) : undefined
     },
     outputClosed: closed.signal,
+    ignoreOutputErrors: () => void (ignored = true),
   }
 }
 
-/** The reader may close the pipe early, as `head` does. */
-function withoutBrokenPipes(stream: NodeJS.WriteStream, onClosed: () => void): NodeJS.WriteStream {
-  return stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    onClosed()
-  })
+/** The root where the user has none, as in a container with a user id of its own. */
+function homeFolder(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/'
+  }
+}
+
+type ErrorHandlers = { closed(): void; failed(error: unknown): void }
+
+/** The reader may close the pipe early, as `head` does; the disk of a file may be full. Without a listener, both end the process. */
+function handleErrors(stream: NodeJS.WriteStream, { closed, failed }: ErrorHandlers): NodeJS.WriteStream {
+  return stream.on('error', (error) => (errorCode(error) === 'EPIPE' ? closed() : failed(error)))
 }
 
 function terminalOf(stream: NodeJS.WriteStream, descriptor: number): Terminal {

@@ -5,6 +5,7 @@ import { parseFlags } from '../../src/cli/command.ts'
 import type { CliContext } from '../../src/cli/context.ts'
 import { run } from '../../src/cli/run.ts'
 import { temporaryHome } from '../unit/config/support/temporary-home.ts'
+import { weirCommand } from '../support/weir-command.ts'
 import { runWeir } from './support/run-weir.ts'
 
 const wrongUsage: readonly [args: string, message: string][] = [
@@ -151,3 +152,22 @@ async function inProcess(args: readonly string[], scenario: Partial<CliContext> 
   })
   return { code, out, err }
 }
+
+/** A user id of its own needs a kernel that gives namespaces to everybody. */
+const asStranger = ['unshare', '--user', '--map-user=12345']
+const canMapUser =
+  Bun.which('unshare') !== null &&
+  Bun.spawnSync([...asStranger, 'true'], { stdout: 'ignore', stderr: 'ignore' }).success
+
+test.skipIf(!canMapUser)('a user without a home folder runs commands, as in some containers', async () => {
+  using home = temporaryHome()
+  const child = Bun.spawn([...asStranger, ...weirCommand, 'check', '--json'], {
+    cwd: home.place('work'),
+    env: { PATH: process.env.PATH, WEIR_DATA: home.place('work') },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  expect(await child.stderr.text()).toBe('')
+  expect(await child.exited).toBe(0)
+})

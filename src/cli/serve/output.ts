@@ -32,6 +32,8 @@ const flushTimeoutMs = 1000
 /** Creates the outputs; log lines are dropped if standard error is not read fast enough. */
 export function createServeOutput(context: CliContext, json: boolean): ServeOutput {
   const { terminal, errTerminal } = context
+  // A log on a full disk stops no gateway, and lines are written again when there is space.
+  context.ignoreOutputErrors?.()
   const stdout = terminal && openTerminalSink(terminal.descriptor)
   const shared = isSameTerminal(terminal, errTerminal)
   const stderr = shared ? stdout : errTerminal && openTerminalSink(errTerminal.descriptor)

@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { temporaryHome } from '../../unit/config/support/temporary-home.ts'
 import { firstKey } from '../../support/app.ts'
+import { waitUntil } from '../../support/billing-database.ts'
+import { freePort } from '../../support/free-port.ts'
 import { weirCommand } from '../../support/weir-command.ts'
 
 const headers = { authorization: `Bearer ${firstKey}` }
@@ -68,4 +71,46 @@ test('a closed standard output blocks nothing', async () => {
   program.child.kill('SIGTERM')
   expect(await program.child.exited).toBe(0)
   expect(await program.child.stderr.text()).not.toContain('EPIPE')
+})
+
+const canFill = existsSync('/dev/full') && process.platform === 'linux'
+
+test.skipIf(!canFill)(
+  'outputs on a full disk stop no gateway, and its exit code is that of a success',
+  async () => {
+    using home = temporaryHome({})
+    const port = String(await freePort())
+    const script = 'exec "$@" > /dev/full'
+    const child = Bun.spawn(['sh', '-c', script, 'sh', ...weirCommand, 'serve', '--port', port], {
+      cwd: home.place('.'),
+      env: { HOME: home.place('.'), WEIR_BOOTSTRAP_KEY: firstKey },
+      stdin: 'ignore',
+      stderr: 'pipe',
+    })
+    const url = `http://127.0.0.1:${port}/v1/models`
+    const request = () =>
+      fetch(url, { headers })
+        .then(({ status }) => status)
+        .catch(() => 0)
+    await waitUntil(async () => (await request()) === 200, 'a gateway that listens')
+    expect(await request()).toBe(200)
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+    const log = await child.stderr.text()
+    expect(log).toContain('The output could not be written: the disk is full (ENOSPC).\n')
+    expect(log).not.toContain('bunfs')
+    expect(log).not.toMatch(/^ +at /m)
+  },
+)
+
+test.skipIf(!canFill)('a command whose output is on a full disk fails with one line', async () => {
+  using home = temporaryHome({})
+  const child = Bun.spawn(['sh', '-c', 'exec "$@" > /dev/full', 'sh', ...weirCommand, 'models'], {
+    cwd: home.place('.'),
+    env: { HOME: home.place('.') },
+    stdin: 'ignore',
+    stderr: 'pipe',
+  })
+  expect(await child.exited).toBe(1)
+  expect(await child.stderr.text()).toBe('The output could not be written: the disk is full (ENOSPC).\n')
 })
