@@ -7,6 +7,7 @@ import type { UsageBuckets } from './ports/usage.ts'
 import { createManagedStores } from './scripts/managed-stores.ts'
 import { backUp, BackupError } from './sqlite/connection/backup.ts'
 import {
+  databaseSize as sqliteSize,
   databaseVersion,
   hasDatabase,
   openDatabase as openSqliteFile,
@@ -57,6 +58,11 @@ export async function checkDatabase(location: DatabaseLocation): Promise<void> {
   if (typeof location === 'string') return void databaseVersion(location)
   const { checkPostgres } = await import('./postgres/connection/database.ts')
   await checkPostgres(location)
+}
+
+/** Returns the bytes of a SQLite file; undefined if it is missing. Throws an error for the operator if it cannot be read. */
+export function databaseSize(file: string): number | undefined {
+  return sqliteSize(file)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
-import { backUpDatabase } from '../../storage/open-database.ts'
+import { backUpDatabase, databaseSize } from '../../storage/open-database.ts'
 import { CommandError } from '../errors.ts'
 import { progressBar, withProgress } from '../output.ts'
 import { configuredDatabase } from '../storage.ts'
@@ -38,7 +38,7 @@ export const command: Command = {
           'pg_dump: pg_dump --format=custom --file=weir.dump "$WEIR_DATABASE". To move it to a SQLite file, use weir copy.',
       )
     const target = resolve(context.cwd, operands[0])
-    const size = sizeOf(database)
+    const size = databaseSize(database)
     if (size === undefined)
       throw new CommandError(`There is no database at ${database}. Choose the data folder with --data.`)
     const partialFile = `${target}.${process.pid}.part`

@@ -5,7 +5,13 @@ import { throttle } from '../../lib/time.ts'
 import { shareProbe } from '../common/shared-probe.ts'
 import { type Database, inMemory } from './connection/database.ts'
 import type { Disk } from './connection/disk.ts'
-import { databaseUnavailable, FileReplacedError, outageMessage, reasonOf } from './sqlite-errors.ts'
+import {
+  databaseUnavailable,
+  FileReplacedError,
+  FileUnreadableError,
+  outageMessage,
+  reasonOf,
+} from './sqlite-errors.ts'
 import type { Readiness } from '../ports/health.ts'
 
 /**
@@ -112,11 +118,19 @@ function watchFileIdentity(file: string): () => void {
 function watchFile(file: string): () => void {
   let first: Stats | undefined
   return () => {
-    const now = statSync(file, { throwIfNoEntry: false })
+    const now = statsOf(file)
     // The first write may create the log.
     first ??= now
     if (first === undefined || isSameFile(first, now)) return
     throw new FileReplacedError(`${file} ${now === undefined ? 'was deleted' : 'was replaced'}.`)
+  }
+}
+
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch (error) {
+    throw new FileUnreadableError(file, error)
   }
 }
 

@@ -33,6 +33,14 @@ export class FileReplacedError extends Error {
   }
 }
 
+/** The files of the open database cannot be looked at; the cause says why. */
+export class FileUnreadableError extends Error {
+  constructor(file: string, cause: unknown) {
+    super(`${file} cannot be read.`, { cause })
+    this.name = 'FileUnreadableError'
+  }
+}
+
 /** Describes the problem of the database without naming a file; undefined for any other error. */
 export function outageMessage(error: unknown): string | undefined {
   const problem = outageOf(error)
@@ -42,7 +50,8 @@ export function outageMessage(error: unknown): string | undefined {
 /** Why a file cannot be opened, locked or copied, as a clause: that of SQLite or of the system, else the error's own. */
 export function reasonOf(error: unknown, subject = 'it'): string {
   const problem = outageOf(error)
-  if (problem !== undefined) return `${subject} ${problem}`
+  const failure = error instanceof FileUnreadableError ? platformFailure(error.cause) : undefined
+  if (problem !== undefined) return `${subject} ${problem}${failure === undefined ? '' : `: ${failure}`}`
   return platformFailure(error) ?? (error instanceof Error ? error.message.replace(/\.$/, '') : String(error))
 }
 
@@ -71,6 +80,7 @@ function codeOf(error: unknown): string | undefined {
 function outageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof FileReplacedError) return 'was moved or replaced'
+  if (error instanceof FileUnreadableError) return outages.IOERR
   const code = codeOf(error)
   if (code === undefined) return outageOf(error.cause)
   const name = Object.keys(outages).find((name) => code.startsWith(`SQLITE_${name}`))

@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { renameSync } from 'node:fs'
+import { renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { lockTrustMs } from '../../../src/storage/sqlite/health.ts'
 import { waitUntil } from '../../support/billing-database.ts'
 import { temporaryFolder } from '../../unit/storage/support/folder.ts'
@@ -104,6 +105,24 @@ test.skipIf(process.platform === 'win32')(
     await untilNoticed(app)
     await expectRefused(gateway, 'was moved or replaced')
     renameSync(`${file}-wal.away`, `${file}-wal`)
+    await expectRecovered(gateway, file, 2)
+  },
+)
+
+test.skipIf(process.platform === 'win32')(
+  'a folder that cannot be read any more is a 503 that says so, until it can',
+  async () => {
+    await using gateway = await startOnFile()
+    const { file, app } = gateway
+    const folder = dirname(file)
+    expect((await app.chat(chatRequest)).status).toBe(200)
+    renameSync(folder, `${folder}.away`)
+    writeFileSync(folder, '')
+    await untilNoticed(app)
+    await expectRefused(gateway, 'cannot be read or written')
+    expect(app.lines.join()).toContain('part of the path is not a folder (ENOTDIR)')
+    unlinkSync(folder)
+    renameSync(`${folder}.away`, folder)
     await expectRecovered(gateway, file, 2)
   },
 )

@@ -3,6 +3,7 @@ import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../sqlite-errors.ts'
+import { accessProblem } from './database.ts'
 import { moveWithoutOverwrite, syncToDisk } from '../../../lib/files.ts'
 import { migrations, NewerSchemaError, schemaVersion } from './migrate.ts'
 
@@ -52,9 +53,14 @@ export async function backUp(
 
 /** The copy could not be restored with this version; without this check, that is known only when it is needed. */
 function assertKnownSchema(database: string): void {
-  using reader = new Sqlite(database, { readonly: true })
-  reader.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  schemaVersion(reader, migrations)
+  try {
+    using reader = new Sqlite(database, { readonly: true })
+    reader.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    schemaVersion(reader, migrations)
+  } catch (error) {
+    const problem = accessProblem(error, database)
+    throw problem === undefined ? error : new BackupError(`The backup failed: ${database}: ${problem}.`)
+  }
 }
 
 function targetExists(target: string): BackupError {

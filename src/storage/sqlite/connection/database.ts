@@ -1,6 +1,8 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { createLog, type Log } from '../../../lib/log.ts'
+import { errorCode, platformFailure } from '../../../lib/platform-failure.ts'
 import { createRunScript, type RunScript } from '../run-script.ts'
 import { isBusy, reasonOf } from '../sqlite-errors.ts'
 import { createPrivateFile } from '../../../lib/files.ts'
@@ -106,7 +108,19 @@ function prepare(sqlite: Sqlite, log: Log): void {
 /** Adds the name of the database to errors of SQLite and of the file system, which have a code and name no file. */
 function databaseError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
-  return new Error(`The database ${file} cannot be opened: ${reasonOf(error)}.`, { cause: error })
+  const reason = accessProblem(error, file) ?? reasonOf(error)
+  return new Error(`The database ${file} cannot be opened: ${reason}.`, { cause: error })
+}
+
+/** SQLite does not say why it cannot open a file, or those that it needs beside it; undefined for any other error. */
+export function accessProblem(error: unknown, file: string): string | undefined {
+  if (!errorCode(error)?.startsWith('SQLITE_CANTOPEN')) return undefined
+  try {
+    for (const path of [file, dirname(file)]) accessSync(path, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (denied) {
+    return platformFailure(denied)
+  }
 }
 
 /** Retries, because `busy_timeout` does not apply to this change, and other processes may be opening the new file. */
@@ -147,7 +161,16 @@ export function databaseVersion(file: string): number | undefined {
 
 /** Whether the file exists and is not empty. */
 export function hasDatabase(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
+  return (databaseSize(file) ?? 0) > 0
+}
+
+/** Returns the bytes of the file; undefined if it is missing. Throws an error that names it if its folder cannot be read. */
+export function databaseSize(file: string): number | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.size
+  } catch (error) {
+    throw databaseError(error, file)
+  }
 }
 
 /** Not `readonly`: such a connection would leave the files of the write-ahead log behind. */

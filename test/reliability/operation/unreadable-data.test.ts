@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { callWeir } from '../../cli/support/run-weir.ts'
+import { testDatabase, temporaryFolder } from '../../unit/storage/support/folder.ts'
+import { weirCommand } from '../../support/weir-command.ts'
+
+const canMount =
+  process.platform === 'linux' &&
+  Bun.which('unshare') !== null &&
+  Bun.spawnSync(['unshare', '-rm', 'mount', '-t', 'tmpfs', 'x', '/mnt'], { stderr: 'ignore' }).success
+
+const commands = [
+  ['keys', 'list'],
+  ['keys', 'create'],
+  ['backup', 'copy.db'],
+] as const
+
+test.skipIf(process.platform === 'win32').each(commands)(
+  'weir %s %s says that the data folder is a file',
+  async (command, operand) => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'data'), '')
+    const { code, err } = await callWeir([command, operand, '--data', 'data'], folder)
+    const reason = 'part of the path is not a folder (ENOTDIR)'
+    expect([code, err]).toEqual([1, `The database ${folder}/data/weir.db cannot be opened: ${reason}.\n`])
+  },
+)
+
+test.skipIf(!canMount).each([
+  [
+    ['keys', 'list'],
+    /^The database .*weir\.db cannot be opened: the file system is read-only \(EROFS\)\.\n$/,
+  ],
+  [['backup', 'copy.db'], /^The backup failed: .*weir\.db: the file system is read-only \(EROFS\)\.\n$/],
+])('weir %j says that the file system of a stopped gateway is read-only', async (args, message) => {
+  const folder = temporaryFolder()
+  testDatabase(join(folder, 'weir.db')).sqlite.close()
+  mkdirSync(join(folder, 'data'))
+  const script =
+    'mount -t tmpfs disk data && cp weir.db data && mount -o remount,ro data && exec "$@" --data data'
+  const child = Bun.spawn(['unshare', '-rm', 'sh', '-c', script, 'sh', ...weirCommand, ...args], {
+    cwd: folder,
+    env: { HOME: folder, PATH: process.env.PATH },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  expect(await child.stderr.text()).toMatch(message)
+  expect(await child.exited).toBe(1)
+})
