@@ -5,7 +5,29 @@ import { type Connection, type Connections, openConnections } from './connection
 import { databaseLabel } from '../database-location.ts'
 import { operatorError } from './connection/database.ts'
 import { migrations, schemaVersion } from './connection/migrate.ts'
+import { isConnectionLost } from './postgres-errors.ts'
 import { runScript } from './run-script.ts'
+
+/** The connection of a copy was lost; the message is for the operator. */
+export class CopyInterruptedError extends Error {
+  constructor(label: string, options?: ErrorOptions) {
+    super(
+      `The connection to the database ${label} was lost. Run weir copy again, which starts over.`,
+      options,
+    )
+  }
+}
+
+/** Rejects with `CopyInterruptedError` once the connection is lost. */
+export function sendForCopy(send: Connection['send'], label: string): Connection['send'] {
+  return async (text, values, timeoutMs) => {
+    try {
+      return await send(text, values, timeoutMs)
+    } catch (cause) {
+      throw isConnectionLost(cause) ? new CopyInterruptedError(label, { cause }) : cause
+    }
+  }
+}
 
 /** The time for a statement of a copy: a large table is counted and read in order. */
 export const copyTimeoutMs = 30 * 60_000
@@ -31,7 +53,7 @@ export async function openCopySource(url: Secret, tables: readonly CopiedTable[]
         )
         return rows
       }),
-    snapshot: (work) => connections.use((connection) => withSnapshot(connection, work)),
+    snapshot: (work) => connections.use(({ send }) => withSnapshot(sendForCopy(send, label), work)),
     close: () => connections.close(),
   }
 }
@@ -50,7 +72,7 @@ async function assertCurrent(connections: Connections, label: string): Promise<v
 export const selectViews = 'SELECT viewname AS name FROM pg_views WHERE schemaname = current_schema()'
 
 async function withSnapshot<T>(
-  { send }: Connection,
+  send: Connection['send'],
   work: (snapshot: CopySnapshot) => Promise<T>,
 ): Promise<T> {
   await send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -9,7 +9,7 @@ import { type Connection, type Connections, openConnections } from './connection
 import { databaseLabel } from '../database-location.ts'
 import { operatorError } from './connection/database.ts'
 import { migrate, migrationLock, migrations, unfinishedCopy } from './connection/migrate.ts'
-import { contentOf, copyTimeoutMs, selectViews } from './copy-source.ts'
+import { contentOf, CopyInterruptedError, copyTimeoutMs, selectViews, sendForCopy } from './copy-source.ts'
 import { Parameters } from './writer/statement.ts'
 
 /** Any number, the same in every version of the program; the second part of the lock is the schema. */
@@ -26,13 +26,13 @@ export function openCopyTarget(url: Secret, tables: readonly CopiedTable[], log:
         return await connections.use((connection) =>
           withCopyLock(connection, label, async () => {
             await prepareEmpty(connections, { label, tables, log })
-            const result = await connections.use(({ send }) => work(createWriter(send)))
+            const result = await connections.use(({ send }) => work(createWriter(sendForCopy(send, label))))
             await finish(connections, tables)
             return result
           }),
         )
       } catch (error) {
-        throw operatorError(error, label)
+        throw error instanceof CopyInterruptedError ? error : operatorError(error, label)
       }
     },
     close: () => connections.close(),
@@ -52,9 +52,7 @@ async function withCopyLock<T>(
   )
   if (rows[0]?.locked !== true) throw new Error(`Another weir copy is filling the database ${label}.`)
   const unlocked = lost.then(() => {
-    throw new Error(
-      `The connection to the database ${label} was lost. Run weir copy again, which starts over.`,
-    )
+    throw new CopyInterruptedError(label)
   })
   unlocked.catch(() => {})
   const result = await Promise.race([work(), unlocked])

@@ -54,8 +54,26 @@ export function isOutOfSpace(error: unknown): boolean {
 }
 
 function connectionFailure(error: unknown): string | undefined {
-  if (!(error instanceof Error) || sqlStateOf(error) !== undefined) return undefined
-  return platformFailure(error) ?? connectionFailure(error.cause)
+  if (!(error instanceof Error)) return undefined
+  const state = sqlStateOf(error)
+  if (state !== undefined && !state.startsWith('08')) return undefined
+  return platformFailure(error) ?? refusalOf(error, state) ?? connectionFailure(error.cause)
+}
+
+/** Why a pooler or the driver makes no connection, by their words: neither has a code of its own for it. */
+const refusals: readonly (readonly [words: RegExp, reason: string])[] = [
+  [/^database .* does not exist/, 'the pooler knows no database of this name'],
+  [/startup parameter/, 'the pooler does not accept the options of the URL'],
+  [/statement pooling mode/, 'the pooler has the mode statement; use transaction or session'],
+  [/no more connections allowed/, 'the pooler has too many connections'],
+  [/not support SSL/, 'the server does not support TLS'],
+  [/terminated unexpectedly/, 'the connection was closed'],
+]
+
+/** The words themselves may have the name of the user. */
+function refusalOf({ message }: Error, state: string | undefined): string | undefined {
+  const reason = refusals.find(([words]) => words.test(message))?.[1]
+  return reason ?? (state && `the connection was refused (${state})`)
 }
 
 /** Whether the server answered with an error, and rolled back the transaction; the connection is still open. */

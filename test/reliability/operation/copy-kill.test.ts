@@ -48,6 +48,38 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
   }, 120_000)
 })
 
+describe.skipIf(!hasPostgres)('a copy whose connection to PostgreSQL is lost', () => {
+  test('into it ends with a sentence that says what to do', async () => {
+    const { folder, url, slow, proxy } = await startCopies()
+    fillSqlite(join(folder, 'data', 'weir.db'))
+    const copying = spawnCopy(folder, '--data', 'data', '--to', slow)
+    const copied = () => execute(url, 'SELECT 1 FROM usage LIMIT 1').catch(() => [])
+    await waitUntil(async () => (await copied()).length > 0, 'rows of the table usage')
+    proxy.cut()
+    await expectLost(copying, slow)
+  }, 120_000)
+
+  test('out of it does so too, and leaves no database', async () => {
+    const { folder, url, slow, proxy } = await startCopies()
+    fillSqlite(join(folder, 'data', 'weir.db'))
+    expect((await runWeir(['copy', '--data', 'data', '--to', url], folder)).code).toBe(0)
+    const copying = spawnCopy(folder, '--from', slow, '--to', 'back')
+    const part = join(folder, 'back', 'weir.db.part-wal')
+    await waitUntil(() => existsSync(part) && Bun.file(part).size > 1e6, 'a part of the file')
+    proxy.cut()
+    await expectLost(copying, slow)
+    expect(existsSync(join(folder, 'back', 'weir.db'))).toBe(false)
+  }, 120_000)
+})
+
+async function expectLost(copying: ReturnType<typeof spawnCopy>, url: string): Promise<void> {
+  const { host, pathname } = new URL(url)
+  expect(await copying.exited).toBe(1)
+  expect(await copying.stderr.text()).toEndWith(
+    `The connection to the database ${host}${pathname} was lost. Run weir copy again, which starts over.\n`,
+  )
+}
+
 /** A folder and a database. `slow` is its URL by a proxy in this process: no copy is complete before the test can kill it. */
 async function startCopies() {
   const folder = mkdtempSync(join(tmpdir(), 'weir-copy-'))
@@ -60,7 +92,7 @@ async function startCopies() {
     rmSync(folder, { recursive: true, force: true })
     await server.dropDatabase(url)
   })
-  return { folder, url, slow: proxy.through(url) }
+  return { folder, url, slow: proxy.through(url), proxy }
 }
 
 function spawnCopy(folder: string, ...flags: readonly string[]) {
@@ -69,7 +101,7 @@ function spawnCopy(folder: string, ...flags: readonly string[]) {
     env: { HOME: folder },
     stdin: 'ignore',
     stdout: 'ignore',
-    stderr: 'ignore',
+    stderr: 'pipe',
   })
   onTestFinished(() => child.kill('SIGKILL'))
   return child
