@@ -4,6 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { ApiError, internalError } from '../lib/errors/errors.ts'
 import { methodNotImplemented, routeNotFound } from '../lib/errors/http-errors.ts'
+import { streamMessage } from '../lib/errors/stream-message.ts'
 import { timeOf } from '../lib/id.ts'
 import { causeOf, type Log } from '../lib/log.ts'
 import type { RejectedClient, RequestRecord } from '../observability/request-record.ts'
@@ -76,7 +77,9 @@ export function toApiError(error: unknown): ApiError {
 export function streamError(error: unknown, log: Log, requestId: string): ApiError {
   const apiError = toApiError(error)
   if (apiError.status >= 500) logError(log, apiError, requestId)
-  return apiError
+  // Not for an error that no client is to repeat: each repetition would have its price, and would fail as well.
+  if (apiError.headers['x-should-retry'] === 'false') return apiError
+  return new ApiError(apiError.status, streamMessage(apiError.message, apiError.code), apiError)
 }
 
 /** Logs the error, with its cause, which the client does not see. */

@@ -43,7 +43,6 @@ const reasons: readonly (readonly [reason: string, pieces: readonly (object | Pi
   ['the connection was closed before its response was complete', [], abort],
   ['the connection was closed before its response was complete', ['data: {"choices":[{"del'], breakOff],
   ['its response contains invalid data', ['data: <html>\n\n'], finish],
-  ['its response is too large to be read', [`data: ${'{"a":'.repeat(15_000)}\n\n`], hang],
   ['it reported an error in its response', [error()], finish],
   ['it reported status 503 in its response', [error({ code: 503 })], finish],
   ['it ended its response with error', [delta({}, 'error'), doneFrame], finish],
@@ -90,10 +89,18 @@ describe('a stream that breaks after its first tokens', () => {
     },
   )
 
-  test.each([...reasons])('reports the reason: %s', async (reason, rest, end) => {
-    const { error, lines } = await replyTo(rest, end)
-    expect(error?.message).toBe(`The provider acme failed: ${reason}.`)
-    expect(lines.join('')).not.toMatch(/127\.0\.0\.1|abcdefghij|ACME9/)
+  test.each([...reasons])(
+    'reports the reason, and that it is a server error: %s',
+    async (reason, rest, end) => {
+      const { error, lines } = await replyTo(rest, end)
+      expect(error?.message).toBe(`The provider acme failed: ${reason} (server error).`)
+      expect(lines.join('')).not.toMatch(/127\.0\.0\.1|abcdefghij|ACME9/)
+    },
+  )
+
+  test('reports that it is too large without the words after which agents send a request again', async () => {
+    const { error } = await replyTo([`data: ${'{"a":'.repeat(15_000)}\n\n`], hang)
+    expect(error?.message).toBe('The provider acme failed: its response is too large to be read.')
   })
 
   test('reports no usage, even if it was requested', async () => {

@@ -38,6 +38,7 @@ describe('a provider that fails in the middle of a response', () => {
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
       const error = events.at(-2)
       expect(error).toMatchObject({ code: 'upstream_unavailable', param: null })
+      expect(error).toMatchObject({ message: expect.stringMatching(/ \(server error\)\.$/) })
       expect(error).toMatchObject({
         error: { type: 'server_error', code: 'upstream_unavailable', param: null },
       })

@@ -1,5 +1,6 @@
 import { joinWarnings } from '../../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../../gateway/billing/meter.ts'
+import { streamMessage } from '../../../lib/errors/stream-message.ts'
 import type { RunUsage } from '../events/run-event.ts'
 import {
   type CallItem,
@@ -143,7 +144,9 @@ function renderTokenCounts(usage: RunUsage): ResponseUsage {
 }
 
 /** Renders a failure as a stream event: nested, the form that clients throw on, and flat, as the schema has it. */
-export function renderErrorEvent({ code, message, param }: Failure, sequence_number: number): ErrorEvent {
+export function renderErrorEvent(failure: Failure, sequence_number: number): ErrorEvent {
+  const { code, param } = failure
+  const message = streamMessage(failure.message, code)
   const error = { type: errorTypeOf(code, param), code, message, param }
   return { type: 'error', sequence_number, code, message, param, error }
 }

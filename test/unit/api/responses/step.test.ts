@@ -157,7 +157,11 @@ describe('the response itself is emitted at its start and its end', () => {
 })
 
 describe('a failed run', () => {
-  const error = { code: 'upstream_unavailable', message: 'The provider broke off.', param: null }
+  const error = {
+    code: 'upstream_unavailable',
+    message: 'The provider broke off (server error).',
+    param: null,
+  }
 
   test('emits its error nested and flat, and then in the response', () => {
     const [, , received, end] = renderedRun(...runs['failed before anything']!)
@@ -169,7 +173,11 @@ describe('a failed run', () => {
     })
     expect(end).toMatchObject({
       type: 'response.failed',
-      response: { output: [], usage: null, error: { code: 'server_error', message: error.message } },
+      response: {
+        output: [],
+        usage: null,
+        error: { code: 'server_error', message: 'The provider broke off.' },
+      },
     })
   })
 
