@@ -33,7 +33,7 @@ test('the Anthropic provider of the AI SDK streams a text', async () => {
 })
 
 describe('the Anthropic provider of the AI SDK calls a tool and sends its result back', () => {
-  const calls = [{ id: 'call_a', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }]
+  const calls = [{ id: 'call_a7Kp2mQ9', name: 'measure', arguments: ['{"river"', ':"Elbe"}'] }]
   const calling = chatOutput({ text: undefined, calls, reasoning: ['Hm.'], finish: 'tool_calls' })
   const measure = tool({
     description: 'Measures a river.',
@@ -70,8 +70,8 @@ describe('the Anthropic provider of the AI SDK calls a tool and sends its result
   function expectResult(messages: unknown): void {
     expect(messages).toMatchObject([
       { role: 'user' },
-      { role: 'assistant', tool_calls: [{ id: 'call_a', function: { name: 'measure' } }] },
-      { role: 'tool', tool_call_id: 'call_a', content: 'Elbe: 4.0' },
+      { role: 'assistant', tool_calls: [{ id: 'call_a7Kp2mQ9', function: { name: 'measure' } }] },
+      { role: 'tool', tool_call_id: 'call_a7Kp2mQ9', content: 'Elbe: 4.0' },
     ])
   }
 })

@@ -6,7 +6,14 @@ import { groq } from '../protocols/openai-chat/dialects/groq.ts'
 import { mistral } from '../protocols/openai-chat/dialects/mistral.ts'
 import { openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openrouter } from '../protocols/openai-chat/dialects/openrouter.ts'
-import { cerebras, ollama, perplexity, plain, snowflake } from '../protocols/openai-chat/dialects/plain.ts'
+import {
+  cerebras,
+  ollama,
+  openaiCompatible,
+  perplexity,
+  plain,
+  snowflake,
+} from '../protocols/openai-chat/dialects/plain.ts'
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
@@ -111,7 +118,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
   engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
   { ...engine(plain('llamacpp'), 'http://127.0.0.1:8080/v1'), listing: llamacppListing },
-  engine(plain('openai-compatible'), undefined),
+  engine(openaiCompatible, undefined),
 ]
 
 function service(dialect: Dialect, baseUrl: string | undefined, ...keyVariables: string[]): RemoteKind {

@@ -12,7 +12,7 @@ import { chatRequest, type Scenario, startScenario } from '../../support/scenari
 import { cutAt, events } from '../../support/script.ts'
 import { cutsOf, randomFrom } from '../../unit/providers/protocols/support/random.ts'
 
-const call = { id: 'call_1', name: 'read_level', arguments: ['{"pla', 'ce":"at the ', 'dam"}'] }
+const call = { id: 'call_1x7Kp2mQ9', name: 'read_level', arguments: ['{"pla', 'ce":"at the ', 'dam"}'] }
 const secondCall = { id: 'call_2', name: 'read_flow', arguments: ['{', '}'] }
 const rich = { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 }
 
@@ -114,7 +114,7 @@ describe('a chat completion', () => {
     const { chunks } = await askStreamed(scenario)
     const received = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []))
     expect(received.map(({ index, id }) => [index, id])).toEqual([
-      [0, 'call_1'],
+      [0, 'call_1x7Kp2mQ9'],
       [1, 'call_2'],
     ])
     expect(received[0]?.function.arguments).toBe('{"place":"at the dam"}')

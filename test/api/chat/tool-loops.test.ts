@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fields } from '../../../src/lib/json/json.ts'
-import { deepseek, openrouter } from '../support/tool-loop-chat.ts'
+import { deepseek, kimi, openrouter } from '../support/tool-loop-chat.ts'
 import { anthropic, gemini } from '../support/tool-loop-native.ts'
 import { startLoopProvider } from '../support/tool-loop-provider.ts'
 import { withReply, sendTurn, firstMessages, type Reply, startLoopApp } from '../support/tool-loop.ts'
 
-const wires = { anthropic, gemini, deepseek, openrouter }
+const wires = { anthropic, gemini, deepseek, kimi, openrouter }
 const ways = Object.entries(wires).flatMap(([name, protocol]) => [
   [name, 'not streamed', protocol, false] as const,
   [name, 'streamed', protocol, true] as const,
@@ -40,8 +40,8 @@ describe.each(ways)('a tool loop of three turns at %s (%s)', (_name, _way, proto
     const stateful = [first, later].map(({ message }) => message.tool_calls?.[0]?.id)
     if (protocol !== anthropic) expect(new Set(stateful).size).toBe(2)
     expect(new Set(first.message.tool_calls?.map(({ id }) => id)).size).toBe(2)
-    // What DeepSeek wants back is the reasoning that the caller may read.
-    for (const text of protocol === deepseek ? [] : [first.text, later.text]) {
+    // What DeepSeek and Kimi want back is the reasoning that the caller may read.
+    for (const text of protocol === deepseek || protocol === kimi ? [] : [first.text, later.text]) {
       for (const signature of provider.issued) expect(text).not.toContain(signature)
     }
   })

@@ -15,7 +15,7 @@ import { embeddingReply, embeddingRequest, vectors } from '../support/embeddings
 import { choice, completionReply, completionRequest } from '../support/text-completions.ts'
 
 const keyId = firstKey.split('-')[2]!
-const call = { id: 'call_1', name: 'look_up', arguments: ['{"place":"weir"}'] }
+const call = { id: 'call_1x7Kp2mQ9', name: 'look_up', arguments: ['{"place":"weir"}'] }
 const output = chatOutput({
   text: ['Four ', 'metres.'],
   reasoning: ['Hm.'],
@@ -25,7 +25,7 @@ const output = chatOutput({
 const answered = {
   text: 'Four metres.',
   reasoning: 'Hm.',
-  tool_calls: [{ id: 'call_1', name: 'look_up', arguments: '{"place":"weir"}' }],
+  tool_calls: [{ id: 'call_1x7Kp2mQ9', name: 'look_up', arguments: '{"place":"weir"}' }],
   finish_reason: 'tool_calls',
 }
 const apis = ['chat_completions', 'responses', 'messages', 'completions', 'embeddings'] as const

@@ -49,7 +49,7 @@ const request = {
 }
 
 test('Claude Code works on a model of another provider, reached by an alias', async () => {
-  const calls = [{ id: 'call_b', name: 'Read', arguments: ['{"file', '_path":"a.ts"}'] }]
+  const calls = [{ id: 'call_b7Kp2mQ9', name: 'Read', arguments: ['{"file', '_path":"a.ts"}'] }]
   const output = chatOutput({ reasoning: ['I read it.'], text: ['Reading.'], calls, finish: 'tool_calls' })
   const model = { aliases: ['claude-sonnet-4-5-20250929'], max_output_tokens: 8000 }
   await using scenario = await startScenario(streamReply(output), { model })
@@ -60,7 +60,7 @@ test('Claude Code works on a model of another provider, reached by an alias', as
   expect<unknown>(message.content).toEqual([
     { type: 'thinking', thinking: '', signature: expect.stringMatching(/^weir1\./) },
     { type: 'text', text: 'Reading.' },
-    { type: 'tool_use', id: 'call_b', name: 'Read', input: { file_path: 'a.ts' } },
+    { type: 'tool_use', id: 'call_b7Kp2mQ9', name: 'Read', input: { file_path: 'a.ts' } },
   ])
   expect(message).toMatchObject({ model: 'acme/river', stop_reason: 'tool_use' })
   const [sent] = acme.requests

@@ -37,8 +37,8 @@ describe('a message of a chat completions provider', () => {
   const output = chatOutput({
     reasoning: ['A gauge ', 'would know.'],
     calls: [
-      { id: 'call_a', name: 'measure', arguments: ['{"at":', '"dam"}'] },
-      { id: 'call_b', name: 'measure', arguments: ['{}'] },
+      { id: 'call_a7Kp2mQ9', name: 'measure', arguments: ['{"at":', '"dam"}'] },
+      { id: 'call_b7Kp2mQ9', name: 'measure', arguments: ['{}'] },
     ],
     finish: 'tool_calls',
   })
@@ -53,8 +53,8 @@ describe('a message of a chat completions provider', () => {
     expect<unknown>(message.content).toEqual([
       { type: 'thinking', thinking: 'A gauge would know.', signature: expect.stringMatching(/^weir1\./) },
       { type: 'text', text: 'It is four metres.' },
-      { type: 'tool_use', id: 'call_a', name: 'measure', input: { at: 'dam' } },
-      { type: 'tool_use', id: 'call_b', name: 'measure', input: {} },
+      { type: 'tool_use', id: 'call_a7Kp2mQ9', name: 'measure', input: { at: 'dam' } },
+      { type: 'tool_use', id: 'call_b7Kp2mQ9', name: 'measure', input: {} },
     ])
     expect(message).toMatchObject({ stop_reason: 'tool_use', usage: { input_tokens: 12, output_tokens: 5 } })
     expect(message).not.toHaveProperty('warnings')

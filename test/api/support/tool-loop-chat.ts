@@ -20,6 +20,24 @@ export const deepseek: LoopProtocol = {
   },
 }
 
+/** Kimi K2.5 of Moonshot while it thinks, which counts the calls of each response from 0. */
+export const kimi: LoopProtocol = {
+  ...chatProtocol({
+    fieldsFor: (signature) => ({ reasoning_content: signature }),
+    idOf: (name, index) => `functions.${name}:${index}`,
+  }),
+  kind: 'openai-compatible',
+  model: 'kimi-k2.5',
+  rejection(body, issued) {
+    const index = objectsIn(body.messages).findIndex(
+      ({ tool_calls, reasoning_content }) =>
+        tool_calls !== undefined && !issued.has(String(reasoning_content)),
+    )
+    const message = `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}`
+    return index < 0 ? undefined : { error: { message, type: 'invalid_request_error' } }
+  },
+}
+
 /** Gemini 3 behind OpenRouter, which counts the calls of each response from 0 and names them in its details. */
 export const openrouter: LoopProtocol = {
   ...chatProtocol({

@@ -7,7 +7,7 @@ import {
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
 import { hasError, parseError } from '../error.ts'
 import { emitText } from '../parsing.ts'
-import type { Dialect, StateField } from './dialect.ts'
+import { type Dialect, messageFieldOf } from './dialect.ts'
 import { addPiece, appendState, endOpenCall, isComplete, noCalls, type ToolCalls } from './tool-calls.ts'
 
 /** The part of a choice that has been received so far and is still needed. */
@@ -36,9 +36,14 @@ export function addMessage(
   events: GenerationEvent[],
 ): Choice {
   const pieces = listOf(message.tool_calls)
-  const state = stateAfter(choice, message, dialect.stateField)
+  const state = stateAfter(choice, message, dialect)
   if (pieces.length === 0 && state === choice.state) return choice
-  const context = { choice: index, endedCalls: choice.endedCalls, stateField: dialect.stateField }
+  const context = {
+    choice: index,
+    endedCalls: choice.endedCalls,
+    stateField: dialect.stateField,
+    hasMessageState: state !== undefined,
+  }
   const calls = choice.calls ?? noCalls()
   for (const piece of pieces) addPiece(calls, piece, context, events)
   return { ...choice, calls, state }
@@ -73,14 +78,14 @@ export function toFinish(choice: Choice, index: number, reason: string): Generat
   return { type: 'finish', choice: index, reason: finishFor(reason, (choice.calls?.begun.length ?? 0) > 0) }
 }
 
-function stateAfter(choice: Choice, message: Fields, stateField: StateField | undefined): Json | undefined {
-  return stateField?.on === 'message' ? appendState(choice.state, message[stateField.field]) : undefined
+function stateAfter(choice: Choice, message: Fields, dialect: Dialect): Json | undefined {
+  const field = messageFieldOf(dialect)
+  return field === undefined ? undefined : appendState(choice.state, message[field])
 }
 
-function messageState(choice: Choice, dialect: Dialect): Json | undefined {
-  return dialect.stateField && choice.state !== undefined
-    ? { [dialect.stateField.field]: choice.state }
-    : undefined
+function messageState({ state }: Choice, dialect: Dialect): Fields | undefined {
+  const field = messageFieldOf(dialect)
+  return field === undefined || state === undefined ? undefined : { [field]: state }
 }
 
 /** Emits the reasoning, the text and the refusal of a message or a delta. */

@@ -31,12 +31,19 @@ export type Dialect = {
   adapt?(body: Body, generation: Generation, target: Target, warn: Warn): Body
   /** The field with state that the provider needs back with the tool calls of an earlier turn. */
   readonly stateField?: StateField
+  /** The field with the reasoning of a message, which some models of the provider need back with its tool calls. */
+  readonly reasoningField?: string
   /** Responses have no finish reason; `[DONE]` alone marks a complete one. */
   readonly noFinishReason?: boolean
 }
 
 /** A field of the message with the tool calls, or of each call. */
 export type StateField = { readonly on: 'message' | 'call'; readonly field: string }
+
+/** The field of a message with tool calls that the provider needs back on the next turn. */
+export function messageFieldOf({ stateField, reasoningField }: Dialect): string | undefined {
+  return stateField?.on === 'message' ? stateField.field : reasoningField
+}
 
 /** Returns the body under the provider's field names, without the fields that the provider does not support. */
 export function dropUnsupported(

@@ -9,7 +9,7 @@ import type {
 import { type Fields, isObject } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
 import { warnOfFields } from '../rendering.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, messageFieldOf } from './dialect.ts'
 
 /** Renders the conversation as messages of chat completions. */
 export function renderMessages(messages: readonly Message[], dialect: Dialect, warn: Warn): readonly Body[] {
@@ -81,9 +81,10 @@ function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
 
 function renderCalls(message: AssistantMessage, dialect: Dialect): Body | undefined {
   if (message.toolCalls.length === 0) return undefined
+  const field = messageFieldOf(dialect)
   return {
     tool_calls: message.toolCalls.map((call) => renderCall(call, dialect)),
-    ...(dialect.stateField?.on === 'message' && stateOf(message.toolCalls, dialect.stateField.field)),
+    ...(field !== undefined && stateOf(message.toolCalls, field)),
   }
 }
 

@@ -61,6 +61,8 @@ type CallContext = {
   /** The number of calls that have ended: later pieces of those are ignored. */
   readonly endedCalls: number
   readonly stateField?: StateField
+  /** Whether the message has state that is stored with its first call. */
+  readonly hasMessageState: boolean
 }
 
 /** Returns the calls of a choice before the first one. */
@@ -90,21 +92,25 @@ export function addPiece(
   calls.begun[index] = withArguments(next, argumentsIn(fields), position, events)
 }
 
-/** Ends the call, with the state of the message or else its own. */
+/** Ends the call, with the state of the message and its own. */
 export function endOpenCall(
   call: PartialToolCall,
-  messageState: Json | undefined,
+  messageState: Fields | undefined,
   position: CallPosition,
   events: GenerationEvent[],
 ): void {
   const { id, name, arguments: received } = call
   endCall(
-    { id, name, state: stateFor(call, messageState ?? call.state) },
+    { id, name, state: stateFor(call, joinStates(call.state, messageState)) },
     received,
     received.text,
     position,
     events,
   )
+}
+
+function joinStates(own: Json | undefined, ofMessage: Fields | undefined): Json | undefined {
+  return ofMessage === undefined ? own : asJson({ ...fieldsOf(own), ...ofMessage })
 }
 
 /** True when the arguments are a complete JSON value, so that no continuation would be JSON. */
@@ -150,7 +156,7 @@ function continues(open: PartialToolCall, piece: Fields, providerIndex: number |
 function openCall(
   calls: ToolCalls,
   piece: Fields,
-  { choice, stateField }: CallContext,
+  { choice, stateField, hasMessageState }: CallContext,
   events: GenerationEvent[],
 ): void {
   const previous = isForUnnamed(calls.unnamed, piece) ? calls.unnamed : undefined
@@ -166,7 +172,8 @@ function openCall(
   if (previous) calls.unnamed = undefined
   const index = calls.begun.length
   // The state of a message belongs to its first call, and may be received after it.
-  const mayHaveState = stateField?.on === 'message' ? index === 0 : state !== undefined
+  const isStateful = stateField?.on === 'message' || hasMessageState
+  const mayHaveState = state !== undefined || (isStateful && index === 0)
   const id = callIdFor(providerId, name, mayHaveState)
   beginCall({ type: 'tool-call-begin', choice, index, id, name }, events)
   const call = { providerIndex, providerId, id, name, arguments: emptyArguments, scan: emptyScan, state }

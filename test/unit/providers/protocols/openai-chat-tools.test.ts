@@ -144,10 +144,19 @@ describe('the provider state for the next turn of a tool loop', () => {
     expect(received.map((event) => event.state)).toEqual([{ extra_content }, undefined])
   })
 
+  test('is the reasoning text, too, at other compatible providers, as soon as the next call starts', () => {
+    const extra_content = { google: { thought_signature: 'QUJD' } }
+    const reasoning_content = 'Let me look.'
+    const calls = pieces({ ...call, rest: { extra_content } }, { ...call, index: 1, id: 'b' })
+    const received = callsIn(eventsOf('openai-compatible', delta({ reasoning_content }), ...calls))
+    expect(received.map((event) => event.state)).toEqual([{ extra_content, reasoning_content }])
+  })
+
   test.each([
     ['deepseek', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['openrouter', { reasoning_details: [1] }, { reasoning_details: [1] }],
     ['openai-compatible', { extra_content: 2 }, { tool_calls: [{ extra_content: 2 }] }],
+    ['openai-compatible', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
   ])('is sent back to %s', (kind, state, expected) => {
     expect(assistantOf(kind, state)).toMatchObject(expected)
   })

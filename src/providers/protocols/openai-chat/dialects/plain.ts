@@ -7,6 +7,12 @@ export function plain(name: string): Dialect {
   return { name, stateField: { on: 'call', field: 'extra_content' } }
 }
 
+/** Any provider that the operator names. Kimi models of Moonshot reject the next turn of a tool loop without its reasoning. */
+export const openaiCompatible: Dialect = {
+  ...plain('openai-compatible'),
+  reasoningField: 'reasoning_content',
+}
+
 /** Cerebras rejects a few fields. */
 export const cerebras: Dialect = {
   name: 'cerebras',
