@@ -63,8 +63,8 @@ function displayUrl({ protocol, port, hostname }: URL): string {
 export type BannerFacts = {
   readonly providers: readonly string[]
   readonly enabledModels: number
-  /** The model of the example request. */
-  readonly exampleModel: string
+  /** The model of the example request; absent where none serves chat completions. */
+  readonly exampleModel?: string
   /** Whether the address is also that of the page. */
   readonly page: boolean
 }
@@ -72,7 +72,7 @@ export type BannerFacts = {
 type Example = {
   readonly url: string
   readonly page: boolean
-  readonly model: string
+  readonly model: string | undefined
   readonly connect: string
 }
 
@@ -81,7 +81,6 @@ function firstKeyLines(
   adminKey: string | undefined,
   { url, page, model, connect }: Example,
 ): string[] {
-  const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
   return [
     'This is your API key. It is shown only once:',
     '',
@@ -93,13 +92,23 @@ function firstKeyLines(
     'Try it:',
     '',
     `  export ${keyVariable}=${key}`,
-    `  curl -N ${url}/v1/chat/completions \\`,
-    `    -H "Authorization: Bearer $${keyVariable}" \\`,
-    '    -H "Content-Type: application/json" \\',
-    `    -d '${JSON.stringify(body)}'`,
+    ...requestLines(url, model),
     '',
     `With an OpenAI SDK, use the base URL ${url}/v1 and the same API key.`,
     `For the settings of other tools, run “${connect}”.`,
+  ]
+}
+
+/** A request to the model; without one, the list of models. */
+function requestLines(url: string, model: string | undefined): string[] {
+  const authorization = `-H "Authorization: Bearer $${keyVariable}"`
+  if (model === undefined) return [`  curl ${url}/v1/models ${authorization}`]
+  const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello from Weir' }] }
+  return [
+    `  curl -N ${url}/v1/chat/completions \\`,
+    `    ${authorization} \\`,
+    '    -H "Content-Type: application/json" \\',
+    `    -d '${JSON.stringify(body)}'`,
   ]
 }
 
@@ -125,9 +134,10 @@ export function bannerFacts({ models, providers, settings }: Configuration): Ban
   }
 }
 
-/** Picks the built-in model, else the cheapest one. */
-function exampleModel(enabled: readonly Model[]): string {
+/** Picks the built-in model, else the cheapest one for chat completions. */
+export function exampleModel(enabled: readonly Model[]): string | undefined {
+  const models = enabled.filter(({ supportedApis }) => supportedApis.includes('chat_completions'))
   const sortPrice = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
-  const cheapest = enabled.toSorted((a, b) => sortPrice(a.pricing?.output) - sortPrice(b.pricing?.output))
-  return (enabled.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug ?? 'weir/echo'
+  const cheapest = models.toSorted((a, b) => sortPrice(a.pricing?.output) - sortPrice(b.pricing?.output))
+  return (models.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug
 }
