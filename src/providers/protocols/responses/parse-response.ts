@@ -37,6 +37,9 @@ export const streamParser: StreamParser<StreamState> = {
   end: (state) => (state.finished ? [] : [incomplete]),
 }
 
+/** Separates the parts of a summary. */
+const paragraphEnd = '\n\n'
+
 /** The names of the events of the Responses API, and events without one. */
 const ownEvents = /^$|^response\./
 
@@ -61,7 +64,7 @@ function readEvent(state: StreamState, type: string, data: Fields): Step<StreamS
     case 'response.reasoning.delta':
       return readReasoning(state, 'content', data.delta)
     case 'response.reasoning_summary_part.added':
-      return state.reasoning === 'summary' ? readReasoning(state, 'summary', '\n\n') : unchanged(state)
+      return state.reasoning === 'summary' ? readReasoning(state, 'summary', paragraphEnd) : unchanged(state)
     case 'response.output_item.added':
       return readItem(state, data, openItem)
     case 'response.output_item.done':
@@ -167,43 +170,54 @@ function readTier(
 /** The final statuses of a response. */
 const endStatuses = new Set<unknown>(['completed', 'incomplete', 'failed', 'cancelled'])
 
-/** Emits the output for which no deltas were received: some engines send none. */
+/** Emits, item by item, the output for which no deltas were received: some engines send none. */
 function emitMissing(state: StreamState, output: readonly unknown[], events: GenerationEvent[]): StreamState {
-  if (state.reasoning === undefined) events.push(...reasoningIn(output))
-  if (!state.hasText) events.push(...textIn(output))
-  const { callIds, open, endedCalls } = state.turn
-  if (endedCalls > 0) return state
-  const turn = output.reduce<Turn>(
-    (turn, item, outputIndex) => {
-      const fields = fieldsOf(item)
-      return closeItem(turn, fields, { outputIndex, itemId: textOf(fields.id) }, events)
-    },
-    { ...emptyTurn, callIds, open },
-  )
-  return { ...state, turn }
+  const { callIds, open, endedCalls, reasoning } = state.turn
+  const reasoningTexts = state.reasoning === undefined ? reasoningTextsOf(output) : []
+  let turn: Turn = { ...emptyTurn, callIds, open }
+  for (const [outputIndex, value] of output.entries()) {
+    const item = fieldsOf(value)
+    events.push(...reasoningEvents(reasoningTexts[outputIndex]))
+    if (!state.hasText) events.push(...textIn(item))
+    if (endedCalls > 0) continue
+    const hasEnded = item.type === 'reasoning' && reasoning.length > 0
+    turn = closeItem(turn, item, { outputIndex, itemId: textOf(item.id) }, hasEnded ? [] : events)
+  }
+  return endedCalls > 0 ? state : { ...state, turn }
 }
 
-/** The text of the output items, with refusals. */
-function textIn(output: readonly unknown[]): GenerationEvent[] {
-  return partsOf(output, 'message', 'content')
+/** The text of a message, with refusals. */
+function textIn(item: Fields): GenerationEvent[] {
+  if (item.type !== 'message') return []
+  return listOf(item.content)
+    .map(fieldsOf)
     .flatMap(({ text, refusal }) => [text, refusal])
     .filter(isNonEmpty)
     .map((text) => ({ type: 'text', choice: 0, text }))
 }
 
-/** The reasoning of the output items: the summaries, or the reasoning content where there are none. */
-function reasoningIn(output: readonly unknown[]): GenerationEvent[] {
-  const summary = partsOf(output, 'reasoning', 'summary').map(({ text }) => text)
-  const content = partsOf(output, 'reasoning', 'content').map(({ text }) => text)
-  const text = summary.filter(isNonEmpty).join('\n\n') || content.filter(isNonEmpty).join('')
-  return text === '' ? [] : [{ type: 'reasoning', choice: 0, text }]
+function reasoningEvents(text: string | undefined): GenerationEvent[] {
+  return text === undefined ? [] : [{ type: 'reasoning', choice: 0, text }]
 }
 
-function partsOf(output: readonly unknown[], type: string, field: string): Record<string, unknown>[] {
-  return output
-    .map(fieldsOf)
-    .filter((item) => item.type === type)
-    .flatMap((item) => listOf(item[field]).map(fieldsOf))
+/** The reasoning of each output item, as a stream has it: the summaries, or the reasoning content where there are none. */
+function reasoningTextsOf(output: readonly unknown[]): readonly (string | undefined)[] {
+  const summaries = output.map((item) => reasoningParts(item, 'summary'))
+  if (!summaries.some((parts) => parts.length > 0))
+    return output.map((item) => reasoningParts(item, 'content').join('') || undefined)
+  const first = summaries.findIndex((parts) => parts.length > 0)
+  return summaries.map((parts, index) => {
+    if (parts.length === 0) return undefined
+    return (index > first ? paragraphEnd : '') + parts.join(paragraphEnd)
+  })
+}
+
+function reasoningParts(value: unknown, field: 'summary' | 'content'): string[] {
+  const item = fieldsOf(value)
+  if (item.type !== 'reasoning') return []
+  return listOf(item[field])
+    .map((part) => fieldsOf(part).text)
+    .filter(isNonEmpty)
 }
 
 function isNonEmpty(text: unknown): text is string {

@@ -169,6 +169,28 @@ describe('the content of a streamed response', () => {
     ).toBe('Hi')
   })
 
+  test('has each reasoning with its state once and before its text, also where it is not streamed', () => {
+    const reasoning = (id: string, text: string) => ({
+      type: 'reasoning',
+      id,
+      summary: [{ type: 'summary_text', text }],
+      encrypted_content: 'gAAAA1',
+    })
+    const output = [reasoning('rs_1', 'One.'), message('Hi'), reasoning('rs_2', 'Two.'), message(' again')]
+    const streamed = eventsOf(
+      summary('One.'),
+      { type: 'response.output_item.done', item: output[0] },
+      outputText('Hi'),
+      summary('\n\nTwo.'),
+      { type: 'response.output_item.done', item: output[2] },
+      outputText(' again'),
+      ended('completed', { output }),
+    )
+    const types = streamed.map(({ type }) => type).join(' ')
+    expect(types).toBe('reasoning reasoning-end text reasoning reasoning-end text finish')
+    expect(responses.parse({ status: 'completed', output })).toEqual(streamed)
+  })
+
   test('has the tier when it changes, and not the requested one', () => {
     const created = (service_tier: string) => ({ type: 'response.created', response: { service_tier } })
     const tiers = (first: string, last: string) =>
