@@ -163,6 +163,20 @@ test('a shell reads the variables and the arguments of a command as they are', a
   }
 })
 
+describe('a tool that sends a temperature of its own', () => {
+  const settingsOf = (tool: string) =>
+    connectTools.find(({ name }) => name === tool)?.settings(inputFor('acme/river'))
+
+  test('has one in its program that every model accepts', () => {
+    expect(settingsOf('llamaindex')?.files?.[0]?.content).toContain('\n    temperature=1,\n')
+  })
+
+  test('has a note with the line that omits it', () => {
+    const line = '- { name: "openai/acme/river", use_temperature: false }'
+    expect(settingsOf('aider')?.notes?.join('\n')).toContain(line)
+  })
+})
+
 async function shell(script: string): Promise<string> {
   const child = Bun.spawn(['sh', '-c', script], {
     cwd: tmpdir(),

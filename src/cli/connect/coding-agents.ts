@@ -147,6 +147,7 @@ export const codingAgents: readonly ToolTemplate[] = [
       notes: [
         'The prefix openai/ selects the protocol; the rest is the slug.',
         'Aider warns that it does not know the model, which does no harm: --no-show-model-warnings hides it.',
+        `Aider sends the temperature 0, which some models reject. The line - { name: ${quoted(`openai/${input.slug}`)}, use_temperature: false } in .aider.model.settings.yml omits it.`,
       ],
     }),
   },

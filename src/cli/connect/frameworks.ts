@@ -67,11 +67,13 @@ model = OpenAILike(
     api_key=os.environ["${keyVariable}"],
 ${modelWindow(model)}    is_chat_model=True,
     is_function_calling_model=${model.tools ? 'True' : 'False'},
+    temperature=1,
 )
 print(model.complete("${prompt}"))
 `,
     notes: () => [
       'Use OpenAILike rather than OpenAI, which accepts only model names that it knows.',
+      'Without temperature, LlamaIndex sends 0.1, which some models reject. All models accept 1.',
       'For embeddings, use OpenAILikeEmbedding of llama-index-embeddings-openai-like, with the same api_base and api_key, and the slug as model_name.',
     ],
   }),
