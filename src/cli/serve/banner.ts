@@ -134,10 +134,16 @@ export function bannerFacts({ models, providers, settings }: Configuration): Ban
   }
 }
 
-/** Picks the built-in model, else the cheapest one for chat completions. */
+/**
+ * Picks the built-in model, else the cheapest one for chat completions: where there are such, of those that do not end and
+ * have tools, because a classifier would not answer.
+ */
 export function exampleModel(enabled: readonly Model[]): string | undefined {
-  const models = enabled.filter(({ supportedApis }) => supportedApis.includes('chat_completions'))
-  const sortPrice = (price: number | undefined) => price ?? Number.POSITIVE_INFINITY
-  const cheapest = models.toSorted((a, b) => sortPrice(a.pricing?.output) - sortPrice(b.pricing?.output))
-  return (models.find(({ slug }) => slug === 'weir/echo') ?? cheapest[0])?.slug
+  const forChat = enabled.filter(({ supportedApis }) => supportedApis.includes('chat_completions'))
+  const lasting = forChat.filter(({ shutdownDate }) => shutdownDate === undefined)
+  const withTools = lasting.filter(({ supportedParameters }) => supportedParameters.has('tools'))
+  const [models = []] = [withTools, lasting, forChat].filter(({ length }) => length > 0)
+  const price = ({ pricing }: Model) => pricing?.output ?? Number.POSITIVE_INFINITY
+  const [cheapest] = models.toSorted((a, b) => price(a) - price(b))
+  return (forChat.find(({ slug }) => slug === 'weir/echo') ?? cheapest)?.slug
 }
