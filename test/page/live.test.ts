@@ -75,6 +75,7 @@ describe.skipIf(!hasBrowser)(`the live view${browserNeeded}`, () => {
     await page.getByText('0 in progress, 2 finished').waitFor()
 
     await page.getByLabel('State').selectOption('failed')
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
     expect(await page.locator('tbody tr').count()).toBe(1)
     expect(page.url()).toContain('state=failed')
     await page.getByLabel('State').selectOption('all')

@@ -28,6 +28,7 @@ describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {
     await page.keyboard.press('Enter')
     await page.getByText('And again').nth(1).waitFor()
     await page.getByRole('button', { name: 'New' }).click()
+    await page.getByRole('article').first().waitFor({ state: 'detached' })
     expect(await page.getByRole('article').count()).toBe(0)
   })
 

@@ -65,8 +65,12 @@ describe.skipIf(!hasBrowser)(`the lists of what is stored${browserNeeded}`, () =
     await page.getByRole('button', { name: /Remove the filter.*gauge: g7/ }).waitFor()
     await page.getByRole('combobox', { name: 'Model' }).fill('acme/river-2')
     await page.keyboard.press('Tab')
+    await page.getByRole('button', { name: /Remove the filter.*Model: acme\/river-2/ }).waitFor()
     await page.getByText(/200 in all|\d+ loaded/).waitFor()
-    for (const row of await page.locator('tbody tr:not(.spacer)').allInnerTexts()) {
+    const rows = page.locator('tbody tr:not(.spacer)')
+    await rows.filter({ hasNotText: 'acme/river-2' }).first().waitFor({ state: 'detached' })
+    await rows.first().waitFor()
+    for (const row of await rows.allInnerTexts()) {
       expect(row).toContain('acme/river-2')
       expect(row).toContain('gauge: g7')
     }

@@ -70,6 +70,7 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     expect(await figureOf(page, 'Input tokens')).toMatch(/^[\d.]+[KM]\s/)
     const cost = page.getByRole('figure').first()
     await cost.getByText('Show as table').click()
+    await cost.getByRole('cell').first().waitFor()
     const amounts = await cost.getByRole('cell').allInnerTexts()
     expect(amounts.join('\n')).toMatch(/^\$\d/m)
   })
