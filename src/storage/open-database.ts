@@ -7,7 +7,6 @@ import type { UsageBuckets } from './ports/usage.ts'
 import { createManagedStores } from './scripts/managed-stores.ts'
 import { backUp, BackupError } from './sqlite/connection/backup.ts'
 import {
-  databaseSize as sqliteSize,
   databaseVersion,
   hasDatabase,
   openDatabase as openSqliteFile,
@@ -19,6 +18,8 @@ import { createUsageSource } from './sqlite/usage-source.ts'
 import { Writer } from './sqlite/writer.ts'
 import { operatorReports } from './usage/report-slots.ts'
 import { createUsageReports } from './usage/reports.ts'
+
+export { databaseSize } from './sqlite/connection/database.ts'
 
 /** The parts of a database that commands read and change, also while a server is running. */
 export type AdminStorage = ManagedStores & {
@@ -58,11 +59,6 @@ export async function checkDatabase(location: DatabaseLocation): Promise<void> {
   if (typeof location === 'string') return void databaseVersion(location)
   const { checkPostgres } = await import('./postgres/connection/database.ts')
   await checkPostgres(location)
-}
-
-/** Returns the bytes of a SQLite file; undefined if it is missing. Throws an error for the operator if it cannot be read. */
-export function databaseSize(file: string): number | undefined {
-  return sqliteSize(file)
 }
 
 /**

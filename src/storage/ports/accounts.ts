@@ -138,7 +138,7 @@ export type KeyInput = KeyChange & {
   readonly organization: string
   readonly name: string
   readonly expiresAt: number | null
-  /** The time from which `expiresAt` counts; absent, it is created as of the transaction. */
+  /** When its lifetime begins, in milliseconds since 1970; absent: at the time of the transaction. */
   readonly createdAt?: number
 }
 
