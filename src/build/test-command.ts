@@ -67,7 +67,7 @@ export type TestFolder = Disposable & {
   readonly path: string
   /** Builds the executable that the tests start. */
   readonly buildCommand: readonly string[]
-  /** Makes the tests start that executable, and keep their files here. */
+  /** Makes the tests start that executable, keep their files here, and keep the memory that they have freed. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -101,8 +101,14 @@ export function createTestFolder(): TestFolder {
   return {
     path,
     buildCommand: [process.execPath, 'src/build/build.ts', '--into', path],
-    // The executable starts in a tenth of the processor time that the source needs.
-    environment: { TMPDIR: path, WEIR_TEST_PROGRAM: join(path, 'weir') },
+    environment: {
+      TMPDIR: path,
+      // The executable starts in a tenth of the processor time that the source needs.
+      WEIR_TEST_PROGRAM: join(path, 'weir'),
+      // Each test frees what the next one needs: to give it back to the system and ask for it again, as Bun's allocator does
+      // otherwise, takes an eighth of the processor time.
+      MIMALLOC_PURGE_DELAY: '-1',
+    },
     [Symbol.dispose]: remove,
   }
 }
