@@ -8,6 +8,7 @@ import { openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openrouter } from '../protocols/openai-chat/dialects/openrouter.ts'
 import {
   cerebras,
+  fireworks,
   ollama,
   openaiCompatible,
   perplexity,
@@ -92,7 +93,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
     operations: operationsOf('together', { format: 'numbers' }),
   },
   {
-    ...service(plain('fireworks'), 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+    ...service(fireworks, 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
     responsesApi,
     operations: operationsOf('fireworks', { format: 'numbers' }),
   },

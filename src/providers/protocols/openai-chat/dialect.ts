@@ -31,7 +31,7 @@ export type Dialect = {
   adapt?(body: Body, generation: Generation, target: Target, warn: Warn): Body
   /** The field with state that the provider needs back with the tool calls of an earlier turn. */
   readonly stateField?: StateField
-  /** The field with the reasoning of a message, which some models of the provider need back with its tool calls. */
+  /** The field with the reasoning of a message, which models of the provider need or use with its tool calls. */
   readonly reasoningField?: string
   /** Responses have no finish reason; `[DONE]` alone marks a complete one. */
   readonly noFinishReason?: boolean

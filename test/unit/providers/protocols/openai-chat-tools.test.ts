@@ -144,6 +144,12 @@ describe('the provider state for the next turn of a tool loop', () => {
     expect(received.map((event) => event.state)).toEqual([{ extra_content }, undefined])
   })
 
+  test.each(['zai', 'fireworks'])('is the reasoning text at %s', (kind) => {
+    const reasoning = [delta({ reasoning_content: 'Let me' }), delta({ reasoning_content: ' look.' })]
+    const received = callsIn(eventsOf(kind, ...reasoning, ...pieces(call), finished))
+    expect(received.map((event) => event.state)).toEqual([{ reasoning_content: 'Let me look.' }])
+  })
+
   test('is the reasoning text, too, at other compatible providers, as soon as the next call starts', () => {
     const extra_content = { google: { thought_signature: 'QUJD' } }
     const reasoning_content = 'Let me look.'
@@ -157,6 +163,8 @@ describe('the provider state for the next turn of a tool loop', () => {
     ['openrouter', { reasoning_details: [1] }, { reasoning_details: [1] }],
     ['openai-compatible', { extra_content: 2 }, { tool_calls: [{ extra_content: 2 }] }],
     ['openai-compatible', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
+    ['zai', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
+    ['fireworks', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
   ])('is sent back to %s', (kind, state, expected) => {
     expect(assistantOf(kind, state)).toMatchObject(expected)
   })

@@ -13,6 +13,9 @@ export const openaiCompatible: Dialect = {
   reasoningField: 'reasoning_content',
 }
 
+/** Fireworks shows a model its reasoning within a tool loop: https://docs.fireworks.ai/fine-tuning/thinking-history. */
+export const fireworks: Dialect = { ...plain('fireworks'), reasoningField: 'reasoning_content' }
+
 /** Cerebras rejects a few fields. */
 export const cerebras: Dialect = {
   name: 'cerebras',
