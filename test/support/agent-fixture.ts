@@ -36,6 +36,7 @@ export const agentNames = [
   'opencode',
   'kilo',
   'qwen-code',
+  'pi',
   'cline',
 ] as const
 export type AgentName = (typeof agentNames)[number]

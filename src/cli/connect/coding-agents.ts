@@ -1,14 +1,12 @@
-import { escapeCharacter, quoted, quotedJson, shellWord } from '../quote.ts'
+import { quoted, shellWord } from '../quote.ts'
+import { codexConfig, gooseProvider, opencodeFile, piModels, qwenSettings } from './agent-files.ts'
 import {
   agentNotes,
   apiKey,
   type ConnectModel,
-  defaultContextWindow,
   keyEnvironment,
   keyVariable,
-  type TemplateInput,
   tokenLimits,
-  type ToolFile,
   type ToolTemplate,
 } from './tool.ts'
 
@@ -123,6 +121,21 @@ export const codingAgents: readonly ToolTemplate[] = [
     }),
   },
   {
+    name: 'pi',
+    title: 'Pi',
+    summary: 'a coding agent in the terminal',
+    settings: (input) => ({
+      files: [{ path: '~/.pi/agent/models.json', format: 'json', content: piModels(input) }],
+      command: `pi --provider weir --model ${shellWord(input.slug)}`,
+      notes: [
+        ...agentNotes('Pi', input.model),
+        'If the file exists, add the provider to it. The command /model offers the models.',
+        'A model with "reasoning": true gets the effort that /thinking sets, which some models reject.',
+        'PI_OFFLINE=1 disables its own requests to others, such as for updates.',
+      ],
+    }),
+  },
+  {
     name: 'goose',
     title: 'Goose',
     summary: 'an agent in the terminal and on the desktop',
@@ -157,84 +170,4 @@ export const codingAgents: readonly ToolTemplate[] = [
 function smallModel(model: ConnectModel, models: readonly ConnectModel[]): ConnectModel {
   const haiku = models.find(({ slug }) => slug.startsWith('anthropic/claude-haiku-'))
   return haiku !== undefined && model.slug.startsWith('anthropic/') ? haiku : model
-}
-
-function codexConfig(input: TemplateInput): string {
-  const { slug, contextWindow } = input.model
-  return `model = ${quoted(slug)}
-model_provider = "weir"
-web_search = "disabled"
-${contextWindow === undefined ? '' : `model_context_window = ${contextWindow}\n`}
-[model_providers.weir]
-name = "Weir"
-base_url = ${quoted(input.url)}
-env_key = "${keyVariable}"
-wire_api = "responses"
-supports_websockets = false
-
-[agents]
-enabled = false
-`
-}
-
-/** OpenCode replaces `{env:…}` and `{file:…}` in the text of the file, before it is parsed. */
-function opencodeFile(path: string, schema: string, input: TemplateInput): ToolFile {
-  const keyReference = `"apiKey": "{env:${keyVariable}}"`
-  const json = quotedJson({
-    $schema: schema,
-    model: `weir/${input.model.slug}`,
-    provider: {
-      weir: {
-        npm: '@ai-sdk/openai-compatible',
-        name: 'Weir',
-        options: { baseURL: input.url, apiKey: `{env:${keyVariable}}` },
-        models: Object.fromEntries(input.models.map((model) => [model.slug, opencodeModel(model)])),
-      },
-    },
-  })
-  const literal = /"(?:[^"\\]|\\.)*"/g
-  const escaped = json.replace(literal, (text) => escapeCharacter(text, '{'))
-  const content = escaped.replace(escapeCharacter(keyReference, '{'), keyReference)
-  return { path, format: 'json', content }
-}
-
-function opencodeModel({ displayName, contextWindow, maxOutputTokens, images }: ConnectModel): object {
-  const hasLimits = contextWindow !== undefined && maxOutputTokens !== undefined
-  return {
-    name: displayName,
-    ...(hasLimits && { limit: { context: contextWindow, output: maxOutputTokens } }),
-    ...(images && { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } }),
-  }
-}
-
-function qwenSettings(input: TemplateInput): string {
-  const models = input.models.map(({ slug, displayName, contextWindow, images }) => ({
-    id: slug,
-    name: displayName,
-    baseUrl: input.url,
-    envKey: keyVariable,
-    generationConfig: { contextWindowSize: contextWindow, modalities: { image: images } },
-  }))
-  return quotedJson({
-    modelProviders: { openai: models },
-    security: { auth: { selectedType: 'openai' } },
-    model: { name: input.model.slug },
-    privacy: { usageStatisticsEnabled: false },
-  })
-}
-
-function gooseProvider(input: TemplateInput): string {
-  return quotedJson({
-    name: 'weir',
-    engine: 'openai',
-    display_name: 'Weir',
-    api_key_env: keyVariable,
-    base_url: `${input.url}/chat/completions`,
-    models: input.models.map(({ slug, contextWindow }) => ({
-      name: slug,
-      // Goose needs a number.
-      context_limit: contextWindow ?? defaultContextWindow,
-    })),
-    supports_streaming: true,
-  })
 }

@@ -72,6 +72,14 @@ const editorTools = {
     read: { name: 'read_file', arguments: { file_path } },
     edit: { name: 'edit', arguments: { file_path, old_string: notes.first, new_string: notes.last } },
   }),
+  pi: (path) => ({
+    shell: { name: 'bash', arguments: { command } },
+    read: { name: 'read', arguments: { path } },
+    edit: {
+      name: 'edit',
+      arguments: { path, edits: [{ oldText: notes.first, newText: notes.last }] },
+    },
+  }),
   cline: (path) => ({
     shell: { name: 'run_commands', arguments: { commands: [command] } },
     read: { name: 'read_files', arguments: { files: [{ path }] } },

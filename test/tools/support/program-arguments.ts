@@ -51,6 +51,12 @@ export const agentRuns = {
     environment: {},
     plan: editorPlan('qwen-code'),
   },
+  pi: {
+    program: 'pi',
+    args: ['--print', '--tools', 'read,bash,edit,write,grep,find,ls', prompt],
+    environment: { PI_OFFLINE: '1' },
+    plan: editorPlan('pi'),
+  },
   cline: {
     program: 'cline',
     args: [prompt],

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A program that the tests run, if it is installed. */
-export type ProgramName = 'claude' | 'codex' | 'copilot' | 'opencode' | 'kilo' | 'qwen' | 'cline'
+export type ProgramName = 'claude' | 'codex' | 'copilot' | 'opencode' | 'kilo' | 'qwen' | 'pi' | 'cline'
 
 const variables: Record<ProgramName, string> = {
   claude: 'CLAUDE_CODE',
@@ -11,6 +11,7 @@ const variables: Record<ProgramName, string> = {
   opencode: 'OPENCODE',
   kilo: 'KILO',
   qwen: 'QWEN_CODE',
+  pi: 'PI',
   cline: 'CLINE',
 }
 

@@ -89,6 +89,7 @@ const recordables: Record<AgentName, Recordable> = {
   opencode: recordable('opencode'),
   kilo: recordable('kilo'),
   'qwen-code': recordable('qwen-code'),
+  pi: recordable('pi'),
   cline: recordable('cline'),
 }
 
