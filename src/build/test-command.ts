@@ -67,12 +67,21 @@ export type TestFolder = Disposable & {
   readonly path: string
   /** Builds the executable that the tests start. */
   readonly buildCommand: readonly string[]
-  /** Makes the tests start that executable, keep their files here, and keep the memory that they have freed. */
+  /** Makes the tests start that executable and keep their files here, and freed memory where there is plenty. */
   readonly environment: Readonly<Record<string, string>>
 }
 
 /** Bytes: the tests need a fifth of it. */
 const minMemory = 4 * 1024 ** 3
+
+/**
+ * Makes Bun's allocator keep what a test has freed, which the next one needs: to give it back to the system and ask for it
+ * again takes an eighth of the processor time.
+ */
+const keptMemory = { MIMALLOC_PURGE_DELAY: '-1' }
+
+/** Bytes: processes that keep their memory have six in the end, and the folder two. */
+const minKeptMemory = 12 * 1024 ** 3
 
 /** To delete the folder: for ten seconds. */
 const maxAttempts = 100
@@ -105,9 +114,7 @@ export function createTestFolder(): TestFolder {
       TMPDIR: path,
       // The executable starts in a tenth of the processor time that the source needs.
       WEIR_TEST_PROGRAM: join(path, 'weir'),
-      // Each test frees what the next one needs: to give it back to the system and ask for it again, as Bun's allocator does
-      // otherwise, takes an eighth of the processor time.
-      MIMALLOC_PURGE_DELAY: '-1',
+      ...(process.availableMemory() >= minKeptMemory && keptMemory),
     },
     [Symbol.dispose]: remove,
   }
