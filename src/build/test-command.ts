@@ -71,7 +71,7 @@ export type TestFolder = Disposable & {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Bytes: the tests need a fifth of it. */
+/** Bytes: the tests need half of it. */
 const minMemory = 4 * 1024 ** 3
 
 /**
