@@ -36,8 +36,6 @@ export async function compile(
   await mkdir(dirname(file), { recursive: true })
   return build(entry, {
     bytecode: true,
-    // A command loads only its own code. `serve` starts twice, see `raiseRequestLimit`: the first time costs next to nothing.
-    splitting: true,
     compile: {
       outfile: file,
       // The executable must behave the same in every folder, whatever files are there.
@@ -63,6 +61,8 @@ async function build(entry: string, options: Partial<Bun.BuildConfig>): Promise<
     target: 'bun',
     // With bytecode alone Bun would pick CommonJS, which has no top-level await.
     format: 'esm',
+    // A command loads only its own code. `serve` starts twice, see `raiseRequestLimit`: the first time costs next to nothing.
+    splitting: true,
     minify,
     external,
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -103,12 +103,15 @@ async function embedPage(): Promise<PageEmbedding> {
   // Before the program: the bundler would wait forever for a plugin that waits for the bundler.
   const { files, metafile } = await bundlePage()
   const folder = await mkdtemp(join(tmpdir(), 'weir-page-'))
-  const contents = moduleText(await Promise.all(files.map((file) => writeEncodings(file, folder))))
+  const load = async () => ({
+    contents: moduleText(await Promise.all(files.map((file) => writeEncodings(file, folder)))),
+    loader: 'ts' as const,
+  })
   return {
     plugin: {
       name: 'page',
       setup(build) {
-        build.onLoad({ filter: /[\\/]api[\\/]page[\\/]page-files\.ts$/ }, () => ({ contents, loader: 'ts' }))
+        build.onLoad({ filter: /[\\/]api[\\/]page[\\/]page-files\.ts$/ }, load)
       },
     },
     metafile,
