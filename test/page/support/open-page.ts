@@ -44,5 +44,14 @@ export async function openPage(browser: Browser, app: App, options: OpenOptions 
 
 /** Resolves once something is painted: Chromium drops the keys and clicks that come before. */
 async function painted(page: Page): Promise<void> {
-  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0)
+  // A script that asks again and again would keep the page busy.
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const observer = new PerformanceObserver((list) => {
+          if (list.getEntriesByName('first-contentful-paint').length > 0) resolve()
+        })
+        observer.observe({ type: 'paint', buffered: true })
+      }),
+  )
 }

@@ -26,15 +26,18 @@ function readPlots(): DrawnPlot[] {
       willReadFrequently: true,
     })!
   const probe = readable(1, 1)
-  const rgbOf = (color: string) => {
+  /** A pixel as one number, transparency included. */
+  const pixelsOf = (context: CanvasRenderingContext2D, width: number, height: number) =>
+    new Uint32Array(context.getImageData(0, 0, width, height).data.buffer)
+  const pixelOf = (color: string) => {
     probe.fillStyle = color
     probe.fillRect(0, 0, 1, 1)
-    return probe.getImageData(0, 0, 1, 1).data.slice(0, 3)
+    return pixelsOf(probe, 1, 1)[0]
   }
   const root = document.createElement('span')
   root.style.color = 'var(--line)'
   document.body.append(root)
-  const line = rgbOf(getComputedStyle(root).color)
+  const line = pixelOf(getComputedStyle(root).color)
   root.remove()
 
   const read = (figure: Element): DrawnPlot => {
@@ -42,14 +45,11 @@ function readPlots(): DrawnPlot[] {
     const { width, height } = canvas
     const copy = readable(width, height)
     copy.drawImage(canvas, 0, 0)
-    const { data } = copy.getImageData(0, 0, width, height)
-    const has = (x: number, y: number, rgb: Uint8ClampedArray) => {
-      const at = (y * width + x) * 4
-      return data[at + 3] === 255 && rgb.every((value, index) => data[at + index] === value)
-    }
-    const countInRow = (y: number, rgb: Uint8ClampedArray) => {
+    const pixels = pixelsOf(copy, width, height)
+    /** How many of the pixels have this color, of which each is so many after the one before. */
+    const countOf = (color: number | undefined, first: number, end: number, distance: number) => {
       let count = 0
-      for (let x = 0; x < width; x++) if (has(x, y, rgb)) count++
+      for (let at = first; at < end; at += distance) if (pixels[at] === color) count++
       return count
     }
     const runs = (count: number, sizeAt: (index: number) => number) => {
@@ -64,20 +64,17 @@ function readPlots(): DrawnPlot[] {
       return marks
     }
     // Bars may hide most of a line, but neither its ends nor the lowest line.
-    const rows = Array.from({ length: height }, (_, y) => y).filter((y) => countInRow(y, line) > width / 4)
+    const rows = Array.from({ length: height }, (_, y) => y).filter(
+      (y) => countOf(line, y * width, (y + 1) * width, 1) > width / 4,
+    )
     const baseline = Math.max(...rows)
-    const columnHeight = (x: number, rgb: Uint8ClampedArray) => {
-      let count = 0
-      for (let y = 0; y < height; y++) if (has(x, y, rgb)) count++
-      return count
-    }
     return {
       title: figure.querySelector('strong')!.innerText,
       valueTicks: runs(height, (y) => Number(rows.includes(y))).length,
-      timeTicks: runs(width, (x) => Number(has(x, baseline + 3, line))).length,
+      timeTicks: runs(width, (x) => Number(pixels[(baseline + 3) * width + x] === line)).length,
       series: [...figure.querySelectorAll('.swatch')].map((swatch) => {
-        const rgb = rgbOf(getComputedStyle(swatch).backgroundColor)
-        return runs(width, (x) => columnHeight(x, rgb))
+        const color = pixelOf(getComputedStyle(swatch).backgroundColor)
+        return runs(width, (x) => countOf(color, x, pixels.length, width))
       }),
     }
   }
