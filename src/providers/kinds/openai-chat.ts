@@ -14,6 +14,7 @@ import {
   perplexity,
   plain,
   snowflake,
+  vllm,
 } from '../protocols/openai-chat/dialects/plain.ts'
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
 import { zai } from '../protocols/openai-chat/dialects/zai.ts'
@@ -117,7 +118,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
     listing: ollamaListing,
   },
   engine(plain('lmstudio'), 'http://127.0.0.1:1234/v1'),
-  engine(plain('vllm'), 'http://127.0.0.1:8000/v1'),
+  engine(vllm, 'http://127.0.0.1:8000/v1'),
   { ...engine(plain('llamacpp'), 'http://127.0.0.1:8080/v1'), listing: llamacppListing },
   engine(openaiCompatible, undefined),
 ]

@@ -144,10 +144,15 @@ describe('the provider state for the next turn of a tool loop', () => {
     expect(received.map((event) => event.state)).toEqual([{ extra_content }, undefined])
   })
 
-  test.each(['zai', 'fireworks'])('is the reasoning text at %s', (kind) => {
-    const reasoning = [delta({ reasoning_content: 'Let me' }), delta({ reasoning_content: ' look.' })]
+  test.each([
+    ['zai', 'reasoning_content'],
+    ['fireworks', 'reasoning_content'],
+    ['vllm', 'reasoning'],
+    ['ollama', 'reasoning'],
+  ])('is the reasoning text at %s', (kind, field) => {
+    const reasoning = [delta({ [field]: 'Let me' }), delta({ [field]: ' look.' })]
     const received = callsIn(eventsOf(kind, ...reasoning, ...pieces(call), finished))
-    expect(received.map((event) => event.state)).toEqual([{ reasoning_content: 'Let me look.' }])
+    expect(received.map((event) => event.state)).toEqual([{ [field]: 'Let me look.' }])
   })
 
   test('is the reasoning text, too, at other compatible providers, as soon as the next call starts', () => {
@@ -165,6 +170,8 @@ describe('the provider state for the next turn of a tool loop', () => {
     ['openai-compatible', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['zai', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['fireworks', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
+    ['vllm', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
+    ['ollama', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
   ])('is sent back to %s', (kind, state, expected) => {
     expect(assistantOf(kind, state)).toMatchObject(expected)
   })

@@ -16,14 +16,24 @@ export const openaiCompatible: Dialect = {
 /** Fireworks shows a model its reasoning within a tool loop: https://docs.fireworks.ai/fine-tuning/thinking-history. */
 export const fireworks: Dialect = { ...plain('fireworks'), reasoningField: 'reasoning_content' }
 
+/** vLLM shows a model its reasoning within a tool loop: https://docs.vllm.ai/en/latest/features/interleaved_thinking. */
+export const vllm: Dialect = { ...plain('vllm'), reasoningField: 'reasoning' }
+
 /** Cerebras rejects a few fields. */
 export const cerebras: Dialect = {
   name: 'cerebras',
   unsupported: nameSet('frequency_penalty presence_penalty logit_bias parallel_tool_calls service_tier'),
 }
 
-/** Ollama silently ignores these fields, so the gateway warns of them. */
-export const ollama: Dialect = { name: 'ollama', unsupported: new Set(['n', 'logit_bias']) }
+/**
+ * Ollama silently ignores two fields, so the gateway warns of them. It shows a model its reasoning within a tool loop
+ * (`FromChatRequest` in its `openai/openai.go`).
+ */
+export const ollama: Dialect = {
+  name: 'ollama',
+  unsupported: new Set(['n', 'logit_bias']),
+  reasoningField: 'reasoning',
+}
 
 /** Perplexity searches by itself and does not support tools. */
 export const perplexity: Dialect = {
