@@ -4,6 +4,7 @@ import { gatedReply, queueRun, waitForRun } from '../../support/background.ts'
 import { startProxy } from '../../support/postgres/proxy.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres/server.ts'
 import { countInputs, prepareRunGateways } from './support/run-gateways.ts'
+import { shortTiming } from './support/processes.ts'
 import { createPostgresDatabase } from './support/shared-database.ts'
 
 describe.skipIf(!hasPostgres)('a background run on PostgreSQL', () => {
@@ -17,6 +18,8 @@ describe.skipIf(!hasPostgres)('a background run on PostgreSQL', () => {
       { ...database, location },
       gatedReply(gate.promise),
       { concurrency: 4 },
+      // The reply to the statement never arrives: the test lasts as long as it is awaited.
+      { ...shortTiming, databaseTimeoutMs: 10_000 },
     )
     const app = await start()
     proxy.muteAfter('INSERT INTO responses')

@@ -17,7 +17,10 @@ export type SharedGateways = {
   spawn(): Promise<Serving>
 }
 
-/** Less than the values of `weir serve`, in milliseconds; an eviction waits for a process that a busy machine delays. */
+/** Options of gateways, in milliseconds. */
+export type Timing = Pick<AppOptions, 'heartbeatInterval' | 'evictAfter' | 'databaseTimeoutMs'>
+
+/** Less than the values of `weir serve`; an eviction waits for a process that a busy machine delays. */
 export const shortTiming = { heartbeatInterval: 200, evictAfter: 4000 }
 
 /** The values of `weir serve` itself. */
@@ -28,7 +31,7 @@ export async function prepareGateways(
   database: SharedDatabase,
   script: Script,
   changes: SettingsFile = {},
-  timing: Pick<AppOptions, 'heartbeatInterval' | 'evictAfter'> = shortTiming,
+  timing: Timing = shortTiming,
 ): Promise<SharedGateways> {
   const upstream = await createUpstream(script)
   const settings = { ...settingsFor(upstream), ...changes }

@@ -4,7 +4,7 @@ import { firstChunks } from '../../../support/background.ts'
 import { chunks } from '../../../support/chat-fixtures.ts'
 import { hang, type Script } from '../../../support/script.ts'
 import type { Upstream } from '../../../support/upstream.ts'
-import { prepareGateways } from './processes.ts'
+import { prepareGateways, shortTiming, type Timing } from './processes.ts'
 import type { SharedDatabase } from './shared-database.ts'
 
 const limits = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 }
@@ -14,8 +14,9 @@ export function prepareRunGateways(
   database: SharedDatabase,
   script: Script,
   background: SettingsFile['background'] = { concurrency: 1 },
+  timing: Timing = shortTiming,
 ) {
-  return prepareGateways(database, script, { background, limits })
+  return prepareGateways(database, script, { background, limits }, timing)
 }
 
 /** Begins a reply, and keeps the connection open. */
