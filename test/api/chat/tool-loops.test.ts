@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Fields } from '../../../src/lib/json/json.ts'
 import { deepseek, kimi, openrouter } from '../support/tool-loop-chat.ts'
 import { anthropic, gemini } from '../support/tool-loop-native.ts'
-import { startLoopProvider } from '../support/tool-loop-provider.ts'
+import { objectsIn, startLoopProvider } from '../support/tool-loop-provider.ts'
 import { withReply, sendTurn, firstMessages, type Reply, startLoopApp } from '../support/tool-loop.ts'
 
 const wires = { anthropic, gemini, deepseek, kimi, openrouter }
@@ -45,6 +45,22 @@ describe.each(ways)('a tool loop of three turns at %s (%s)', (_name, _way, proto
       for (const signature of provider.issued) expect(text).not.toContain(signature)
     }
   })
+})
+
+test.each([
+  ['kimi', kimi, ['functions.read_level:0', 'functions.read_level:1', 'functions.open_gate:0']],
+  ['openrouter', openrouter, ['tool_0_read_level', 'tool_1_read_level', 'tool_0_open_gate']],
+])('%s receives the ids that it gave to the calls, which the client never sees', async (_, protocol, ids) => {
+  using provider = startLoopProvider(protocol)
+  await using app = await startLoopApp({ acme: [protocol, provider] })
+  let messages = firstMessages()
+  for (let turn = 0; turn < 3; turn++) messages = withReply(messages, await sendTurn(app, messages))
+  const sent = objectsIn(provider.requests[2]?.messages)
+  const idsOf = (list: unknown) => objectsIn(list).flatMap(({ id }) => id)
+  expect(sent.flatMap(({ tool_calls }) => idsOf(tool_calls))).toEqual(ids)
+  expect(sent.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids)
+  const seen = JSON.stringify(messages)
+  for (const index of [0, 2]) expect(seen).not.toContain(ids[index]!)
 })
 
 describe.each(Object.entries(wires))('the test provider of the %s protocol', (_, protocol) => {

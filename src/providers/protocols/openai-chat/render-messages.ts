@@ -6,17 +6,40 @@ import type {
   PastToolCall,
   ToolMessage,
 } from '../../../domain/generation/request.ts'
-import { type Fields, isObject } from '../../../lib/json/json.ts'
+import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
 import { warnOfFields } from '../rendering.ts'
 import { type Dialect, messageFieldOf } from './dialect.ts'
+import { callIdField } from './tool-calls.ts'
 
 /** Renders the conversation as messages of chat completions. */
 export function renderMessages(messages: readonly Message[], dialect: Dialect, warn: Warn): readonly Body[] {
-  return withoutResultImages(messages).map((message) => renderMessage(message, dialect, warn))
+  const ids = providerIds(messages)
+  return withoutResultImages(messages).map((message) => renderMessage(message, ids, dialect, warn))
 }
 
-function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
+/** The ids that a provider gave to calls, by those that clients know; undefined if they are the same, as they mostly are. */
+type ProviderIds = ReadonlyMap<string, string> | undefined
+
+/**
+ * Kimi models write the ids of their calls in the form of earlier ones, and engines take the name of the function from them.
+ * Reasoning details may name the id of their call.
+ */
+function providerIds(messages: readonly Message[]): ProviderIds {
+  let ids: Map<string, string> | undefined
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue
+    for (const { id, name, state } of message.toolCalls) {
+      const given = textOf(fieldsOf(state)[callIdField])
+      // What a request may cost was reserved for the id that the client knows and the name of the function.
+      if (given !== undefined && given.length <= id.length + name.length)
+        ids = (ids ?? new Map<string, string>()).set(id, given)
+    }
+  }
+  return ids
+}
+
+function renderMessage(message: Message, ids: ProviderIds, dialect: Dialect, warn: Warn): Body {
   const role = message.role === 'developer' && dialect.noDeveloperRole ? 'system' : message.role
   const content = renderContent(message, dialect, warn)
   const { name } = message
@@ -28,8 +51,8 @@ function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
     role,
     content,
     ...(name !== undefined && supportedFields({ name }, messagePath, dialect, warn)),
-    ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, dialect) }),
-    ...(message.role === 'assistant' && renderCalls(message, dialect)),
+    ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, ids, dialect) }),
+    ...(message.role === 'assistant' && renderCalls(message, ids, dialect)),
   }
 }
 
@@ -79,19 +102,19 @@ function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
   return { ...extras, type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
 }
 
-function renderCalls(message: AssistantMessage, dialect: Dialect): Body | undefined {
+function renderCalls(message: AssistantMessage, ids: ProviderIds, dialect: Dialect): Body | undefined {
   if (message.toolCalls.length === 0) return undefined
   const field = messageFieldOf(dialect)
   return {
-    tool_calls: message.toolCalls.map((call) => renderCall(call, dialect)),
+    tool_calls: message.toolCalls.map((call) => renderCall(call, ids, dialect)),
     ...(field !== undefined && stateOf(message.toolCalls, field)),
   }
 }
 
-function renderCall(call: PastToolCall, dialect: Dialect): Body {
+function renderCall(call: PastToolCall, ids: ProviderIds, dialect: Dialect): Body {
   return {
     ...(dialect.stateField?.on === 'call' && stateOf([call], dialect.stateField.field)),
-    id: renderCallId(call.id, dialect),
+    id: renderCallId(call.id, ids, dialect),
     type: 'function',
     function: { name: call.name, arguments: call.arguments },
   }
@@ -105,8 +128,8 @@ function stateOf(calls: readonly PastToolCall[], field: string): Body | undefine
   return undefined
 }
 
-function renderCallId(id: string, dialect: Dialect): string {
-  return dialect.callId?.(id) ?? id
+function renderCallId(id: string, ids: ProviderIds, dialect: Dialect): string {
+  return ids?.get(id) ?? dialect.callId?.(id) ?? id
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   type Fields,
   fieldsOf,
   type Json,
-  listOf,
   numberOf,
   textOf,
   withoutEmpty,
@@ -123,12 +122,15 @@ function isForUnnamed(unnamed: UnnamedCall | undefined, piece: Fields): boolean 
   return unnamed !== undefined && (providerIndex === undefined || providerIndex === unnamed.providerIndex)
 }
 
-/** The state to store with the call: none under a counter id; a replaced id is also replaced in the state. */
+/** The state to store with the call: none under a counter id, and with the id of the provider where the call has another. */
 function stateFor({ id, name, providerId }: PartialToolCall, state: Json | undefined): Json | undefined {
   if (state === undefined || providerId === '') return state
-  if (id !== providerId) return renameCallInState(state, providerId, id)
+  if (id !== providerId) return asJson({ ...fieldsOf(state), [callIdField]: providerId })
   return isCounterId({ id, name }) ? undefined : state
 }
+
+/** The field of a stored state with the id that the provider gave to the call. */
+export const callIdField = 'id'
 
 /**
  * The index of the call that the piece continues, or -1. The provider's index may be missing, or the same for all
@@ -214,17 +216,6 @@ export function appendState(state: Json | undefined, piece: unknown): Json | und
     return piece === '' ? state : (typeof state === 'string' ? state : '') + piece
   if (!Array.isArray(piece)) return state
   return piece.reduce(appendDetail, Array.isArray(state) ? state : [])
-}
-
-/** Returns the state with the new id of its call: reasoning details may refer to their call by its id. */
-function renameCallInState(callState: Json, from: string, to: string): Json {
-  const fields = Object.entries(fieldsOf(callState)).map(([field, state]) => {
-    const details = listOf(state).map((detail) =>
-      fieldsOf(detail).id === from ? { ...fieldsOf(detail), id: to } : detail,
-    )
-    return [field, Array.isArray(state) ? details : state]
-  })
-  return asJson(Object.fromEntries(fields))
 }
 
 /** Fragments of one detail are sent back joined; encrypted details are received complete. */

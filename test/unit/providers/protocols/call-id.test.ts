@@ -43,7 +43,7 @@ test('a name with digits in it does not make a counter a unique id', () => {
 describe('a call with state to store and a counter as its id', () => {
   const own = /^call_[A-Za-z0-9]{24}$/
 
-  test('gets a unique id at OpenRouter, in its reasoning too; the other calls of the reply stay unchanged', () => {
+  test('gets a unique id at OpenRouter, and keeps its own for the next turn; the other calls of the reply stay unchanged', () => {
     const piece = (index: number) => {
       return { index, id: `tool_${index}_f`, function: { name: 'f', arguments: '{}' } }
     }
@@ -52,10 +52,7 @@ describe('a call with state to store and a counter as its id', () => {
     const input = [reasoning, delta({ tool_calls: [piece(0), piece(1)] }), delta({}, 'tool_calls'), '[DONE]']
     const [first, second] = callsIn(eventsOf('openrouter', ...input))
     expect(first?.call.id).toMatch(own)
-    const [ofFirst, ofSecond] = details
-    expect(first?.state as unknown).toEqual({
-      reasoning_details: [{ ...ofFirst, id: first?.call.id }, ofSecond],
-    })
+    expect(first?.state as unknown).toEqual({ reasoning_details: details, id: 'tool_0_f' })
     expect(second).toEqual({
       type: 'tool-call',
       choice: 0,
@@ -72,7 +69,7 @@ describe('a call with state to store and a counter as its id', () => {
     const [received] = callsIn(events)
     expect(received?.call.id).toMatch(own)
     expect(events[0]).toMatchObject({ type: 'tool-call-begin', id: received?.call.id })
-    expect(received?.state as unknown).toEqual({ reasoning_details: [{ ...detail, id: received?.call.id }] })
+    expect(received?.state as unknown).toEqual({ reasoning_details: [detail], id: 'tool_0_f' })
   })
 
   test('stores nothing where it has started with its counter and its state arrives later', () => {

@@ -112,7 +112,7 @@ describe('the tool calls of a chat completion stream', () => {
 })
 
 describe('the provider state for the next turn of a tool loop', () => {
-  const call = { index: 0, id: 'a', name: 'f', text: '{}' }
+  const call = { index: 0, id: 'a7Kp2mQ9', name: 'f', text: '{}' }
 
   test('is the reasoning text at DeepSeek, with the first call only', () => {
     const reasoning = [delta({ reasoning_content: 'Let me' }), delta({ reasoning_content: ' look.' })]
@@ -174,6 +174,14 @@ describe('the provider state for the next turn of a tool loop', () => {
     ['ollama', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
   ])('is sent back to %s', (kind, state, expected) => {
     expect(assistantOf(kind, state)).toMatchObject(expected)
+  })
+
+  test('is sent back with the id that the provider gave to the call', () => {
+    const idOf = (id: string) => assistantOf('vllm', { reasoning: 'Let me look.', id })
+    expect(idOf('f:0')).toMatchObject({ reasoning: 'Let me look.', tool_calls: [{ id: 'f:0' }] })
+    expect(idOf('f:0')).not.toHaveProperty('id')
+    // Longer than what was reserved for it.
+    expect(idOf('functions.f:0')).toMatchObject({ tool_calls: [{ id: 'call_1' }] })
   })
 
   test('is empty for DeepSeek where it was lost, with a warning, unless reasoning is disabled', () => {
