@@ -14,18 +14,28 @@ import { callIdField } from './tool-calls.ts'
 
 /** Renders the conversation as messages of chat completions. */
 export function renderMessages(messages: readonly Message[], dialect: Dialect, warn: Warn): readonly Body[] {
-  const ids = providerIds(messages)
-  return withoutResultImages(messages).map((message) => renderMessage(message, ids, dialect, warn))
+  return withoutResultImages(withProviderIds(messages)).map((message) =>
+    renderMessage(message, dialect, warn),
+  )
 }
 
-/** The ids that a provider gave to calls, by those that clients know; undefined if they are the same, as they mostly are. */
-type ProviderIds = ReadonlyMap<string, string> | undefined
-
 /**
- * Kimi models write the ids of their calls in the form of earlier ones, and engines take the name of the function from them.
- * Reasoning details may name the id of their call.
+ * Returns the messages with the ids that the provider gave to calls, where clients know others. Kimi models write their ids
+ * in the form of earlier ones, and engines take the name of the function from them; reasoning may name the id of its call.
  */
-function providerIds(messages: readonly Message[]): ProviderIds {
+function withProviderIds(messages: readonly Message[]): readonly Message[] {
+  const ids = providerIds(messages)
+  if (ids === undefined) return messages
+  const idOf = (id: string) => ids.get(id) ?? id
+  return messages.map((message) => {
+    if (message.role === 'tool') return { ...message, callId: idOf(message.callId) }
+    if (message.role !== 'assistant') return message
+    return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })) }
+  })
+}
+
+/** The ids of the provider by those that clients know; undefined if they are the same, as they mostly are. */
+function providerIds(messages: readonly Message[]): ReadonlyMap<string, string> | undefined {
   let ids: Map<string, string> | undefined
   for (const message of messages) {
     if (message.role !== 'assistant') continue
@@ -39,7 +49,7 @@ function providerIds(messages: readonly Message[]): ProviderIds {
   return ids
 }
 
-function renderMessage(message: Message, ids: ProviderIds, dialect: Dialect, warn: Warn): Body {
+function renderMessage(message: Message, dialect: Dialect, warn: Warn): Body {
   const role = message.role === 'developer' && dialect.noDeveloperRole ? 'system' : message.role
   const content = renderContent(message, dialect, warn)
   const { name } = message
@@ -51,8 +61,8 @@ function renderMessage(message: Message, ids: ProviderIds, dialect: Dialect, war
     role,
     content,
     ...(name !== undefined && supportedFields({ name }, messagePath, dialect, warn)),
-    ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, ids, dialect) }),
-    ...(message.role === 'assistant' && renderCalls(message, ids, dialect)),
+    ...(message.role === 'tool' && { tool_call_id: renderCallId(message.callId, dialect) }),
+    ...(message.role === 'assistant' && renderCalls(message, dialect)),
   }
 }
 
@@ -102,19 +112,19 @@ function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
   return { ...extras, type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
 }
 
-function renderCalls(message: AssistantMessage, ids: ProviderIds, dialect: Dialect): Body | undefined {
+function renderCalls(message: AssistantMessage, dialect: Dialect): Body | undefined {
   if (message.toolCalls.length === 0) return undefined
   const field = messageFieldOf(dialect)
   return {
-    tool_calls: message.toolCalls.map((call) => renderCall(call, ids, dialect)),
+    tool_calls: message.toolCalls.map((call) => renderCall(call, dialect)),
     ...(field !== undefined && stateOf(message.toolCalls, field)),
   }
 }
 
-function renderCall(call: PastToolCall, ids: ProviderIds, dialect: Dialect): Body {
+function renderCall(call: PastToolCall, dialect: Dialect): Body {
   return {
     ...(dialect.stateField?.on === 'call' && stateOf([call], dialect.stateField.field)),
-    id: renderCallId(call.id, ids, dialect),
+    id: renderCallId(call.id, dialect),
     type: 'function',
     function: { name: call.name, arguments: call.arguments },
   }
@@ -128,8 +138,8 @@ function stateOf(calls: readonly PastToolCall[], field: string): Body | undefine
   return undefined
 }
 
-function renderCallId(id: string, ids: ProviderIds, dialect: Dialect): string {
-  return ids?.get(id) ?? dialect.callId?.(id) ?? id
+function renderCallId(id: string, dialect: Dialect): string {
+  return dialect.callId?.(id) ?? id
 }
 
 /**

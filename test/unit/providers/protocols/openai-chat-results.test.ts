@@ -46,6 +46,18 @@ describe('the images of tool results in chat completions', () => {
     ])
   })
 
+  test('are announced by the id that the provider gave to the call', () => {
+    const state = { reasoning: 'Let me look.', id: 'functions.look:0' }
+    const toolCalls = [{ id: 'call_b7Kx2mQ9pLwZ4tRv', name: 'look', arguments: '{}', state }]
+    const turn: Message = { role: 'assistant', parts: [], toolCalls }
+    const messages = [turn, result('call_b7Kx2mQ9pLwZ4tRv', image)]
+    expect(messagesOf(messages, {}, 'vllm')).toEqual([
+      expect.objectContaining({ tool_calls: [expect.objectContaining({ id: 'functions.look:0' })] }),
+      expect.objectContaining({ role: 'tool', tool_call_id: 'functions.look:0' }),
+      { role: 'user', content: [heading('functions.look:0'), rendered] },
+    ])
+  })
+
   test('come before the next turn of the model', () => {
     const turn: Message = { role: 'assistant', parts: [text('Four.')], toolCalls: [] }
     expect(
