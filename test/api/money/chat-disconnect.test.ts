@@ -113,6 +113,7 @@ describe('a client that disconnects', () => {
     ).aborted
     aborting.abort()
     await expect(requested).rejects.toThrow(/abort/)
+    // What must not happen would happen after the delay.
     await Bun.sleep(2500)
     await expectNothingLeft(scenario)
   })
