@@ -80,7 +80,7 @@ const minMemory = 4 * 1024 ** 3
  */
 const keptMemory = { MIMALLOC_PURGE_DELAY: '-1' }
 
-/** Bytes: five processes that keep their memory have eight in the end, and the folder two. */
+/** Bytes: five processes that keep their memory have seven in the end, and the folder two. */
 const minKeptMemory = 14 * 1024 ** 3
 
 /** To delete the folder: for ten seconds. */
