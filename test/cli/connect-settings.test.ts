@@ -109,6 +109,23 @@ test('the files carry a hostile model unchanged', () => {
   }
 })
 
+test('Continue knows how much the model takes and writes, of which the reply has a quarter at most', () => {
+  const { settings } = connectTools.find(({ name }) => name === 'continue')!
+  const optionsFor = (limits: Pick<ConnectInput['model'], 'contextWindow' | 'maxOutputTokens'>) => {
+    const { contextWindow: _, maxOutputTokens: _output, ...model } = inputFor('acme/river').model
+    const [file] = settings({ ...inputFor('acme/river'), model: { ...model, ...limits } }).files
+    const { models } = Bun.YAML.parse(file!.content) as { models: object[] }
+    return models[0]
+  }
+  expect(optionsFor({ contextWindow: 200_000, maxOutputTokens: 64_000 })).toMatchObject({
+    defaultCompletionOptions: { contextLength: 200_000, maxTokens: 50_000 },
+  })
+  expect(optionsFor({ contextWindow: 200_000, maxOutputTokens: 4000 })).toMatchObject({
+    defaultCompletionOptions: { contextLength: 200_000, maxTokens: 4000 },
+  })
+  expect(optionsFor({})).not.toHaveProperty('defaultCompletionOptions')
+})
+
 test('LLM is told what each model can do', () => {
   const { settings } = connectTools.find(({ name }) => name === 'llm')!
   const input = inputFor('acme/river')

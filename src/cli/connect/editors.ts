@@ -131,6 +131,18 @@ models:
     apiKey: ${key}
     roles: [chat, edit, apply]
     capabilities: [${capabilities.join(', ')}]
+${continueLimits(input.model)}`
+}
+
+/** Without limits, Continue shortens conversations to 32,768 tokens, and ends replies of most models after 4,096. */
+function continueLimits(model: TemplateInput['model']): string {
+  const { contextWindow } = model
+  if (contextWindow === undefined) return ''
+  // It takes what a reply may have from the conversation.
+  const maxTokens = Math.min(tokenLimits(model).output, Math.floor(contextWindow / 4))
+  return `    defaultCompletionOptions:
+      contextLength: ${contextWindow}
+      maxTokens: ${maxTokens}
 `
 }
 
