@@ -1,14 +1,17 @@
 import type { UsageSource } from '../usage/reports.ts'
 import type { Database } from './connection/database.ts'
+import { ownersOf } from '../scripts/usage-owners.ts'
+import { runScript } from './run-script.ts'
 import { sampleStatement } from './sample-statement.ts'
 import { slicesStatement } from './slices-statement.ts'
 import type { CountField, ReportSlice } from '../usage/slices.ts'
 import type { AddTimes } from '../usage/times.ts'
 
 /** The usage in the PostgreSQL database. */
-export function createUsageSource({ readPages }: Pick<Database, 'readPages'>): UsageSource {
+export function createUsageSource({ query, readPages }: Pick<Database, 'query' | 'readPages'>): UsageSource {
   return {
     addTimes: addArrays,
+    ownersOf: (filters) => runScript(query, ownersOf(filters)),
     async readSlices(reading, onSlices, { step, timeoutMs, timeoutError }) {
       await readPages<SliceRow>(slicesStatement(reading), timeoutMs, timeoutError, async (rows) => {
         for (let index = 0; index < rows.length; index += stepSlices)

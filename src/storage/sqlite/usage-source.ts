@@ -1,8 +1,9 @@
 import { ApiError } from '../../lib/errors/errors.ts'
 import { isNotEmpty, type TimeRange, type UsageReading, type UsageSource } from '../usage/reports.ts'
 import { ownerExistsSql, type ReportSlice, rowPropertiesSql, totalsKeySql } from '../usage/slices.ts'
+import { ownersOf } from '../scripts/usage-owners.ts'
 import type { Database } from './connection/database.ts'
-import { toOutage } from './sqlite-errors.ts'
+import { read, toOutage } from './sqlite-errors.ts'
 import { type MixedTotals, organizationAt, type TotalsRange } from './read-totals.ts'
 import { slicesOf } from './usage-slices.ts'
 import { addTimes } from './apply-slices.ts'
@@ -14,6 +15,7 @@ import { timeOfRow, untilOf } from './usage-totals.ts'
 export function createUsageSource(database: Database, flush?: () => Promise<unknown>): UsageSource {
   return {
     addTimes,
+    ownersOf: (filters) => read(() => database.run(ownersOf(filters))),
     async readSlices(reading, onSlices, { step }) {
       await flush?.()
       const batches = readUsage(database, reading)
@@ -109,7 +111,7 @@ const keyValues = ['organization', 'key', 'api', 'model', 'provider']
 
 /** The conditions of a report on rows, and the lists that they name from `?4` on. */
 function filtersOf(
-  { organizations, projects, users, sessions, tags, by }: UsageReading,
+  { organizations, projects, keys, models, users, sessions, tags, by }: UsageReading,
   of: readonly MixedTotals[] | undefined,
 ) {
   const lists: string[] = []
@@ -120,6 +122,8 @@ function filtersOf(
     ...(of ? [`(${Object.values(totalsKeySql).join()}) IN (SELECT ${keyValues} FROM ${parameter(of)})`] : []),
     ...(organizations ? isIn('usage.organization_id', organizations) : [ownerExistsSql]),
     ...isIn(rowPropertiesSql.project, projects),
+    ...isIn(totalsKeySql.key_id, keys),
+    ...isIn(totalsKeySql.model, models),
     ...isIn(rowPropertiesSql.user, users),
     ...isIn(rowPropertiesSql.session, sessions),
     ...(by.has('tag')

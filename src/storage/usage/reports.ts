@@ -26,6 +26,8 @@ export type UsageReading = UsageFilters & {
 
 /** How a database has the usage. */
 export type UsageSource = {
+  /** The organizations that all requests with these keys or projects are of; undefined if that is not known. */
+  ownersOf(filters: Pick<UsageFilters, 'keys' | 'projects'>): Promise<readonly string[] | undefined>
   /** Reads the slices of requests, and passes them on; each request is part of one, however long the reading takes. */
   readSlices(
     reading: UsageReading,
@@ -52,7 +54,9 @@ export function createUsageReports(source: UsageSource, limits: ReportLimits): U
 
   async function readGroups(query: UsageBucketQuery, run: ReportRun): Promise<UsageGroups> {
     const { startOf, widthMs } = bucketsOf(query)
-    const reading = readingOf(query, widthMs)
+    // Totals are found by their organization: without it, those of all would be read.
+    const organizations = query.organizations ?? (await source.ownersOf(query))
+    const reading = readingOf({ ...query, organizations }, widthMs)
     const { maxGroups: limit } = limits
     if (await source.hasMoreGroups?.(reading, query.groupBy, limit, run)) throw tooManyGroups(limit)
     const groups = new UsageGroups({ ...query, startOf, addTimes, limit })
