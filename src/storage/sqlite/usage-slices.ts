@@ -1,12 +1,15 @@
 import type { ReportSums } from '../ports/usage.ts'
 import {
+  type CountField,
   endOfTime,
   failedSql,
   hasTokensSql,
   inProjectSql,
   projectSql,
+  type ReportSlice,
   roundedTimeSql,
   rowPropertiesSql,
+  sumColumnsOf,
   totalsKeySql,
   type UsageSlice,
 } from '../usage/slices.ts'
@@ -22,16 +25,27 @@ export type SlicedRows = {
   readonly by?: ReadonlySet<string> | undefined
   /** A column that must be the same as well. */
   readonly named?: string | undefined
-  readonly sums?: ReportSums
 }
 
 /** Sums up rows of `usage` by period. */
 export function slicesOf({ prepared }: Database, { values, widthMs, ...rows }: SlicedRows): UsageSlice[] {
-  return prepared<UsageSlice>(sliceSql(rows)).all(widthMs ?? endOfTime, ...values)
+  return prepared<UsageSlice>(sliceSql(rows, 'all')).all(widthMs ?? endOfTime, ...values)
+}
+
+/** The same, with the sums that a report needs. */
+export function reportSlicesOf(
+  { prepared }: Database,
+  { values, widthMs, ...rows }: SlicedRows,
+  sums: ReportSums,
+): ReportSlice[] {
+  return prepared<ReportSlice>(sliceSql(rows, sums)).all(widthMs ?? endOfTime, ...values)
 }
 
 /** The first placeholder is the length of a period. */
-function sliceSql({ condition, by, named, sums = 'all' }: Omit<SlicedRows, 'values' | 'widthMs'>): string {
+function sliceSql(
+  { condition, by, named }: Omit<SlicedRows, 'values' | 'widthMs'>,
+  sums: ReportSums,
+): string {
   const properties = Object.entries({
     ...sliceProperties,
     ...(by && rowPropertiesSql),
@@ -41,16 +55,14 @@ function sliceSql({ condition, by, named, sums = 'all' }: Omit<SlicedRows, 'valu
   const columns = properties.map(([name, column]) => `${isNeeded(name) ? column : "''"} ${name}`)
   const groups = properties.flatMap(([name], index) => (isNeeded(name) ? [index + 2] : []))
   if (by === undefined) columns.push(`${projectSql} project`, `${inProjectSql} inProject`)
-  return `SELECT usage.created_at / ?1 * ?1 start, ${columns.join()},
-    count(*) requests, sum(${failedSql}) failed,
-    sum(usage.status BETWEEN 400 AND 498) clientErrors, sum(usage.status >= 500) serverErrors,
-    sum(usage.prompt_tokens) promptTokens, sum(usage.completion_tokens) completionTokens,
-    sum(usage.cached_tokens) cachedTokens, sum(usage.cache_write_tokens) cacheWriteTokens,
-    sum(usage.reasoning_tokens) reasoningTokens,
-    sum(usage.cost IS NOT NULL AND ${hasTokensSql}) priced, sum(usage.cost IS NULL AND ${hasTokensSql}) unpriced,
-    cast(coalesce(sum(usage.cost), 0) AS text) cost,
-    ${sums === 'costs' ? "'[]'" : timesSql('latency_ms')} latencies,
-    ${sums === 'costs' ? "'[]'" : timesSql('first_token_ms')} firstTokens
+  const added = [
+    ...sumColumnsOf(sums).map(([, field]) => `${sumsSql[field]} ${field}`),
+    ...(sums === 'usage' ? [] : ['cast(coalesce(sum(usage.cost), 0) AS text) cost']),
+    ...(sums === 'costs'
+      ? []
+      : [`${timesSql('latency_ms')} latencies`, `${timesSql('first_token_ms')} firstTokens`]),
+  ]
+  return `SELECT usage.created_at / ?1 * ?1 start, ${[...columns, ...added].join()}
   FROM usage ${by?.has('tag') ? tagsSql : ''} WHERE ${condition} GROUP BY ${[1, ...groups].join()}`
 }
 
@@ -60,6 +72,20 @@ const sliceProperties = {
   api: totalsKeySql.api,
   model: totalsKeySql.model,
   provider: totalsKeySql.provider,
+}
+
+const sumsSql: Readonly<Record<CountField, string>> = {
+  requests: 'count(*)',
+  failed: `sum(${failedSql})`,
+  clientErrors: 'sum(usage.status BETWEEN 400 AND 498)',
+  serverErrors: 'sum(usage.status >= 500)',
+  promptTokens: 'sum(usage.prompt_tokens)',
+  completionTokens: 'sum(usage.completion_tokens)',
+  cachedTokens: 'sum(usage.cached_tokens)',
+  cacheWriteTokens: 'sum(usage.cache_write_tokens)',
+  reasoningTokens: 'sum(usage.reasoning_tokens)',
+  priced: `sum(usage.cost IS NOT NULL AND ${hasTokensSql})`,
+  unpriced: `sum(usage.cost IS NULL AND ${hasTokensSql})`,
 }
 
 /** A tag that a request repeats counts once. */
