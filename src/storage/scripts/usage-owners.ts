@@ -5,35 +5,25 @@ import { nullable, select } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 
 /**
- * Returns the organizations that own all of these keys, or of these projects if there is no list of keys; undefined if one
- * of them is not known, or there is neither list. Those of deleted organizations are known, and are left out.
+ * Returns the organizations whose requests a report has that is only of these keys, or of these projects: all others have
+ * none. It is undefined for a report of neither, and if a key or a project does not exist.
  */
 export function* ownersOf({
   keys,
   projects,
 }: Pick<UsageFilters, 'keys' | 'projects'>): Script<readonly string[] | undefined> {
-  if (keys !== undefined) return yield* ownersIn(selectOwnersOfKeys, keys)
-  return projects && (yield* ownersIn(selectOwnersOfProjects, projects))
+  if (keys !== undefined) return yield* ownersOfKeys(keys)
+  return projects && (yield* ownersOfProjects(projects))
 }
 
-function* ownersIn(
-  selectOwners: ReturnType<typeof ownersBy>,
-  ids: readonly string[],
-): Script<readonly string[] | undefined> {
-  const distinct = [...new Set(ids)]
-  const found = yield* selectOwners({ ids: distinct })
-  if (found.length < distinct.length) return undefined
-  return [...new Set(found.flatMap(({ owner }) => owner ?? []))]
-}
+const ownersOfKeys = ownersIn(api_keys, api_keys.public_id)
+const ownersOfProjects = ownersIn(projects, projects.id)
 
-const selectOwnersOfKeys = ownersBy(api_keys, api_keys.public_id)
-const selectOwnersOfProjects = ownersBy(projects, projects.id)
-
-function ownersBy(
+function ownersIn(
   table: typeof api_keys | typeof projects,
   id: typeof api_keys.public_id | typeof projects.id,
 ) {
-  return statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
+  const selectOwners = statement((values: Parameters<{ ids: readonly string[] }>, { isOneOf }) =>
     select(
       { owner: nullable(organizations.id) },
       sql`from ${table} left join ${organizations}
@@ -41,4 +31,11 @@ function ownersBy(
         where ${isOneOf(id, values.ids)}`,
     ),
   )
+  return function* (ids: readonly string[]): Script<readonly string[] | undefined> {
+    const distinct = [...new Set(ids)]
+    const found = yield* selectOwners({ ids: distinct })
+    if (found.length < distinct.length) return undefined
+    // Keys of a deleted organization still exist, without an owner.
+    return [...new Set(found.flatMap(({ owner }) => owner ?? []))]
+  }
 }

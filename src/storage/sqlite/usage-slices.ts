@@ -74,6 +74,7 @@ const sliceProperties = {
   provider: totalsKeySql.provider,
 }
 
+/** SQL for the sums of rows of `usage`, by the fields of a slice. */
 const sumsSql: Readonly<Record<CountField, string>> = {
   requests: 'count(*)',
   failed: `sum(${failedSql})`,

@@ -26,7 +26,7 @@ export type UsageReading = UsageFilters & {
 
 /** How a database has the usage. */
 export type UsageSource = {
-  /** The organizations that all requests with these keys or projects are of; undefined if that is not known. */
+  /** The organizations that own these keys, or these projects; undefined if there are neither, or one does not exist. */
   ownersOf(filters: Pick<UsageFilters, 'keys' | 'projects'>): Promise<readonly string[] | undefined>
   /** Reads the slices of requests, and passes them on; each request is part of one, however long the reading takes. */
   readSlices(
