@@ -2,13 +2,16 @@ import { type Fields, fieldsOf, parseJson } from '../../lib/json/json.ts'
 import type { MetadataPair } from '../ports/completions.ts'
 import type { CopiedRow } from '../ports/copy.ts'
 
-/** Returns the search terms of a completion, as the text of its row in `completion_terms`. */
+/**
+ * Returns the search terms of a completion, as the text of its row in `completion_terms`. One without metadata has none:
+ * only a query with metadata searches the terms, and its model and order have an index of their own.
+ */
 export function termsOf(organization: string, model: string, metadata: Fields): string {
   const pairs = Object.entries(metadata).map(([key, value]) => pairTerm(organization, [key, textOf(value)]))
-  return [modelTerm(organization, model), ...pairs].join(' ')
+  return pairs.length === 0 ? '' : [modelTerm(organization, model), ...pairs].join(' ')
 }
 
-/** Returns the search terms of a copied completion. One whose metadata is damaged is only found by its model. */
+/** Returns the search terms of a copied completion. One whose metadata is damaged has none. */
 export function termsOfCopied({ organization_id, model, metadata }: CopiedRow): string {
   return termsOf(String(organization_id), String(model), fieldsOf(parseJson(String(metadata))))
 }

@@ -20,8 +20,8 @@ export const provider_state = sqliteTable(
 )
 
 /**
- * Stored chat completions. Their model and metadata are indexed in `completion_terms`, an FTS5 table with the same row
- * ids; a trigger deletes the terms of a deleted completion.
+ * Stored chat completions. The metadata of those that have some are indexed in `completion_terms`, with the model: an FTS5
+ * table with the same row ids. A trigger deletes the terms of a deleted completion.
  */
 export const completions = sqliteTable(
   'completions',

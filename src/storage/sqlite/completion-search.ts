@@ -18,7 +18,7 @@ export function* insertCompletion(completion: NewCompletion): Script<void> {
   // After a clock was set back, the sequence of an id may be taken.
   let { sequence } = row
   while ((yield* insertRow({ ...row, sequence })).length === 0) sequence++
-  yield* insertTerms({ sequence, terms })
+  if (terms !== '') yield* setTerms({ sequence, terms })
 }
 
 /** Selects an organization, unless it is deleted. */
@@ -35,9 +35,14 @@ const insertRow = insertion(
   returning({ sequence: completions.sequence }, sql`on conflict (${bare(completions.sequence)}) do nothing`),
 )
 
-const insertTerms = statement(
+const setTerms = statement(
   (values: Parameters<{ sequence: number; terms: string }>) =>
-    sql<never>`insert into completion_terms (rowid, terms) values (${values.sequence}, ${values.terms})`,
+    sql<never>`insert or replace into completion_terms (rowid, terms) values (${values.sequence}, ${values.terms})`,
+)
+
+const deleteTerms = statement(
+  (values: Parameters<{ sequence: number }>) =>
+    sql<never>`delete from completion_terms where rowid = ${values.sequence}`,
 )
 
 /** Finds completions by the FTS5 table `completion_terms`, whose row ids are their sequences. */
@@ -51,7 +56,7 @@ export const completionSearch: CompletionSearch = {
     return model === undefined ? yield* all(page) : yield* ofModel({ ...page, model })
   },
   *replaceTerms({ sequence }, terms) {
-    yield* updateTerms({ sequence, terms })
+    yield* terms === '' ? deleteTerms({ sequence }) : setTerms({ sequence, terms })
   },
 }
 
@@ -109,8 +114,3 @@ function selectFound(rest: SQL): SQL<FoundRow> {
   const bytes = sql<number>`octet_length(${completions.completion}) + octet_length(${completions.metadata})`
   return select({ id: completions.id, bytes }, rest)
 }
-
-const updateTerms = statement(
-  (values: Parameters<{ sequence: number; terms: string }>) =>
-    sql<never>`update completion_terms set terms = ${values.terms} where rowid = ${values.sequence}`,
-)

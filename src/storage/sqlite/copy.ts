@@ -187,7 +187,8 @@ function prepareCompletion(sqlite: Database['sqlite']): (row: CopiedRow) => Copi
   let last = Number.MIN_SAFE_INTEGER
   return (row) => {
     last = Math.max(Number(row.sequence), last + 1)
-    insertTerms.run(last, termsOfCopied(row))
+    const terms = termsOfCopied(row)
+    if (terms !== '') insertTerms.run(last, terms)
     return { ...row, sequence: last }
   }
 }

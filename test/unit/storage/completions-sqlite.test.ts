@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Fields } from '../../../src/lib/json/json.ts'
 import type { CompletionQuery } from '../../../src/storage/ports/completions.ts'
 import { createCompletions, deleteCompletionsOf } from '../../../src/storage/scripts/completions.ts'
 import { completionSearch, insertCompletion } from '../../../src/storage/sqlite/completion-search.ts'
@@ -13,14 +14,14 @@ async function startStorage() {
   const { database, writer } = testStorage()
   const organizations = createOrganizations(createScriptRunner(database, writer), testChange)
   const [acme, globex] = [await organizations.create('acme'), await organizations.create('globex')]
-  const keep = (id: string, organization: string) =>
+  const keep = (id: string, organization: string, metadata: Fields = { kept: 'yes' }) =>
     writer.write(() =>
       database.run(
         insertCompletion({
           id,
           organization,
           model: 'acme/river',
-          metadata: { kept: 'yes' },
+          metadata,
           completion: {},
           messages: [],
         }),
@@ -90,6 +91,20 @@ test('a list of completions is in the order of its index, without sorting, and r
       plan.includes('completions_of_model (organization_id=? AND model=? AND sequence'),
     ),
   ).toHaveLength(2)
+})
+
+test('a completion has no search terms while it has no metadata', async () => {
+  const { database, writer, keep, count, acme } = await startStorage()
+  const completions = createCompletions(createScriptRunner(database, writer), completionSearch)
+  const id = completionId(moment)
+  await keep(id, acme, {})
+  expect([count('completions'), count('completion_terms')]).toEqual([1, 0])
+  await completions.updateMetadata(acme, id, { kept: 'yes' })
+  expect(count('completion_terms')).toBe(1)
+  await completions.updateMetadata(acme, id, {})
+  expect(count('completion_terms')).toBe(0)
+  await completions.remove(acme, id)
+  expect(count('completions')).toBe(0)
 })
 
 test('the search terms of a completion are deleted with it', async () => {

@@ -133,6 +133,30 @@ testStores((open) => {
     })
   })
 
+  describe('a completion without metadata', () => {
+    test('is found by metadata for as long as it has some, and by its model always', async () => {
+      const { keep, list, completions, acme } = await startStorage(open)
+      const id = await keep({ metadata: {} })
+      const other = await keep({ id: completionId(moment, 1) })
+      const found = async (value: string, more: Partial<CompletionQuery> = {}) =>
+        await list({ metadata: [['kept', value]], ...more })
+      expect(await found('yes')).toEqual([other])
+      expect(await list({ model: 'acme/river' })).toEqual([id, other])
+      for (const kept of ['no', 'maybe']) {
+        await completions.updateMetadata(acme, id, { kept })
+        expect(await found(kept)).toEqual([id])
+        expect(await found(kept, { model: 'acme/river' })).toEqual([id])
+        expect(await found(kept, { model: 'acme/lake' })).toEqual([])
+      }
+      expect(await found('no')).toEqual([])
+      await completions.updateMetadata(acme, id, {})
+      expect(await found('maybe')).toEqual([])
+      expect(await list({ model: 'acme/river' })).toEqual([id, other])
+      expect(await completions.remove(acme, id)).toBe(true)
+      expect(await list()).toEqual([other])
+    })
+  })
+
   test('of the same position as another one is listed once, before or after it', async () => {
     const { keep, list } = await startStorage(open)
     const ids = [await keep(), await keep(), await keep(), await keep()]

@@ -78,7 +78,9 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     const ids = ['1', '2', '3'].map((last) => common + last)
     const following = completionId(1_800_000_000_000, 8)
     await execute(url, `INSERT INTO organizations (id, name, created_at) VALUES ('o', 'acme', 1)`)
-    for (const [id, metadata] of [...ids, following].map((id, index) => [id, index === 1 ? '{broken' : '{}']))
+    const metadata = ['{"kind":"song"}', '{broken', '{"kind":"song"}', '{}']
+    const rows = [...ids, following].map((id, index) => [id, metadata[index] ?? ''])
+    for (const [id, metadata] of rows)
       await execute(
         url,
         `INSERT INTO completions (id, sequence, organization_id, model, metadata, terms, completion, messages)
@@ -91,8 +93,11 @@ describe.skipIf(!hasPostgres)('a copy', () => {
     const inSqlite = copied.database.sqlite
       .query('SELECT id, metadata FROM completions ORDER BY sequence')
       .values()
-    expect(inSqlite).toEqual([...ids, following].map((id, index) => [id, index === 1 ? '{broken' : '{}']))
-    expect(copied.database.sqlite.query('SELECT count(*) FROM completion_terms').values()).toEqual([[4]])
+    expect(inSqlite).toEqual(rows)
+    expect(copied.database.sqlite.query('SELECT rowid FROM completion_terms').values()).toEqual([
+      [4095],
+      [4097],
+    ])
     const other = await emptyPostgres()
     await copyAll(file, new Secret(other))
     const returned = await execute(other, 'SELECT id FROM completions ORDER BY sequence, id')
