@@ -27,13 +27,16 @@ export function lowerItems(
   return lowering.messages
 }
 
-type MutableMessage =
-  | Exclude<Message, AssistantMessage>
-  | (Omit<AssistantMessage, 'toolCalls'> & { readonly toolCalls: PastToolCall[] })
+type Turn = Omit<AssistantMessage, 'parts' | 'toolCalls'> & {
+  readonly parts: Part[]
+  readonly toolCalls: PastToolCall[]
+}
 
 /** Builds the messages from items, one after the other. */
 class ItemLowering {
-  readonly messages: MutableMessage[] = []
+  readonly messages: (Exclude<Message, AssistantMessage> | Turn)[] = []
+  /** The parts of the results since the last turn of the model, by the id of the call. */
+  readonly #results = new Map<string, Part[]>()
   readonly #paired: ReadonlySet<string>
   readonly #reasoning: ReasoningStates
   readonly #warn: Warn
@@ -75,13 +78,21 @@ class ItemLowering {
   /** Drops the id and the status of the item, which models do not accept. */
   #addMessage(item: Item, path: string): void {
     const parts = lowerContent(item.content, `${path}.content`, this.#warn)
+    this.#results.clear()
     if (item.role === 'assistant') {
-      this.messages.push({ role: item.role, parts, toolCalls: [] })
+      this.#addText(parts)
       return
     }
     this.#reasoning.clear()
     const role = item.role === 'system' || item.role === 'developer' ? item.role : 'user'
     this.messages.push({ role, parts })
+  }
+
+  /** Text after a call is of its turn: between a call and its result, chat completions accept no message. */
+  #addText(parts: Part[]): void {
+    const last = this.messages.at(-1)
+    if (last?.role === 'assistant' && last.toolCalls.length > 0) append(last.parts, parts)
+    else this.messages.push({ role: 'assistant', parts, toolCalls: [] })
   }
 
   /** Calls belong to the same assistant turn as the text before them and the calls beside them. */
@@ -90,19 +101,31 @@ class ItemLowering {
     if (!call || !this.#paired.has(call.id)) return false
     const last = this.messages.at(-1)
     const stateful = this.#reasoning.attachTo(call)
+    this.#results.clear()
     if (last?.role === 'assistant') last.toolCalls.push(stateful)
     else this.messages.push({ role: 'assistant', parts: [], toolCalls: [stateful] })
     return true
   }
 
+  /** Further outputs of a call are of its result, as Codex sends them for a notification: providers accept one for a call. */
   #addOutput(item: Item, path: string): boolean {
     const callId = textOf(item.call_id)
     if (callId === undefined || !this.#paired.has(callId)) return false
     this.#reasoning.clear()
     const parts = lowerContent(item.output, `${path}.output`, this.#warn)
-    this.messages.push({ role: 'tool', callId, parts })
+    const result = this.#results.get(callId)
+    if (result !== undefined) append(result, parts)
+    else {
+      this.#results.set(callId, parts)
+      this.messages.push({ role: 'tool', callId, parts })
+    }
     return true
   }
+}
+
+/** Not by `push(...parts)`: so many arguments as a request may have parts would overflow the stack. */
+function append(parts: Part[], more: readonly Part[]): void {
+  for (const part of more) parts.push(part)
 }
 
 const unpairedCall = 'Function calls without an output, and outputs without a function call, were ignored.'
@@ -153,7 +176,7 @@ function missingCall({ call_id }: Item, param: string): Error {
 }
 
 /** Lowers the content of a message, or the output of a call, to parts. */
-function lowerContent(content: unknown, path: string, warn: Warn): readonly Part[] {
+function lowerContent(content: unknown, path: string, warn: Warn): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return listOf(content).flatMap((part, index) => {
     return isTyped(part) ? lowerPart(part, `${path}[${index}]`, warn) : []

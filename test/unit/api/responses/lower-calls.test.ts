@@ -37,6 +37,55 @@ test('parallel calls are one turn, with the text before them', () => {
   ])
 })
 
+test('text after a call, or between two, is of their turn: no message comes between a call and its result', () => {
+  const said = (content: string) => ({ role: 'assistant', content })
+  const merged = [
+    requested,
+    { role: 'assistant', parts: [textPart('\n'), textPart('And then.')], toolCalls: [made('a'), made('b')] },
+    reply('a'),
+    reply('b'),
+  ]
+  const calls = [call('a'), said('\n'), call('b'), said('And then.')]
+  expect(messagesOf([request, ...calls, result('a'), result('b')])).toEqual(merged)
+  const context = [request, ...calls].map((item): Item => ({ id: 'i', type: 'message', ...item }))
+  expect(messagesOf([result('a'), result('b')], context)).toEqual(merged)
+})
+
+test('text after the results is a turn of its own', () => {
+  const { generation } = lowered({
+    input: [request, call('a'), result('a'), { role: 'assistant', content: 'It is 5 m.' }],
+  })
+  expect(generation.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+})
+
+test('further outputs of a call are parts of its one result', () => {
+  const messages = messagesOf([
+    request,
+    call('a'),
+    call('b'),
+    result('a', 'half way'),
+    result('b'),
+    result('a', 'done'),
+  ])
+  expect(messages).toEqual([
+    requested,
+    { role: 'assistant', parts: [], toolCalls: [made('a'), made('b')] },
+    { role: 'tool', callId: 'a', parts: [textPart('half way'), textPart('done')] },
+    reply('b'),
+  ])
+})
+
+test('an id that another turn uses again has a result in each', () => {
+  const { generation } = lowered({ input: [request, call('a'), result('a'), call('a'), result('a')] })
+  expect(generation.messages.map(({ role }) => role)).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'assistant',
+    'tool',
+  ])
+})
+
 test('consecutive calls are turns of their own', () => {
   const roles = lowered({ input: [request, call('a'), result('a'), call('b'), result('b')] })
   expect(roles.generation.messages.map(({ role }) => role)).toEqual([
