@@ -47,6 +47,8 @@ export type RemoteKind = {
   readonly protocol: Protocol
   /** The path below the base URL, with a leading slash. */
   path(target: Target, address: Address): string
+  /** The name of a model by which its family is known; absent where the provider's own name tells it. */
+  familyOf?(model: string, slug: string): string
   /** The protocol and the path of the operations that the provider offers beside conversations. */
   readonly operations?: Partial<Readonly<Record<Operation, KindOperation>>>
   /** True where the provider offers the Responses API beside its chat completions. */

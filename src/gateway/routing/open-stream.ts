@@ -40,7 +40,7 @@ export async function openStream(
   call.replyRoom?.attemptStarted()
   const upstream = sendUpstream({
     provider,
-    target: targetOf(route, call.request),
+    target: targetOf(route, call.request, provider),
     generation,
     signal: call.abortSource,
     firstToken,
@@ -61,9 +61,10 @@ export async function openStream(
   return new MeteredStream(call, dependencies.states, opened, routes)
 }
 
-function targetOf(route: ModelRoute, { model, stream }: GenerateRequest): Target {
+function targetOf(route: ModelRoute, { model, stream }: GenerateRequest, { kind }: Provider): Target {
   return {
     model: route.model,
+    family: 'protocol' in kind ? kind.familyOf?.(route.model, model.slug) : undefined,
     stream,
     maxOutputTokens: model.maxOutputTokens,
     efforts: model.reasoning?.supported_efforts,

@@ -1,5 +1,5 @@
 import { noListing } from '../model-listing.ts'
-import { openai } from '../protocols/openai-chat/dialects/openai.ts'
+import { isModelOfOpenAi, openai } from '../protocols/openai-chat/dialects/openai.ts'
 import { openaiChat } from '../protocols/openai-chat/protocol.ts'
 import { openaiEmbeddings } from '../protocols/openai-embeddings.ts'
 import type { Target } from '../protocols/protocol.ts'
@@ -12,6 +12,9 @@ export const azure: RemoteKind = {
   keyVariables: ['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY'],
   protocol: openaiChat(openai('azure')),
   path,
+  // The operator chooses the name of a deployment.
+  familyOf: (deployment, slug) =>
+    isModelOfOpenAi(deployment) ? deployment : slug.slice(slug.lastIndexOf('/') + 1),
   responsesApi: true,
   operations: {
     embedding: { protocol: openaiEmbeddings({ name: 'azure', format: 'base64' }), path: embeddingsPath },

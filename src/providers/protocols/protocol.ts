@@ -57,6 +57,8 @@ export type Step<State> = {
 export type Target = {
   /** The provider's name of the model. */
   readonly model: string
+  /** A name of the model that tells its family, where the provider's own does not. */
+  readonly family?: string
   readonly stream: boolean
   readonly maxOutputTokens?: number
   /** The reasoning efforts that the model supports; absent where they are unknown. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { jsonReply } from '../../support/chat-fixtures.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 
@@ -39,4 +40,32 @@ test('the Responses API of a provider that has none is rejected at startup', asy
   const routes = [{ provider: 'acme', model: 'river', api: 'responses' as const }]
   const starting = startScenario([], { acme: { kind: 'mistral' }, model: { routes } })
   await expect(starting).rejects.toThrow('models[0].routes[0].api')
+})
+
+test.each([
+  ['openai/gpt-6-luna', 'my-deployment', true],
+  ['acme/luna', 'gpt-6-luna', true],
+  ['openai/gpt-4o', 'my-deployment', false],
+  ['acme/luna', 'my-deployment', false],
+])('%s as the deployment %s of Azure: its reasoning is kept is %p', async (slug, deployment, reasons) => {
+  const models = [{ slug, routes: [{ provider: 'acme', model: deployment, api: 'responses' as const }] }]
+  const scripts = [json(providerReply), json(providerReply)]
+  await using scenario = await startScenario(scripts, { acme: { kind: 'azure' }, models })
+  const tools = [{ type: 'function', function: { name: 'read_level' } }]
+  const reply = await scenario.app.chat({ ...chatRequest, model: slug, tools })
+  expect(reply.status).toBe(200)
+  expect(scenario.acme.requests[0]?.body).toMatchObject({ model: deployment })
+  expect(scenario.acme.requests[0]?.body).toHaveProperty('tools')
+  const included = (scenario.acme.requests[0]?.body as { readonly include?: unknown }).include
+  expect(included).toEqual(reasons ? ['reasoning.encrypted_content'] : undefined)
+})
+
+test.each([
+  ['gpt-6-luna', undefined],
+  ['my-deployment', 0.2],
+])('the temperature for the deployment %s at Azure is %p', async (deployment, temperature) => {
+  const models = [{ slug: 'acme/luna', routes: [{ provider: 'acme', model: deployment }] }]
+  await using scenario = await startScenario([jsonReply()], { acme: { kind: 'azure' }, models })
+  expect((await scenario.app.chat({ ...chatRequest, model: 'acme/luna', temperature: 0.2 })).status).toBe(200)
+  expect((scenario.acme.requests[0]?.body as { readonly temperature?: number }).temperature).toBe(temperature)
 })

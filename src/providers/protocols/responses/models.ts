@@ -9,7 +9,7 @@ type Family = {
   readonly encrypts?: boolean
   /** The nearest supported effort for each unsupported one. The efforts of the catalog take precedence. */
   readonly efforts?: Partial<Record<Effort, Effort>>
-  /** The models always reason and reject an effort. */
+  /** The models reject an effort: they always reason, or never. */
   readonly effortless?: boolean
 }
 
@@ -18,6 +18,7 @@ const threeEfforts = { none: 'low', minimal: 'low', xhigh: 'high', max: 'high' }
 /** The first match applies. Sources: responses of OpenAI, Azure and xAI, and the guides of xAI and OpenAI. */
 const families: readonly Family[] = [
   { names: /^(o\d|codex|gpt-[56])(?!.*chat)/, encrypts: true },
+  { names: /^(gpt-[34]|chatgpt)/, effortless: true },
   { names: /^gpt-oss/, efforts: threeEfforts },
   { names: /^grok-4\.3/, encrypts: true, efforts: { ...threeEfforts, none: 'none' } },
   { names: /^grok-4\.[4-9]/, encrypts: true, efforts: threeEfforts },
@@ -27,28 +28,28 @@ const families: readonly Family[] = [
 ]
 
 /** True where the model returns encrypted reasoning, to be sent back with the results of its tool calls. */
-export function encryptsReasoning({ model }: Target): boolean {
-  return familyOf(model)?.encrypts === true
+export function encryptsReasoning(target: Target): boolean {
+  return familyOf(target)?.encrypts === true
 }
 
 /** The effort to send to the model; undefined where it rejects any. */
-export function effortFor(effort: Effort, { model, efforts }: Target): Effort | undefined {
-  if (efforts) return effort
-  const family = familyOf(model)
+export function effortFor(effort: Effort, target: Target): Effort | undefined {
+  if (target.efforts) return effort
+  const family = familyOf(target)
   return family?.effortless ? undefined : (family?.efforts?.[effort] ?? effort)
 }
 
 /** True where the model rejects temperature and top_p, as OpenAI's models do while they reason. */
-export function fixesSampling({ model }: Target, effort: Effort | undefined): boolean {
-  return reasons(bareName(model), effort)
+export function fixesSampling(target: Target, effort: Effort | undefined): boolean {
+  return reasons(bareName(target), effort)
 }
 
-function familyOf(model: string): Family | undefined {
-  const name = bareName(model)
+function familyOf(target: Target): Family | undefined {
+  const name = bareName(target)
   return families.find(({ names }) => names.test(name))
 }
 
 /** Routers prefix the name with the author and a slash or a dot. */
-function bareName(model: string): string {
-  return model.replace(/^.*\//, '').replace(/^openai\./, '')
+function bareName({ model, family = model }: Target): string {
+  return family.replace(/^.*\//, '').replace(/^openai\./, '')
 }

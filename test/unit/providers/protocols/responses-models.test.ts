@@ -40,6 +40,13 @@ describe('a reasoning effort at the Responses API', () => {
     ])
   })
 
+  test.each(['gpt-4.1', 'gpt-4o-mini', 'chatgpt-4o-latest'])(
+    'is ignored for %s, which never reasons',
+    (model) => {
+      expect(render(model, { effort: 'high' }).body).not.toHaveProperty('reasoning')
+    },
+  )
+
   test('that was not requested sends no reasoning field, not even for a summary', () => {
     expect(render('gpt-5', {}).body).not.toHaveProperty('reasoning')
   })

@@ -19,7 +19,12 @@ const samplingFields = [
 
 /** A model that reasons rejects sampling parameters. */
 function unsupportedByModel(target: Target, generation: Generation): readonly string[] {
-  return reasons(target.model, generation.effort) ? samplingFields : []
+  return reasons(target.family ?? target.model, generation.effort) ? samplingFields : []
+}
+
+/** Whether this is the name of a model of OpenAI, or begins with one. */
+export function isModelOfOpenAi(name: string): boolean {
+  return /^(o\d|gpt-|chatgpt|codex)/.test(name)
 }
 
 /** True where a model of OpenAI reasons at this effort. */
