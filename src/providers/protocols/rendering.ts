@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Format, Generation, Message, Part } from '../../domain/generation/request.ts'
 import type { Unsupported } from '../../domain/generation/warnings.ts'
+import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, parseJson, textOf } from '../../lib/json/json.ts'
 import { findTooWide, isTooDeep } from '../../lib/validation/json-bounds.ts'
 import type { Target, Warn } from './protocol.ts'
@@ -41,6 +42,27 @@ export function parsesResults(messages: readonly Message[]): boolean {
 function textLength(part: Part): number {
   if (part.type === 'text') return part.text.length
   return part.type === 'foreign' ? (textOf(part.value.refusal)?.length ?? 0) : 0
+}
+
+/** A name for a file that has none: OpenAI requires one, and derives the type from its extension. */
+export function fileNameFor(dataUrl: string): string {
+  return `file.${/^data:[\w.-]+\/(\w+)[;,]/.exec(dataUrl)?.[1] ?? 'pdf'}`
+}
+
+/**
+ * Returns what is left of the parts of a message; throws the 400 for a user message of which nothing is, because the model
+ * would answer to something else.
+ */
+export function requireContent<Content extends { readonly length: number }>(
+  content: Content,
+  { role, parts }: Message,
+  by: string,
+): Content {
+  if (content.length > 0 || role !== 'user') return content
+  const types = parts.flatMap((part) => (part.type === 'foreign' ? [part.value.type] : []))
+  if (types.length === 0) return content
+  const names = [...new Set(types)].slice(0, 3).join(', ')
+  throw badRequest(`No part of a user message is supported by ${by}: ${names}.`, 'unsupported_value', null)
 }
 
 /** Warns of the fields that are neither null nor undefined. */

@@ -7,7 +7,7 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { fieldsOf, isObject, listOf } from '../../../lib/json/json.ts'
 import type { Warn } from '../protocol.ts'
-import { parseBounded } from '../rendering.ts'
+import { parseBounded, requireContent } from '../rendering.ts'
 import {
   type Block,
   detachCacheControl,
@@ -44,7 +44,7 @@ function renderMessage(message: Message, warn: Warn): Block[] {
     case 'tool':
       return [renderResult(message, warn)]
     default:
-      return renderParts(message.parts, warn)
+      return requireContent(renderParts(message.parts, warn), message, 'anthropic')
   }
 }
 

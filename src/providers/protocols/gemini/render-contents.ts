@@ -11,7 +11,7 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
-import { parseBounded, parseDataUrl, parsesResults, warnOfFields } from '../rendering.ts'
+import { parseBounded, parseDataUrl, parsesResults, requireContent, warnOfFields } from '../rendering.ts'
 import type { Dialect } from './models.ts'
 
 /** The consecutive messages of one role. */
@@ -61,7 +61,10 @@ type TurnMessage = Exclude<Message, SystemMessage>
 function renderTurn(message: TurnMessage, calls: Calls, dialect: Dialect, warn: Warn): GrowingTurn {
   switch (message.role) {
     case 'user':
-      return { role: 'user', parts: renderParts(message.parts, dialect, warn) }
+      return {
+        role: 'user',
+        parts: requireContent(renderParts(message.parts, dialect, warn), message, dialect.name),
+      }
     case 'assistant':
       return { role: 'model', parts: renderModelParts(message, dialect, warn) }
     case 'tool':

@@ -8,7 +8,7 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
-import { warnOfFields } from '../rendering.ts'
+import { fileNameFor, warnOfFields } from '../rendering.ts'
 import { type Dialect, messageFieldOf } from './dialect.ts'
 import { callIdField } from './tool-calls.ts'
 
@@ -105,11 +105,18 @@ const messagePath = 'messages[].'
 const partPath = 'messages[].content[].'
 
 function renderPart(part: Part, dialect: Dialect, warn: Warn): Body {
-  if (part.type === 'foreign') return part.value
+  if (part.type === 'foreign') return part.value.type === 'file' ? renderFile(part.value) : part.value
   const extras = supportedFields(part.extras, partPath, dialect, warn)
   if (part.type === 'text') return { ...extras, type: 'text', text: part.text }
   const { url, detail } = part
   return { ...extras, type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
+}
+
+function renderFile(part: ForeignPart['value']): Body {
+  const file = fieldsOf(part.file)
+  const data = textOf(file.file_data)
+  const isNamed = file.filename !== undefined || data?.startsWith('data:') !== true
+  return isNamed ? part : { ...part, file: { ...file, filename: fileNameFor(data) } }
 }
 
 function renderCalls(message: AssistantMessage, dialect: Dialect): Body | undefined {

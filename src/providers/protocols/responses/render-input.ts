@@ -8,6 +8,7 @@ import type {
 } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, textOf, withoutEmpty } from '../../../lib/json/json.ts'
 import type { Body, Warn } from '../protocol.ts'
+import { fileNameFor, requireContent } from '../rendering.ts'
 import { type CallState, callStateOf } from './turn.ts'
 
 /**
@@ -24,8 +25,10 @@ function renderMessage(message: Message, warn: Warn): readonly Body[] {
       return renderTurn(message, warn)
     case 'tool':
       return [renderResult(message, warn)]
-    default:
-      return [{ role: message.role, content: renderInputContent(message.parts, warn) }]
+    default: {
+      const content = renderInputContent(message.parts, warn)
+      return [{ role: message.role, content: requireContent(content, message, responsesApi) }]
+    }
   }
 }
 
@@ -136,15 +139,10 @@ function renderFile(part: Fields): Body | undefined {
   const data = textOf(file_data)
   if (data === undefined) return undefined
   if (/^https?:/.test(data)) return { type: 'input_file', file_url: data }
-  return { type: 'input_file', filename: textOf(filename) ?? `file.${extensionFor(data)}`, file_data: data }
+  return { type: 'input_file', filename: textOf(filename) ?? fileNameFor(data), file_data: data }
 }
 
 /** Only the known fields of a file: a provider may interpret others in any way. */
 function inputFile({ type, file_data, file_url, filename, detail }: Fields): Body {
   return withoutEmpty({ type, file_data, file_url, filename, detail })
-}
-
-/** OpenAI derives the type of a file from the extension of its name. */
-function extensionFor(dataUrl: string): string {
-  return /^data:[\w.-]+\/(\w+)[;,]/.exec(dataUrl)?.[1] ?? 'pdf'
 }

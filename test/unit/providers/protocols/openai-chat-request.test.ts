@@ -30,6 +30,18 @@ describe('a chat completions request', () => {
     expect(render('vllm', {}).body.stream_options).toBeUndefined()
   })
 
+  test('names a file without a name after its type, and changes no other file', () => {
+    const contentOf = (file: object) => {
+      const parts = [{ type: 'foreign' as const, value: { type: 'file', file } }]
+      return render('openai', { messages: [{ role: 'user', parts }] }).body.messages[0]?.content
+    }
+    const data = 'data:application/pdf;base64,QUJD'
+    const unnamed = { file_data: data }
+    expect(contentOf(unnamed)).toEqual([{ type: 'file', file: { ...unnamed, filename: 'file.pdf' } }])
+    for (const file of [{ file_data: data, filename: 'a.pdf' }, { file_data: 'https://a/b.pdf' }])
+      expect(contentOf(file)).toEqual([{ type: 'file', file }])
+  })
+
   test('has no tool parameters without tools', () => {
     const { body } = render('openai', { toolChoice: 'required', parallelToolCalls: false })
     expect(Object.keys(body)).toEqual(['model', 'messages'])
