@@ -9,7 +9,7 @@ import type {
 } from '../../domain/generation/request.ts'
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
 import { rejectProviderState } from '../../http/provider-state.ts'
-import { badRequest } from '../../lib/errors/errors.ts'
+import { badRequest, unsupportedParameter } from '../../lib/errors/errors.ts'
 import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'
 import { type ChatRequest, knownProperties } from './schema.ts'
@@ -25,6 +25,7 @@ type LowerOptions = {
 /** Lowers a chat completion request. Throws 400 where its fields are valid on their own, but not together. */
 export function lower(request: ChatRequest, options: LowerOptions): LoweredRequest {
   checkChoices(request.n)
+  rejectFunctions(request)
   const tools = (request.tools ?? []).map(lowerTool)
   const generation: Generation = {
     messages: lowerMessages(request.messages),
@@ -54,6 +55,15 @@ export function lower(request: ChatRequest, options: LowerOptions): LoweredReque
 function checkChoices(count: number | null | undefined): void {
   if (count == null || count <= maxChoices) return
   throw badRequest(`Invalid 'n': must be at most ${maxChoices}, not ${count}.`, 'unsupported_value', 'n')
+}
+
+/** The form of tools before `tools`: a provider would take them, and the calls of its model reach no client. */
+function rejectFunctions({ functions }: Fields): void {
+  if (!Array.isArray(functions) || functions.length === 0) return
+  throw unsupportedParameter(
+    "Unsupported parameter: 'functions'. Use 'tools' and 'tool_choice' instead.",
+    'functions',
+  )
 }
 
 function lowerTool(tool: NonNullable<ChatRequest['tools']>[number]): Tool {

@@ -185,3 +185,24 @@ describe('performance_mode: fast', () => {
     expect(sent).not.toHaveProperty('service_tier')
   })
 })
+
+describe('functions, the form of tools before `tools`,', () => {
+  const functions = [{ name: 'read_level' }]
+
+  test('are rejected, because no client would get the calls of the model', async () => {
+    for (const body of [{ functions }, { functions, function_call: 'auto' }]) {
+      const { response, sent } = await ask(body, {})
+      expect(await readError(response)).toMatchObject({
+        status: 400,
+        code: 'unsupported_parameter',
+        param: 'functions',
+        message: "Unsupported parameter: 'functions'. Use 'tools' and 'tool_choice' instead.",
+      })
+      expect(sent).toBeUndefined()
+    }
+  })
+
+  test.each([{ functions: [] }, { functions: null }])('change nothing as %p', async (body) => {
+    expect((await ask(body, {})).response.status).toBe(200)
+  })
+})
