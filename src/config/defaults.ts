@@ -20,6 +20,7 @@ export const defaultSettings = {
     function_tools: false,
     tool_call_fragments: false,
     logprobs: false,
+    cache_write_tokens: false,
   },
   log: 'requests',
   memory: { in_flight: '512MiB' },

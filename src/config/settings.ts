@@ -46,6 +46,9 @@ const Compatibility = group('Details of the API in which clients differ.', {
   tool_call_fragments: flag(
     'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
   ),
+  cache_write_tokens: flag(
+    'Token counts of the OpenAI APIs have `cache_write_tokens`, which newer SDKs require in responses: the part of the input that the provider wrote to its cache.',
+  ),
 })
 
 /** An `Origin` header of a browser, or `*` for any. */
@@ -190,6 +193,7 @@ export type Settings = {
     readonly functionTools: boolean
     readonly toolCallFragments: boolean
     readonly logprobs: boolean
+    readonly cacheWriteTokens: boolean
   }
   /** Secret; absent: users are recorded as they are. */
   readonly userHashKey?: string

@@ -26,6 +26,8 @@ export type ReplyMetadata = {
   readonly performanceMode: 'standard' | 'fast'
   /** The client has requested log probabilities. */
   readonly logprobs: boolean
+  /** Token counts have those that were written to a cache. */
+  readonly cacheWriteTokens: boolean
   readonly warnings: readonly string[]
 }
 
@@ -48,7 +50,7 @@ export function renderCompletion(
     created: metadata.created,
     model: metadata.model,
     choices: answer.choices.map((choice, index) => renderChoice(choice, index, metadata.logprobs)),
-    usage: renderUsage(usage),
+    usage: renderUsage(usage, metadata.cacheWriteTokens),
     provider: metadata.provider,
     warnings: warnings.length > 0 ? warnings : undefined,
     service_tier: answer.tier,
@@ -103,6 +105,7 @@ export class ChunkRenderer {
   readonly includeUsage: boolean
   readonly #fragments: boolean
   readonly #logprobs: boolean
+  readonly #cacheWriteTokens: boolean
   readonly #head: string
   readonly #tail: string
   /** The number of tool calls that each started choice has sent, by the index of the choice. */
@@ -116,6 +119,7 @@ export class ChunkRenderer {
     this.includeUsage = includeUsage
     this.#fragments = fragments
     this.#logprobs = metadata.logprobs
+    this.#cacheWriteTokens = metadata.cacheWriteTokens
     this.#head = headOf(metadata)
     this.#tail = includeUsage ? ',"usage":null}\n\n' : '}\n\n'
     this.#firstChunkFields = firstChunkFieldsOf(metadata)
@@ -131,7 +135,8 @@ export class ChunkRenderer {
   /** The chunk with the usage, which precedes `doneFrame`. */
   usage(usage: Usage, warnings: readonly string[]): string {
     const optional = warnings.length > 0 ? { warnings } : {}
-    return `${this.#head}],${JSON.stringify({ usage: renderUsage(usage), ...optional }).slice(1)}\n\n`
+    const rendered = renderUsage(usage, this.#cacheWriteTokens)
+    return `${this.#head}],${JSON.stringify({ usage: rendered, ...optional }).slice(1)}\n\n`
   }
 
   #chunk(event: ChunkEvent): string {

@@ -24,6 +24,8 @@ export type ChatDependencies = GenerationDependencies & {
   readonly toolCallFragments: boolean
   /** Log probabilities are requested from providers and returned. */
   readonly logprobs: boolean
+  /** Token counts have those that were written to a cache. */
+  readonly cacheWriteTokens: boolean
 }
 
 /**
@@ -38,7 +40,7 @@ export async function completeChat(
   const fold = new AnswerAccumulator()
   const recorder = recorderOf(request, context, fold)
   const started = await start(request, context, recorder, parts)
-  const metadata = metadataOf(started, recorder)
+  const metadata = metadataOf(started, recorder, parts)
   await started.stream.forEach((batch) => fold.add(batch))
   const completion = renderCompletion(fold.answer(), started.stream.usage(), metadata)
   return { completion, cost: started.stream.cost() }
@@ -56,7 +58,7 @@ export async function streamChat(
   const fold = request.store ? new AnswerAccumulator() : undefined
   const recorder = fold && recorderOf(request, context, fold)
   const started = await start(request, context, recorder, parts)
-  const metadata = metadataOf(started, recorder)
+  const metadata = metadataOf(started, recorder, parts)
   const includeUsage = request.stream_options?.include_usage === true
   const renderer = new ChunkRenderer(metadata, includeUsage, parts.toolCallFragments)
   return toFrameSource(started.stream, renderer, fold)
@@ -85,12 +87,14 @@ function start(
 function metadataOf(
   { stream, warnings, prepared }: StartedGeneration,
   recorder: CompletionRecorder | undefined,
+  { cacheWriteTokens }: ChatDependencies,
 ): ReplyMetadata {
   const metadata = replyMetadata({
     model: prepared.slug,
     provider: stream.provider,
     performanceMode: prepared.performanceMode,
     logprobs: prepared.generation.logprobs !== undefined,
+    cacheWriteTokens,
     warnings,
   })
   recorder?.onStarted(metadata)

@@ -24,6 +24,7 @@ test('without a file and without variables the defaults apply', () => {
         functionTools: false,
         toolCallFragments: false,
         logprobs: false,
+        cacheWriteTokens: false,
       },
       log: 'requests',
       memory: { inFlight: 536_870_912 },
@@ -49,7 +50,7 @@ limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrent_requests: 3 }
 unsupported_parameters: drop
 retention: { completions: 30d, responses: 12h, usage: 90d }
 background: { concurrency: 4, max_queued: 20 }
-compatibility: { open_responses: true, tool_call_fragments: true, logprobs: true }
+compatibility: { open_responses: true, tool_call_fragments: true, logprobs: true, cache_write_tokens: true }
 memory: { in_flight: 1GiB }
 max_body: 1.5MiB
 cors: [ 'https://app.example.com', '*' ]
@@ -76,7 +77,13 @@ alerts: { low_balance: 2.5 }
       contentLog: 604_800_000,
     },
     background: { concurrency: 4, maxQueued: 20 },
-    compatibility: { openResponses: true, functionTools: false, toolCallFragments: true, logprobs: true },
+    compatibility: {
+      openResponses: true,
+      functionTools: false,
+      toolCallFragments: true,
+      logprobs: true,
+      cacheWriteTokens: true,
+    },
     log: 'requests',
     memory: { inFlight: 1_073_741_824 },
     maxBody: 1_572_864,

@@ -1,5 +1,6 @@
 import { joinWarnings } from '../../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../../gateway/billing/meter.ts'
+import { cacheWritesOf } from '../../../http/usage.ts'
 import { streamMessage } from '../../../lib/errors/stream-message.ts'
 import type { RunUsage } from '../events/run-event.ts'
 import {
@@ -25,6 +26,8 @@ import type {
 export type RenderOptions = {
   /** Renders the effective values of parameters that the request does not set, as Open Responses requires. */
   readonly openResponses: boolean
+  /** Renders how many tokens of the input were written to a cache. */
+  readonly cacheWriteTokens: boolean
 }
 
 /** Renders a response as its wire object. */
@@ -44,7 +47,7 @@ export function renderResponse(state: ResponseState, options: RenderOptions): Re
     ...(state.provider !== null && { provider: state.provider }),
     output: renderOutput(state),
     ...renderSettings(state, options),
-    usage: renderUsage(state),
+    usage: renderUsage(state, options),
     metadata: head.metadata,
     ...(warnings.length > 0 && { warnings }),
   }
@@ -124,19 +127,22 @@ export function renderSummaryText(text: string): SummaryText {
 }
 
 /** Null before the end, and for a failed response whose usage is unknown. */
-function renderUsage({ status, usage }: ResponseState): ResponseUsage | null {
-  if (usage !== null) return renderTokenCounts(usage)
+function renderUsage({ status, usage }: ResponseState, options: RenderOptions): ResponseUsage | null {
+  if (usage !== null) return renderTokenCounts(usage, options)
   // Clients read the token counts of every response that did not fail.
-  return status === 'completed' || status === 'incomplete' ? renderTokenCounts(noUsage) : null
+  return status === 'completed' || status === 'incomplete' ? renderTokenCounts(noUsage, options) : null
 }
 
 const noUsage: RunUsage = { promptTokens: 0, completionTokens: 0, estimated: false }
 
-function renderTokenCounts(usage: RunUsage): ResponseUsage {
-  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = usage
+function renderTokenCounts(usage: RunUsage, options: RenderOptions): ResponseUsage {
+  const { promptTokens, completionTokens, cachedTokens = 0, reasoningTokens } = usage
   return {
     input_tokens: promptTokens,
-    input_tokens_details: { cached_tokens: Math.min(cachedTokens ?? 0, promptTokens) },
+    input_tokens_details: {
+      cached_tokens: Math.min(cachedTokens, promptTokens),
+      ...(options.cacheWriteTokens && { cache_write_tokens: cacheWritesOf(usage) }),
+    },
     output_tokens: completionTokens,
     output_tokens_details: { reasoning_tokens: Math.min(reasoningTokens ?? 0, completionTokens) },
     total_tokens: promptTokens + completionTokens,

@@ -75,7 +75,10 @@ export type ResponseUsage = Static<typeof ResponseUsage>
 export const ResponseUsage = Type.Object(
   {
     input_tokens: count,
-    input_tokens_details: Type.Object({ cached_tokens: count }),
+    input_tokens_details: Type.Object({
+      cached_tokens: count,
+      cache_write_tokens: Type.Optional(count),
+    }),
     output_tokens: count,
     output_tokens_details: Type.Object({ reasoning_tokens: count }),
     total_tokens: count,

@@ -7,7 +7,7 @@ import { randomFrom } from '../../providers/protocols/support/random.ts'
 import { runOf, runs } from './support/step-cases.ts'
 import { randomRun } from './support/step-random.ts'
 
-const options = { openResponses: false }
+const options = { openResponses: false, cacheWriteTokens: false }
 const random = randomFrom(testSeed)
 
 /** What the server answers to a question, by the name of its model. */

@@ -19,7 +19,7 @@ import {
   usage,
 } from './support/step-cases.ts'
 
-const plain = { openResponses: false }
+const plain = { openResponses: false, cacheWriteTokens: false }
 
 const rendered = (...run: Parameters<typeof runOf>) => renderResponse(runOf(...run).state, plain)
 
@@ -94,7 +94,9 @@ test('a response echoes the parameters as they were requested', () => {
     user: 'ada',
   } as const
   expect(renderResponse(initialState(headOf(requested)), plain)).toMatchObject(requested)
-  expect(renderResponse(initialState(headOf(requested)), { openResponses: true })).toMatchObject(requested)
+  expect(
+    renderResponse(initialState(headOf(requested)), { openResponses: true, cacheWriteTokens: false }),
+  ).toMatchObject(requested)
 })
 
 test('a growing item is rendered in its current state', () => {

@@ -118,5 +118,7 @@ export function renderedRun(
   events: readonly RunEvent[],
   openResponses = false,
 ): readonly ResponseStreamEvent[] {
-  return runOf(head, events).told.map((event) => renderEvent(event, { openResponses }))
+  return runOf(head, events).told.map((event) =>
+    renderEvent(event, { openResponses, cacheWriteTokens: openResponses }),
+  )
 }
