@@ -11,8 +11,9 @@ import {
 } from '../../http/paging.ts'
 import { defineQuery, readPairs } from '../../http/query.ts'
 import { stringEnum } from '../../http/schema.ts'
-import type { JsonObject } from '../../lib/json/json.ts'
+import { type Fields, isObject, type JsonObject } from '../../lib/json/json.ts'
 import type { AcquireMemory } from '../../lib/memory-budget.ts'
+import { nameSet } from '../../lib/text.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { type ResponseQuery, responseStatuses, type StoredResponse } from '../../storage/ports/responses.ts'
 import { readStored, UnreadableError } from '../../storage/ports/stored-json.ts'
@@ -132,14 +133,32 @@ export async function listInputItems(
 
 type InputItem = InputItemList['data'][number]
 
-/** Clients expect the parts of a message, also where it was sent as text alone. */
+/** Clients expect what the API adds to an item: its status, and the parts of a message that was sent as text alone. */
 function renderInputItem(stored: JsonObject): InputItem {
   // The request schema validated it before it was stored.
   const item = stored as unknown as InputItem & { readonly role?: string; readonly content?: unknown }
+  if (toolItems.has(item.type)) return { status: 'completed', ...item } as InputItem
   if (item.type !== 'message') return item
-  const type = item.role === 'assistant' ? 'output_text' : 'input_text'
-  const content = typeof item.content === 'string' ? [{ type, text: item.content }] : item.content
-  return { status: 'completed', ...item, content } as InputItem
+  const { role, content } = item
+  const parts = typeof content === 'string' ? [toPart(content, role)] : content
+  return {
+    status: 'completed',
+    ...item,
+    content: Array.isArray(parts) ? parts.map(withDefaults) : parts,
+  } as InputItem
+}
+
+const toolItems = nameSet('function_call function_call_output custom_tool_call custom_tool_call_output')
+
+function toPart(text: string, role: string | undefined): Fields {
+  return { type: role === 'assistant' ? 'output_text' : 'input_text', text }
+}
+
+/** Adds the fields that OpenAI's SDKs require. */
+function withDefaults(part: unknown): unknown {
+  if (!isObject(part)) return part
+  if (part.type === 'input_image') return { detail: 'auto', ...part }
+  return part.type === 'output_text' ? { annotations: [], logprobs: [], ...part } : part
 }
 
 function indexOf(cursor: string, ordered: readonly InputItem[]): number {
