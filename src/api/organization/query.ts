@@ -18,6 +18,8 @@ type BucketLimits = Readonly<Record<BucketWidth, { readonly default: number; rea
 export type ReportPage = {
   readonly query: UsageBucketQuery & { readonly width: BucketWidth; readonly to: number }
   readonly next: number | undefined
+  /** Whether only jobs of a batch are asked for, which the gateway does not have. */
+  readonly batchOnly: boolean
 }
 
 /** The properties that results can be grouped by, as requests name them. */
@@ -58,13 +60,23 @@ function list(description: string) {
   return Type.Array(Type.String(), { minItems: 1, description })
 }
 
+const Batch = stringEnum(['true', 'false'], {
+  description: 'With `true`, only jobs of a batch, of which there are none. Otherwise all requests.',
+})
+
 /** The last second of the year 9999. */
 const maxTime = 253_402_300_799
 
+function time(description: string) {
+  return Type.Optional(Type.Integer({ minimum: 0, maximum: maxTime, description }))
+}
+
+const PageToken = Type.String({
+  description: 'The `next_page` of the previous page. The other parameters but `limit` must be the same.',
+})
+
 /** Creates the query parameters of a report with these limits. */
 export function defineReportQuery(limits: BucketLimits) {
-  const time = (description: string) =>
-    Type.Optional(Type.Integer({ minimum: 0, maximum: maxTime, description }))
   const query = defineQuery({
     start_time: time(
       'The start of the report in Unix seconds, rounded down to a whole bucket. By default, the report has the last `limit` buckets.',
@@ -76,20 +88,16 @@ export function defineReportQuery(limits: BucketLimits) {
         description: 'The length of a bucket: a minute, an hour or a day of UTC.',
       }),
     ),
+    batch: Type.Optional(Batch),
     limit: Type.Optional(Type.Integer({ minimum: 1, description: limitDescription(limits) })),
-    page: Type.Optional(
-      Type.String({
-        description:
-          'The `next_page` of the previous page. The other parameters but `limit` must be the same.',
-      }),
-    ),
+    page: Type.Optional(PageToken),
   })
 
   return {
     parameters: { ...query.parameters, ...lists },
     /** Reads the page that a request selects; `own` is the organization of its key. Throws 400. */
     read(request: Request, own: string | undefined): ReportPage {
-      const { start_time, end_time, bucket_width: width = '1d', limit, page } = query.read(request)
+      const { start_time, end_time, bucket_width: width = '1d', batch, limit, page } = query.read(request)
       const count = limitOf(limit, limits[width], width)
       const step = bucketWidths[width]
       const end = Math.ceil((end_time === undefined ? Date.now() : end_time * 1000) / step) * step
@@ -100,7 +108,11 @@ export function defineReportQuery(limits: BucketLimits) {
       const to = Math.min(end, from + count * step)
       const filters = { ...readFilters(request), organizations: organizationsOf(request, own) }
       const groupBy = [...new Set(readList(request, 'group_by').map(dimensionOf))]
-      return { query: { width, from, to, groupBy, ...filters }, next: to < end ? to : undefined }
+      return {
+        query: { width, from, to, groupBy, ...filters },
+        next: to < end ? to : undefined,
+        batchOnly: batch === 'true',
+      }
     },
   }
 }

@@ -64,7 +64,8 @@ export function organizationRoutes(
   guard: UsageGuard,
   { buckets, projects, keys, userHash }: ReportDependencies,
 ) {
-  async function read(query: UsageBucketQuery): Promise<NamedGroups> {
+  async function read({ batchOnly }: ReportPage, query: UsageBucketQuery): Promise<NamedGroups> {
+    if (batchOnly) return nothing
     const { users } = query
     const groups = await buckets.read(
       users && userHash ? { ...query, users: [...users, ...users.map(userHash)] } : query,
@@ -81,7 +82,7 @@ export function organizationRoutes(
       '/v1/organization/usage/completions',
       async ({ request, caller }) => {
         const page = usageQuery.read(request, caller?.organization.id)
-        return reply(page, await read({ ...page.query, sums: 'usage' }), renderUsage)
+        return reply(page, await read(page, { ...page.query, sums: 'usage' }), renderUsage)
       },
       { detail: usageDetail },
     )
@@ -89,13 +90,15 @@ export function organizationRoutes(
       '/v1/organization/costs',
       async ({ request, caller }) => {
         const page = costsQuery.read(request, caller?.organization.id)
-        return reply(page, await read({ ...page.query, sums: 'costs' }), renderCosts)
+        return reply(page, await read(page, { ...page.query, sums: 'costs' }), renderCosts)
       },
       { detail: costsDetail },
     )
 }
 
 type NamedGroups = { readonly groups: readonly UsageBucketGroup[]; readonly names: Names }
+
+const nothing: NamedGroups = { groups: [], names: { project: new Map(), key: new Map() } }
 
 /** A response with the text, because Elysia would not write an exact number as it is. */
 async function reply<Result>(

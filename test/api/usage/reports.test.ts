@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { readError } from '../../support/chat-reply.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { json } from '../../support/script.ts'
 import {
@@ -192,4 +193,15 @@ test('an API key cannot read the usage of another organization, and the admin ke
     expect((await requestReport(paid.app, usagePath, {}, { authorization: `Bearer ${key}` })).status).toBe(
       401,
     )
+})
+
+test('batch=true reports no request, because there are no jobs of a batch; batch=false reports all', async () => {
+  await using scenario = await startReports()
+  await chatTimes(scenario.paid, 2)
+  const resultsWith = async (batch: string) =>
+    resultsOf(await readReport(scenario.paid.app, usagePath, { limit: 1, batch }))
+  expect(await resultsWith('true')).toEqual([])
+  expect(await resultsWith('false')).toMatchObject([{ num_model_requests: 2 }])
+  const invalid = await requestReport(scenario.paid.app, usagePath, { batch: 'maybe' })
+  expect(await readError(invalid)).toMatchObject({ status: 400, param: 'batch' })
 })

@@ -35,7 +35,9 @@ async function render(days: number, results: number) {
   }
   setImmediate(count)
   const query = { width: '1d', from: 0, to: days * day, groupBy: ['organization'] } as const
-  const parts = await renderPage({ query, next: undefined }, groups, (group) => renderUsage(group, names))
+  const parts = await renderPage({ query, next: undefined, batchOnly: false }, groups, (group) =>
+    renderUsage(group, names),
+  )
   done = true
   return { page: JSON.parse(parts.join('')), turns }
 }
