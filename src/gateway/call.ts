@@ -5,11 +5,12 @@ import { abortReason, AbortSource } from '../lib/abort.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { notInSet } from '../lib/transient.ts'
 import type { Nanos } from '../lib/usd.ts'
+import { noWrites } from '../storage/ports/ledger.ts'
 import { logFailedSettlement } from './billing/billing.ts'
 import { costBoundOf, requirePayable } from './billing/cost-bound.ts'
 import { estimatePromptTokens } from './billing/estimate.ts'
 import { Meter, type MeteredUsage } from './billing/meter.ts'
-import { costOfUsage, outcomeOf } from './billing/outcome.ts'
+import { costOfUsage, outcomeOf, reportEnd, warnOfImplausibleUsage } from './billing/outcome.ts'
 import { ContentRecorder } from './content-log.ts'
 import type { CallObserver, GatewayDependencies } from './gateway-dependencies.ts'
 import type { GenerateRequest } from './generate-request.ts'
@@ -211,17 +212,20 @@ export class Call {
     this.releaseProviderSlot()
     const outcome = outcomeOf(meter, request, error)
     this.#outcome = outcome
-    this.#warnOfImplausibleUsage()
+    warnOfImplausibleUsage(meter, this.#dependencies.log)
     this.#recordSpeed()
     if (error !== undefined) this.observer?.attemptFailed(error)
-    this.observer?.callEnded(outcome)
-    // Once its last attempt has ended.
+    this.observer?.attemptEnded(outcome)
     const details = requestDetails(error, this.observer?.attempts, this.#allWarnings())
     const content = meter.route() && this.content?.print(error)
     this.#slot?.release((outcome.usage?.promptTokens ?? 0) + (outcome.usage?.completionTokens ?? 0))
     const settle = request.reserved ? billing.settleEventually : billing.settle
     const recorded = details || content ? { ...outcome, details, content } : outcome
-    return settle(request.metadata, recorded, request.onSettled?.(error, this.usage()))
+    const writes = request.onSettled?.(error, this.usage()) ?? noWrites
+    const settled = settle(request.metadata, recorded, writes)
+    const isPromised = writes.length > 0 && !request.reserved
+    if (this.observer) reportEnd(this.observer, outcome, isPromised ? settled : undefined)
+    return settled
   }
 
   #allWarnings(): readonly string[] {
@@ -232,16 +236,6 @@ export class Call {
   #recordSpeed(): void {
     const [route, speed] = [this.meter.route(), this.meter.speed()]
     if (route && speed !== undefined) this.#dependencies.speeds.record(route, speed)
-  }
-
-  #warnOfImplausibleUsage(): void {
-    const implausible = this.meter.implausibleUsage()
-    if (!implausible) return
-    const { promptTokens, completionTokens } = implausible
-    const route = this.meter.route()
-    const fields = { provider: route?.provider.name, model: route?.model, promptTokens, completionTokens }
-    const message = 'A provider reported more tokens than the request could use; the maximum was charged.'
-    this.#dependencies.log.warn(message, fields)
   }
 }
 

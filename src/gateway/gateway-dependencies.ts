@@ -83,5 +83,7 @@ export type CallObserver = {
   attemptFailed(error: unknown): void
   /** The caller is about to receive the first events. */
   firstEvents(): void
+  /** The last attempt has ended with this outcome. */
+  attemptEnded(outcome: Outcome): void
   callEnded(outcome: Outcome): void
 }

@@ -137,9 +137,13 @@ export class RequestRecord implements CallObserver {
     this.listener.firstEvents?.(this)
   }
 
+  attemptEnded({ error = 'ok', status }: Outcome): void {
+    this.endAttempt(error, status)
+  }
+
   callEnded(outcome: Outcome): void {
     this.outcome = outcome
-    this.endAttempt(outcome.error ?? 'ok', outcome.status)
+    this.attemptEnded(outcome)
     this.openCalls--
     this.listener.callEnded(this)
     if (this.background) this.gatewayMs = this.ownMs()

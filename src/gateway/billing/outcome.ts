@@ -1,6 +1,8 @@
 import type { Outcome } from '../../domain/accounting/request-metadata.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Nanos } from '../../lib/usd.ts'
+import type { CallObserver } from '../gateway-dependencies.ts'
 import { requestDetails } from '../request-details.ts'
 import { isExcessive } from '../streams/upstream-error.ts'
 import { countImages } from './estimate.ts'
@@ -87,3 +89,23 @@ const cancelCodes: ReadonlySet<string | null> = new Set([
 ])
 
 const abortCodes: ReadonlySet<string | null> = new Set([...cancelCodes, 'interrupted'])
+
+/** Reports the end of a call; that of an answer that was promised to be stored, once it is or has failed to be. */
+export function reportEnd(observer: CallObserver, outcome: Outcome, stored?: Promise<unknown>): void {
+  if (stored === undefined) observer.callEnded(outcome)
+  else
+    stored.then(
+      () => observer.callEnded(outcome),
+      (error: unknown) => observer.callEnded({ ...outcome, ...statusOf(error) }),
+    )
+}
+
+/** Logs that a provider has reported more tokens than the request could use. */
+export function warnOfImplausibleUsage(meter: Meter, log: Log): void {
+  const implausible = meter.implausibleUsage()
+  if (!implausible) return
+  const { promptTokens, completionTokens } = implausible
+  const route = meter.route()
+  const fields = { provider: route?.provider.name, model: route?.model, promptTokens, completionTokens }
+  log.warn('A provider reported more tokens than the request could use; the maximum was charged.', fields)
+}

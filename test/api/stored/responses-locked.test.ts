@@ -85,6 +85,7 @@ describe('a response whose end cannot be stored for some seconds is not reported
     expect(types).not.toContain('response.completed')
     expect(assemble(events).end).toEqual(last)
     expect(last).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+    expect(await paid.app.requestLines.of(reply)).toMatchObject({ status: 503, error: 'response_not_stored' })
     await locked.release()
     expect(await paid.billing.waitForUsage(1)).toEqual([expect.objectContaining(late)])
     expect((await paid.app.request(`${responsesPath}/${last!.id}`)).status).toBe(404)
