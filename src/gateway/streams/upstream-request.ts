@@ -1,5 +1,5 @@
 import type { Generation } from '../../domain/generation/request.ts'
-import type { ApiError } from '../../lib/errors/errors.ts'
+import { type ApiError, tooManyOpenFiles } from '../../lib/errors/errors.ts'
 import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider, RemoteKind } from '../../providers/provider.ts'
 import { codeOf, upstreamUnavailable, upstreamUnreachable } from './upstream-error.ts'
@@ -57,6 +57,7 @@ export function sourceHeaders({ source }: Generation, { protocol }: RemoteKind):
 /** The error for a `fetch` that failed before the provider responded. */
 export function connectionError({ name }: Provider, error: unknown): ApiError {
   const code = codeOf(error)
+  if (code === 'EMFILE' || code === 'ENFILE') return tooManyOpenFiles(error)
   if (code === 'ECONNRESET')
     return upstreamUnavailable(name, 'the connection was closed before its response began')
   const reason = `the connection failed${code === undefined ? '' : ` (${code})`}`

@@ -180,6 +180,11 @@ export function memoryExhausted(): ApiError {
   return serviceUnavailable('The memory limit for open requests is reached. Try again later.')
 }
 
+/** 503: the process may open no further connection, which is no fault of a provider. */
+export function tooManyOpenFiles(cause: unknown): ApiError {
+  return serviceUnavailable('The gateway has too many open files. Try again later.', cause)
+}
+
 /** 503: the gateway is stopping; the next connection can reach another instance. */
 export function gatewayStopping(): ApiError {
   const options = { type: 'service_unavailable_error', code: 'service_unavailable' } as const

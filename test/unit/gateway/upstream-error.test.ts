@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderError } from '../../../src/domain/generation/events.ts'
-import { isTimeout, isUnreachable } from '../../../src/gateway/routing/retry.ts'
+import { isRouteFailure, isTimeout, isUnreachable } from '../../../src/gateway/routing/retry.ts'
 import { connectionTimedOut, scrub, toApiError } from '../../../src/gateway/streams/upstream-error.ts'
 import { connectionError } from '../../../src/gateway/streams/upstream-request.ts'
 import { provider } from './support/model-fixtures.ts'
@@ -8,6 +8,16 @@ import { provider } from './support/model-fixtures.ts'
 function codeOf(complaint: ProviderError): string | null {
   return toApiError(complaint, 'acme', 'acme.example').code
 }
+
+test.each(['EMFILE', 'ENFILE'])(
+  '%s is an outage of the gateway, and says nothing of the provider',
+  (code) => {
+    const error = connectionError(provider('acme'), Object.assign(new Error('failed'), { code }))
+    expect(error).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(error.message).not.toContain('acme')
+    expect([isRouteFailure(error), isUnreachable(error)]).toEqual([false, false])
+  },
+)
 
 describe('the message of a 400 determines its error code', () => {
   const words: readonly (readonly [message: string, code: string])[] = [
