@@ -122,6 +122,7 @@ function lowerEffort({
     case 'enabled':
       return effort ?? effortForBudget(thinking.budget_tokens ?? 0)
     case 'adaptive':
+    case 'between_tools':
       return effort ?? 'high'
     default:
       return effort

@@ -59,7 +59,9 @@ const ToolChoice = Type.Object({
 
 export type Thinking = Static<typeof Thinking>
 const Thinking = Type.Object({
-  type: Type.String({ description: 'Whether the model thinks: `enabled`, `adaptive` or `disabled`.' }),
+  type: Type.String({
+    description: 'Whether the model thinks: `enabled`, `adaptive`, `between_tools` or `disabled`.',
+  }),
   budget_tokens: nullish(Type.Integer({ minimum: 0, maximum: maxInteger }), {
     description: 'The maximum number of tokens to think with, with the type `enabled`.',
   }),

@@ -41,6 +41,7 @@ describe('the parameters of a message request', () => {
     [{ thinking: { type: 'disabled' } }, { effort: 'none' }],
     [{ thinking: { type: 'adaptive' } }, { effort: 'high' }],
     [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { effort: 'low' }],
+    [{ thinking: { type: 'between_tools' } }, { effort: 'high' }],
     [{ thinking: { type: 'enabled', budget_tokens: 1024 } }, { effort: 'minimal' }],
     [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { effort: 'low' }],
     [{ thinking: { type: 'enabled', budget_tokens: 10_000 } }, { effort: 'medium' }],
