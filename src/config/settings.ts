@@ -47,7 +47,7 @@ const Compatibility = group('Details of the API in which clients differ.', {
     'Streams send the arguments of tool calls in fragments, as OpenAI does, instead of whole.',
   ),
   cache_write_tokens: flag(
-    'Token counts of the OpenAI APIs have `cache_write_tokens`, which newer SDKs require in responses: the part of the input that the provider wrote to its cache.',
+    'Token counts have `cache_write_tokens`: what the provider wrote to its cache. Newer SDKs of OpenAI expect it.',
   ),
 })
 
