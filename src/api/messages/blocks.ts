@@ -113,6 +113,11 @@ function endThinking(blocks: Blocks, event: ReasoningEnd, options: BlockOptions,
   if (event.redacted !== undefined)
     return addWhole(blocks, { type: 'redacted_thinking', data: event.redacted }, options, out)
   const signature = event.signature ?? sealState({ provider: options.provider, state: event.state })
+  return signThinking(blocks, signature, options, out)
+}
+
+/** Signs and ends the block of thinking that is open, or one without text. */
+function signThinking(blocks: Blocks, signature: string, options: BlockOptions, out: BlockEvent[]): Blocks {
   const signed = addDelta(blocks, emptyThinking, { type: 'signature_delta', signature }, options, out)
   return stop(signed, out)
 }
@@ -142,7 +147,19 @@ function beginCall(blocks: Blocks, event: ToolCallBegin, options: BlockOptions, 
   const { id, name, providerFields } = event
   const fields = providerFields?.protocol === 'anthropic' ? providerFields.fields : {}
   const block = { type: 'tool_use', id, name, input: {}, ...fields }
-  return { ...openBlock(blocks, block, { type: 'tool_use' }, options, out), hasToolUse: true }
+  const signed = addCallState(blocks, event, options, out)
+  return { ...openBlock(signed, block, { type: 'tool_use' }, options, out), hasToolUse: true }
+}
+
+/** Signs thinking with the state that is received with the call: the block of the call has no field for it. */
+function addCallState(
+  blocks: Blocks,
+  { id: callId, state }: ToolCallBegin,
+  options: BlockOptions,
+  out: BlockEvent[],
+): Blocks {
+  if (state === undefined || options.thinking === 'hidden') return blocks
+  return signThinking(blocks, sealState({ provider: options.provider, state, callId }), options, out)
 }
 
 function addInput(blocks: Blocks, { arguments: text }: ToolCallDelta, out: BlockEvent[]): Blocks {

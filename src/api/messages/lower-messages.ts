@@ -5,13 +5,11 @@ import type {
   PastToolCall,
   ToolMessage,
 } from '../../domain/generation/request.ts'
-import { joinStates, openSealedState, type SealedState } from '../../domain/generation/sealed-state.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
-import { isObject } from '../../lib/json/json.ts'
-import { ValueBudget } from '../../lib/validation/value-budget.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 import { cacheExtras, foreignPart, lowerBlock, lowerContent } from './lower-content.ts'
 import type { CountTokensRequest, InputMessage } from './schema.ts'
+import { isThinking, ThinkingStates } from './thinking-states.ts'
 
 /** Lowers the instructions and the conversation; throws 400 for what no model can receive. */
 export function lowerMessages({
@@ -19,9 +17,9 @@ export function lowerMessages({
   messages,
 }: Pick<CountTokensRequest, 'system' | 'messages'>): Message[] {
   const instructions = system == null ? [] : lowerContent(system, 'system')
-  const budget = new ValueBudget('messages')
+  const states = new ThinkingStates(messages)
   const conversation = messages.flatMap((message, index) =>
-    lowerMessage(message, `messages[${index}]`, budget),
+    lowerMessage(message, `messages[${index}]`, states),
   )
   if (instructions.length === 0) return conversation
   return [{ role: 'system', parts: instructions }, ...conversation]
@@ -30,12 +28,12 @@ export function lowerMessages({
 function lowerMessage(
   { role, content }: InputMessage,
   path: string,
-  budget: ValueBudget,
+  states: ThinkingStates,
 ): readonly Message[] {
   const contentPath = `${path}.content`
   switch (role) {
     case 'assistant':
-      return [lowerTurn(content, contentPath, budget)]
+      return [lowerTurn(content, contentPath, states)]
     case 'system':
       return [{ role, parts: lowerOther(content, contentPath) }]
     case 'user':
@@ -67,7 +65,7 @@ function lowerOther(content: string | readonly ContentBlock[], path: string): re
 
 /** Thinking in a message of the user has no meaning for other protocols. */
 function lowerAny(block: ContentBlock, path: string): readonly Part[] {
-  if (isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')) return [foreignPart(block)]
+  if (isThinking(block)) return [foreignPart(block)]
   if (isBlock(block, 'tool_use') || isResult(block)) throw misplaced(block, path)
   return lowerBlock(block, path)
 }
@@ -102,52 +100,29 @@ function withCacheControl(parts: readonly Part[], block: BlockOf<'tool_result'>)
 }
 
 /**
- * Lowers a turn of the model. Thinking that the gateway has sealed becomes the state of the tool call that follows it;
- * other thinking is only understood by Anthropic. The sealed states of all turns share the budget.
+ * Lowers a turn of the model. Thinking that the gateway has sealed becomes the state of a tool call; other thinking is
+ * only understood by Anthropic.
  */
 function lowerTurn(
   content: string | readonly ContentBlock[],
   path: string,
-  budget: ValueBudget,
+  states: ThinkingStates,
 ): AssistantMessage {
   if (typeof content === 'string')
     return { role: 'assistant', parts: [{ type: 'text', text: content }], toolCalls: [] }
   const parts: Part[] = []
   const toolCalls: PastToolCall[] = []
-  let states: SealedState[] = []
+  states.clear()
   for (const [index, block] of content.entries()) {
-    const blockPath = `${path}[${index}]`
-    if (isBlock(block, 'tool_use')) {
-      toolCalls.push({ ...lowerToolUse(block), ...mergeStates(states) })
-      states = []
-    } else if (isThinking(block)) {
-      const state = openSealedState(sealOf(block), budget)
-      if (state) states.push(state)
-      else parts.push(foreignPart(block))
+    if (isBlock(block, 'tool_use')) toolCalls.push(states.attachTo(lowerToolUse(block)))
+    else if (isThinking(block)) {
+      if (!states.add(block)) parts.push(foreignPart(block))
     } else if (isBlock(block, 'tool_result')) parts.push(foreignPart(block))
-    else parts.push(...lowerBlock(block, blockPath))
+    else parts.push(...lowerBlock(block, `${path}[${index}]`))
   }
   return { role: 'assistant', parts, toolCalls }
 }
 
-type AnyThinking = BlockOf<'thinking' | 'redacted_thinking'>
-
-function isThinking(block: ContentBlock): block is AnyThinking {
-  return isBlock(block, 'thinking') || isBlock(block, 'redacted_thinking')
-}
-
-function sealOf(block: AnyThinking): string {
-  return block.type === 'redacted_thinking' ? block.data : (block.signature ?? '')
-}
-
 function lowerToolUse({ id, name, input }: BlockOf<'tool_use'>): PastToolCall {
   return { id, name, arguments: JSON.stringify(input ?? {}) }
-}
-
-/** The state of a call after several blocks of reasoning: their lists are joined. Other providers' states are ignored. */
-function mergeStates(states: readonly SealedState[]): Pick<PastToolCall, 'state' | 'provider'> | undefined {
-  const provider = states.at(-1)?.provider
-  const own = states.filter((sealed) => sealed.provider === provider && isObject(sealed.state))
-  if (provider === undefined || own.length === 0) return undefined
-  return { provider, state: joinStates(own.map(({ state }) => state)) }
 }

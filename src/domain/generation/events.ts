@@ -106,6 +106,8 @@ export type ToolCallBegin = {
   readonly name: string
   /** Further fields of the provider about the call, which it wants back with it. */
   readonly providerFields?: ProviderFields
+  /** The state of the call, where it is received with the begin; its end has the state, too. */
+  readonly state?: Json
 }
 
 /**

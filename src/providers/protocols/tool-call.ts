@@ -90,7 +90,8 @@ export function emitCompleteCall(
   events: GenerationEvent[],
 ): void {
   const { id, name } = call
-  beginCall({ type: 'tool-call-begin', ...position, id, name }, events)
+  const begin = { type: 'tool-call-begin', ...position, id, name } as const
+  beginCall(state === undefined ? begin : { ...begin, state }, events)
   endCall({ id, name, state }, emptyArguments, call.arguments, position, events)
 }
 

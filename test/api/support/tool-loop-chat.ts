@@ -64,6 +64,26 @@ export const openrouter: LoopProtocol = {
   },
 }
 
+/** Gemini 3 at Google's endpoint for chat completions, where the first call of every step has to come back signed. */
+export const geminiChat: LoopProtocol = {
+  ...chatProtocol({
+    fieldsFor: () => ({ reasoning_content: 'The gauge comes first.' }),
+    idOf: (_, index) => `function-call-${index}${randomText(18)}`,
+    callFieldsFor: (signature, index) =>
+      index === 0 ? { extra_content: { google: { thought_signature: signature } } } : {},
+  }),
+  kind: 'openai-compatible',
+  model: 'gemini-3-pro-preview',
+  rejection(body, issued) {
+    const unsigned = toolTurns(body).some(({ tool_calls }) => {
+      const { google } = fieldsOf(objectsIn(tool_calls)[0]?.extra_content)
+      return !issued.has(String(fieldsOf(google).thought_signature))
+    })
+    const message = 'Function call is missing a thought_signature in functionCall parts.'
+    return unsigned ? { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } : undefined
+  },
+}
+
 function countedId(name: string, index: number): string {
   return `tool_${index}_${name}`
 }
@@ -72,14 +92,23 @@ type ChatParts = {
   /** The other properties of a message with tool calls. */
   fieldsFor(signature: string, step: Step): Fields
   idOf(name: string, index: number): string
+  /** The other properties of a call. */
+  callFieldsFor?(signature: string, index: number): Fields
 }
 
-function chatProtocol({ fieldsFor, idOf }: ChatParts): Pick<LoopProtocol, 'steps' | 'whole' | 'frames'> {
+function chatProtocol({
+  fieldsFor,
+  idOf,
+  callFieldsFor,
+}: ChatParts): Pick<LoopProtocol, 'steps' | 'whole' | 'frames'> {
   const messageOf = (step: Step, signature: string) => ({
     role: 'assistant',
     content: step.text,
     ...fieldsFor(signature, step),
-    tool_calls: step.calls.map((call, index) => toolCall(idOf(call.name, index), call, index)),
+    tool_calls: step.calls.map((call, index) => ({
+      ...toolCall(idOf(call.name, index), call, index),
+      ...callFieldsFor?.(signature, index),
+    })),
   })
   const finishOf = ({ calls }: Step) => (calls.length > 0 ? 'tool_calls' : 'stop')
   return {

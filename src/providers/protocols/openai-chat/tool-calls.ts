@@ -123,7 +123,10 @@ function isForUnnamed(unnamed: UnnamedCall | undefined, piece: Fields): boolean 
 }
 
 /** The state to store with the call: none under a counter id, and with the id of the provider where the call has another. */
-function stateFor({ id, name, providerId }: PartialToolCall, state: Json | undefined): Json | undefined {
+function stateFor(
+  { id, name, providerId }: Pick<PartialToolCall, 'id' | 'name' | 'providerId'>,
+  state: Json | undefined,
+): Json | undefined {
   if (state === undefined || providerId === '') return state
   if (id !== providerId) return asJson({ ...fieldsOf(state), [callIdField]: providerId })
   return isCounterId({ id, name }) ? undefined : state
@@ -177,7 +180,9 @@ function openCall(
   const isStateful = stateField?.on === 'message' || hasMessageState
   const mayHaveState = state !== undefined || (isStateful && index === 0)
   const id = callIdFor(providerId, name, mayHaveState)
-  beginCall({ type: 'tool-call-begin', choice, index, id, name }, events)
+  const begin = { type: 'tool-call-begin', choice, index, id, name } as const
+  const ownState = stateFor({ id, name, providerId }, state)
+  beginCall(ownState === undefined ? begin : { ...begin, state: ownState }, events)
   const call = { providerIndex, providerId, id, name, arguments: emptyArguments, scan: emptyScan, state }
   calls.providerIds.add(providerId)
   if (providerIndex !== undefined) calls.byProviderIndex.set(providerIndex, index)
@@ -206,7 +211,7 @@ function argumentsIn(piece: Fields): string {
 
 /** The cast is safe: the value was parsed from JSON. */
 function stateOf(piece: Fields, stateField: StateField | undefined): Json | undefined {
-  if (stateField?.on !== 'call' || piece[stateField.field] === undefined) return undefined
+  if (stateField?.on !== 'call' || piece[stateField.field] == null) return undefined
   return { [stateField.field]: piece[stateField.field] as Json }
 }
 

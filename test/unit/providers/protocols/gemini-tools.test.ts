@@ -38,6 +38,16 @@ describe('the tools of a Gemini request', () => {
   })
 })
 
+test('the tool calls of a Gemini response begin with their signature, where they have one', () => {
+  const [name, thoughtSignature] = ['ping', 'QUJD']
+  const parts = [{ functionCall: { name }, thoughtSignature }, { functionCall: { name } }]
+  const events = protocolNamed('gemini').parse({ candidates: [{ content: { parts } }] })
+  const states = (type: string) =>
+    events.flatMap((event) => (event.type === type ? ['state' in event ? event.state : undefined] : []))
+  expect<unknown>(states('tool-call-begin')).toEqual([{ thoughtSignature }, undefined])
+  expect<unknown>(states('tool-call')).toEqual([{ thoughtSignature }, undefined])
+})
+
 describe('the endpoint of a Google model', () => {
   const pathOf = (name: string, model: string, stream: boolean) => {
     const kind = kinds[name]

@@ -142,6 +142,15 @@ describe('the provider state for the next turn of a tool loop', () => {
     const input = pieces({ ...call, rest: { extra_content } }, { ...call, index: 1, id: 'b' })
     const received = callsIn(eventsOf('openai-compatible', ...input, finished))
     expect(received.map((event) => event.state)).toEqual([{ extra_content }, undefined])
+    const begun = eventsOf('openai-compatible', ...input).filter(({ type }) => type === 'tool-call-begin')
+    expect(begun).toMatchObject([{ id: 'a7Kp2mQ9', state: { extra_content } }, { id: 'b' }])
+    expect(begun[1]).not.toHaveProperty('state')
+  })
+
+  test('is none where the field of Google is null', () => {
+    const input = pieces({ ...call, rest: { extra_content: null } })
+    const received = eventsOf('openai-compatible', ...input, finished)
+    expect(received.filter((event) => 'state' in event)).toEqual([])
   })
 
   test.each([
