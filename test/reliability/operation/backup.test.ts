@@ -4,13 +4,15 @@ import { expect, test } from 'bun:test'
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { runWeir } from '../../cli/support/run-weir.ts'
 import { createManagedStores } from '../../../src/storage/scripts/managed-stores.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
@@ -119,6 +121,61 @@ test.skipIf(process.platform === 'win32')('a backup replaces nothing that is not
   })
   expect(statSync(pipe).isFIFO()).toBe(true)
 })
+
+test.skipIf(process.platform === 'win32')('a backup never replaces a file of the database', async () => {
+  const folder = temporaryFolder()
+  await using app = await startApp({ database: join(folder, 'weir.db') })
+  const elsewhere = temporaryFolder()
+  symlinkSync(folder, join(elsewhere, 'data'))
+  symlinkSync(join(folder, 'weir.db'), join(elsewhere, 'link.db'))
+  linkSync(join(folder, 'weir.db'), join(elsewhere, 'hard.db'))
+  const files = () => readdirSync(folder).filter((name) => !name.startsWith('.'))
+  const before = files()
+  const database = [
+    join(folder, 'weir.db'),
+    'weir.db',
+    ...['data/weir.db', 'link.db', 'hard.db'].map((path) => join(elsewhere, path)),
+  ]
+  // There is no journal now: a file of that name would be read as one.
+  const beside = [
+    'weir.db-wal',
+    'weir.db-shm',
+    'weir.db-journal',
+    'weir.lock',
+    'weir.lock-journal',
+    join(elsewhere, 'data/weir.db-journal'),
+  ]
+  const inode = statSync(join(folder, 'weir.db')).ino
+  for (const flags of [[], ['--overwrite']]) {
+    for (const target of [...database, ...beside]) {
+      const what = database.includes(target)
+        ? 'is the database itself. Choose another file.'
+        : 'is a file of the database. Choose another one.'
+      const { code, out, err } = await backup(folder, target, ...flags)
+      expect({ code, out, err }).toEqual({ code: 1, out: '', err: `${resolve(folder, target)} ${what}\n` })
+    }
+  }
+  expect(files()).toEqual(before)
+  expect(statSync(join(folder, 'weir.db')).ino).toBe(inode)
+  expect((await app.chat({ ...chatRequest, model: 'weir/echo' })).status).toBe(200)
+})
+
+test.skipIf(process.platform === 'win32')(
+  'a backup never replaces the files of a database behind a symbolic link',
+  async () => {
+    const [folder, disk] = [temporaryFolder(), temporaryFolder()]
+    const app = await startApp({ database: join(disk, 'real.db') })
+    await app.stop()
+    symlinkSync(join(disk, 'real.db'), join(folder, 'weir.db'))
+    const results = ['real.db', 'real.db-wal'].map((name) => backup(folder, join(disk, name), '--overwrite'))
+    const messages = (await Promise.all(results)).map(({ err }) => err)
+    expect(messages).toEqual([
+      `${join(disk, 'real.db')} is the database itself. Choose another file.\n`,
+      `${join(disk, 'real.db-wal')} is a file of the database. Choose another one.\n`,
+    ])
+    expect((await backup(folder, join(disk, 'copy.db'))).code).toBe(0)
+  },
+)
 
 test('a backup that cannot be read or written is one error message and leaves nothing behind', async () => {
   const folder = temporaryFolder()

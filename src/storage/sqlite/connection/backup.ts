@@ -1,10 +1,11 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../sqlite-errors.ts'
 import { accessProblem } from './database.ts'
 import { moveWithoutOverwrite, syncToDisk } from '../../../lib/files.ts'
+import { lockName } from '../../database-location.ts'
 import { migrations, NewerSchemaError, schemaVersion } from './migrate.ts'
 
 /** The milliseconds to wait for a lock of another process. */
@@ -21,7 +22,7 @@ export class BackupError extends Error {
 /**
  * Copies a consistent snapshot of the database to a file that only its owner may read; other processes may write
  * meanwhile. The target appears when the copy is complete and on disk. `part` is the path of the incomplete copy.
- * Rejects with `BackupError`, also if a newer version has written the database.
+ * Rejects with `BackupError`, also if a newer version has written the database, or if the target is a file of it.
  */
 export async function backUp(
   database: string,
@@ -30,6 +31,7 @@ export async function backUp(
   part = `${target}.${process.pid}.part`,
 ): Promise<void> {
   try {
+    assertOtherFile(database, target)
     const present = statSync(target, { throwIfNoEntry: false })
     if (present && !overwrite) throw targetExists(target)
     // A device such as /dev/null would be replaced as well.
@@ -49,6 +51,33 @@ export async function backUp(
   } finally {
     rmSync(part, { force: true })
   }
+}
+
+/**
+ * Throws if the copy would replace the database or a file beside it, by whichever path: the server would lose its data. A
+ * file beside it that is missing would later be taken for one of SQLite.
+ */
+function assertOtherFile(database: string, target: string): void {
+  const path = realPathOf(target)
+  const isSame = (file: string) => path === realPathOf(file) || isSameFile(target, file)
+  // SQLite writes its files beside the database that a symbolic link leads to.
+  const databases = [database, realpathSync(database)]
+  if (databases.some(isSame)) throw new BackupError(`${target} is the database itself. Choose another file.`)
+  const lock = join(dirname(database), lockName)
+  const beside = databases.flatMap((file) => [`${file}-wal`, `${file}-shm`, `${file}-journal`])
+  if ([...beside, lock, `${lock}-journal`].some(isSame))
+    throw new BackupError(`${target} is a file of the database. Choose another one.`)
+}
+
+/** The path through no symbolic link but the file itself, which may be missing. */
+function realPathOf(file: string): string {
+  return join(realpathSync(dirname(file)), basename(file))
+}
+
+/** Whether two paths lead to one file, also by a hard link or without regard to case. */
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
 }
 
 /** The copy could not be restored with this version; without this check, that is known only when it is needed. */
