@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { command as backup } from '../../src/cli/commands/backup.ts'
 import { command as check } from '../../src/cli/commands/check.ts'
+import { command as copy } from '../../src/cli/commands/copy.ts'
 import { command as keys } from '../../src/cli/commands/keys.ts'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
 import { command as usage } from '../../src/cli/commands/usage.ts'
@@ -19,6 +20,14 @@ async function startCommands() {
   const secretUrl = url.replace('weir@', `weir:${password}@`)
   const label = `127.0.0.1:${server.port}${new URL(url).pathname}`
   return { url, label, ...storageFixture({ WEIR_DATABASE: secretUrl }), secretUrl }
+}
+
+/** The same as a user of its own, which has no right of an administrator. */
+async function startAsUser() {
+  const { url, label } = await startCommands()
+  const user = `app_${new URL(url).pathname.slice(1)}`
+  await execute(url, `CREATE ROLE ${user} LOGIN`)
+  return { url, label, user, ...storageFixture({ WEIR_DATABASE: url.replace('weir@', `${user}@`) }) }
 }
 
 describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
@@ -90,6 +99,46 @@ describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
     const { code, err } = await say(orgs, 'create', 'acme')
     expect([code, err]).toEqual([1, expect.stringContaining('has tables of another program')])
     expect(await execute(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toHaveLength(1)
+  })
+
+  test('a user that may not create tables is named, with the statement that lets it', async () => {
+    const { label, user, url, say } = await startAsUser()
+    await execute(url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+    const grant = `GRANT USAGE, CREATE ON SCHEMA public TO ${user};`
+    const problem =
+      `The database ${label} cannot be used: its user ${user} may not create tables in the schema public. ` +
+      `As an administrator of that database, run: ${grant}`
+    expect(await say(orgs, 'list')).toEqual({ code: 1, out: '', err: problem })
+    const file = storageFixture()
+    await file.say(orgs, 'create', 'acme')
+    const copied = await file.say(copy, '--to', url.replace('weir@', `${user}@`))
+    expect([copied.code, copied.err]).toEqual([1, expect.stringContaining(problem)])
+    const checked = await say(check)
+    expect([checked.code, checked.out]).toEqual([1, expect.stringContaining(`database: ${problem}`)])
+    await execute(url, grant)
+    expect((await say(check)).out).toContain('No problems.')
+    expect(await say(orgs, 'list')).toMatchObject({ code: 0 })
+  })
+
+  test('a user that may use no schema is told so', async () => {
+    const { label, user, url, say } = await startAsUser()
+    await execute(url, 'REVOKE ALL ON SCHEMA public FROM PUBLIC')
+    const problem =
+      `The database ${label} cannot be used: its user ${user} may use no schema of its search path ("$user", public). ` +
+      `As an administrator of that database, run: GRANT USAGE, CREATE ON SCHEMA NAME TO ${user};`
+    expect(await say(orgs, 'list')).toEqual({ code: 1, out: '', err: problem })
+    expect((await say(check)).out).toContain(problem)
+  })
+
+  test('a user that does not own the tables of a database is told so', async () => {
+    const { label, user, url, say } = await startAsUser()
+    await storageFixture({ WEIR_DATABASE: url }).say(orgs, 'create', 'acme')
+    const problem =
+      `The database ${label} cannot be used: it denies its user a permission: permission denied for table ` +
+      `schema_version. As an administrator of that database, make its user ${user} the owner of its tables ` +
+      `(ALTER TABLE … OWNER TO), and run: GRANT USAGE, CREATE ON SCHEMA public TO ${user};`
+    expect(await say(orgs, 'list')).toEqual({ code: 1, out: '', err: problem })
+    expect((await say(check)).out).toContain(problem)
   })
 
   test('processes that migrate a new database at the same moment wait for each other', async () => {

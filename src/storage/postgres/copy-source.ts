@@ -3,8 +3,8 @@ import { assertNoViews, createContent } from '../copy/content.ts'
 import type { CopiedTable, CopySnapshot, CopySource } from '../ports/copy.ts'
 import { type Connection, type Connections, openConnections } from './connection/connections.ts'
 import { databaseLabel } from '../database-location.ts'
-import { operatorError } from './connection/database.ts'
 import { migrations, schemaVersion } from './connection/migrate.ts'
+import { explainError } from './connection/privileges.ts'
 import { isConnectionLost } from './postgres-errors.ts'
 import { runScript } from './run-script.ts'
 
@@ -41,8 +41,9 @@ export async function openCopySource(url: Secret, tables: readonly CopiedTable[]
     const views = await connections.use(({ send }) => send<{ readonly name: string }>(selectViews))
     assertNoViews(label, tables, views.rows)
   } catch (error) {
+    const explained = await explainError(error, connections, label)
     await connections.close()
-    throw operatorError(error, label)
+    throw explained
   }
   return {
     label,

@@ -7,8 +7,8 @@ import type { CopiedRow, CopiedTable, CopyTarget, CopyWriter, LargeTexts } from 
 import { termsArray } from './completion-search.ts'
 import { type Connection, type Connections, openConnections } from './connection/connections.ts'
 import { databaseLabel } from '../database-location.ts'
-import { operatorError } from './connection/database.ts'
 import { migrate, migrationLock, migrations, unfinishedCopy } from './connection/migrate.ts'
+import { explainError } from './connection/privileges.ts'
 import { contentOf, CopyInterruptedError, copyTimeoutMs, selectViews, sendForCopy } from './copy-source.ts'
 import { Parameters } from './writer/statement.ts'
 
@@ -32,7 +32,7 @@ export function openCopyTarget(url: Secret, tables: readonly CopiedTable[], log:
           }),
         )
       } catch (error) {
-        throw error instanceof CopyInterruptedError ? error : operatorError(error, label)
+        throw error instanceof CopyInterruptedError ? error : await explainError(error, connections, label)
       }
     },
     close: () => connections.close(),

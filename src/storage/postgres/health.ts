@@ -4,7 +4,13 @@ import { causeOf, type Log } from '../../lib/log.ts'
 import { shareProbe } from '../common/shared-probe.ts'
 import type { Readiness } from '../ports/health.ts'
 import { type Query, serverTime } from './connection/connections.ts'
-import { databaseUnavailable, isOutOfSpace, outageMessage, outageReason } from './postgres-errors.ts'
+import {
+  databaseUnavailable,
+  isDenied,
+  isOutOfSpace,
+  outageMessage,
+  outageReason,
+} from './postgres-errors.ts'
 
 /** The time between two probes, and so the longest time until a database that is back is used again. */
 const probeIntervalMs = 250
@@ -82,7 +88,8 @@ export class Health {
     try {
       await this.#query(spaceProbe(), [], this.#timeoutMs)
     } catch (error) {
-      if (outageMessage(error) !== undefined) throw error
+      // A user without the right to create tables can still write to those that exist.
+      if (outageMessage(error) !== undefined && !isDenied(error)) throw error
     }
     this.#full = false
   }

@@ -2,6 +2,7 @@ import { ApiError, serviceUnavailable } from '../../lib/errors/errors.ts'
 import { platformFailure } from '../../lib/platform-failure.ts'
 
 const outOfSpace = 'is out of disk space'
+const denied = 'denies its user a permission'
 
 /**
  * Problems of the server, by prefix of the SQLSTATE. Constraints and invalid statements are not among them. The more
@@ -15,6 +16,8 @@ const outages: readonly (readonly [prefix: string, problem: string])[] = [
   ['25P03', 'has ended a transaction that paused for too long'],
   ['28', 'rejected the user name or the password'],
   ['3D000', 'does not exist'],
+  ['42501', denied],
+  ['3F000', denied],
   ['40', 'is locked by another process'],
   ['55P03', 'is locked by another process'],
   ['57', 'is shutting down or starting up'],
@@ -44,13 +47,24 @@ export function outageMessage(error: unknown): string | undefined {
 export function outageReason(error: unknown, subject = 'it'): string | undefined {
   const problem = outageOf(error)
   if (problem === undefined) return undefined
-  const failure = connectionFailure(error)
+  const failure = connectionFailure(error) ?? denialOf(error)
   return `${subject} ${problem}${failure === undefined ? '' : `: ${failure}`}`
 }
 
 /** Whether the server has no space left on its disk; the error may be the cause of this one. */
 export function isOutOfSpace(error: unknown): boolean {
   return outageOf(error) === outOfSpace
+}
+
+/** Whether the user lacks a right, or may use no schema at all; the error may be the cause of this one. */
+export function isDenied(error: unknown): boolean {
+  return outageOf(error) === denied
+}
+
+/** The words of the server name the object, such as `permission denied for table usage`. */
+function denialOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !isDenied(error)) return undefined
+  return sqlStateOf(error) === undefined ? denialOf(error.cause) : error.message
 }
 
 function connectionFailure(error: unknown): string | undefined {

@@ -70,4 +70,20 @@ describe.skipIf(!hasPostgres)('the readiness of a PostgreSQL database', () => {
     await readiness.probe()
     expect(readiness.ready()).toBeUndefined()
   })
+
+  test('names a right that the user has lost, which requests are not told', async () => {
+    const url = await createMigratedDatabase()
+    const user = `reader_${new URL(url).pathname.slice(1)}`
+    await execute(url, `CREATE ROLE ${user} LOGIN`)
+    await execute(url, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${user}`)
+    const { close, health, transact } = await openTestDatabase(url.replace('weir@', `${user}@`))
+    const unavailable = 'The database of the gateway is unavailable. Try again later.'
+    const work = transact(async (query) => await query('SELECT 1'))
+    await expect(work).rejects.toMatchObject({ status: 503, message: unavailable })
+    await expect(createReadiness(health).probe()).rejects.toMatchObject({
+      status: 503,
+      message: 'The database denies its user a permission.',
+    })
+    await close()
+  })
 })

@@ -7,7 +7,6 @@ import { databaseLabel } from '../../database-location.ts'
 import { createProcessIdentity, type ProcessIdentity } from '../../common/process-identity.ts'
 import { releaseReservations } from '../reservations.ts'
 import { Health } from '../health.ts'
-import { outageReason } from '../postgres-errors.ts'
 import type { Job } from '../writer/batch.ts'
 import { createTransact, type Transact } from '../writer/transaction.ts'
 import { Writer, type WriterOptions } from '../writer/writer.ts'
@@ -20,6 +19,7 @@ import {
   type Query,
 } from './connections.ts'
 import { migrate, migrations, schemaVersion } from './migrate.ts'
+import { assertCreatable, explainError, operatorError } from './privileges.ts'
 
 /** An open database with the newest schema. */
 export type Database = {
@@ -63,8 +63,9 @@ export async function openDatabase(
   try {
     await migrate(connections, label, migrations, log, options.stopping)
   } catch (error) {
+    const explained = await explainError(error, connections, label)
     await connections.close()
-    throw operatorError(error, label)
+    throw explained
   }
   return assemble(url, connections, { label, log, options })
 }
@@ -108,21 +109,18 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
   }
 }
 
-/** Adds the name of the database to errors of the server and of the network. */
-export function operatorError(error: unknown, label: string): unknown {
-  const reason = outageReason(error)
-  if (reason === undefined) return error
-  return new Error(`The database ${label} cannot be opened: ${reason}.`, { cause: error })
-}
-
-/** Rejects with an error for the operator if the database cannot be reached, or has a newer schema. Changes nothing. */
+/**
+ * Rejects with an error for the operator if the database cannot be reached, has a newer schema, or needs tables that its
+ * user may not create. Changes nothing.
+ */
 export async function checkPostgres(url: Secret): Promise<void> {
   const label = databaseLabel(url)
   const connections = openConnections(url, 1)
   try {
-    await connections.use(schemaVersion(label, migrations))
+    const version = await connections.use(schemaVersion(label, migrations))
+    if (version < migrations.length) await connections.use(assertCreatable(label))
   } catch (error) {
-    throw operatorError(error, label)
+    throw await explainError(error, connections, label)
   } finally {
     await connections.close()
   }
