@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode } from '../lib/platform-failure.ts'
+import { errorCode, platformFailure } from '../lib/platform-failure.ts'
 import type { SettingsProblem } from './problem.ts'
 
 const reasons: Readonly<Record<string, string>> = {
@@ -12,10 +12,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'part of its path is not a folder',
 }
 
-/** Returns why a file cannot be read, as a clause without a full stop. */
+/** Returns why a file cannot be read or written, as a clause without a full stop. */
 export function fileErrorReason(error: unknown): string {
   const code = errorCode(error)
-  return reasons[code ?? ''] ?? code ?? 'unknown reason'
+  return reasons[code ?? ''] ?? platformFailure(error) ?? code ?? 'unknown reason'
 }
 
 /**

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Writes a file or a folder to disk. */
@@ -29,6 +39,19 @@ export function moveWithoutOverwrite(part: string, target: string): boolean {
     renameSync(part, target)
   }
   return true
+}
+
+/** Writes a new file; returns false if it exists. A failure, such as a full disk, leaves nothing behind. */
+export function writeWithoutOverwrite(file: string, text: string): boolean {
+  if (existsSync(file)) return false
+  const part = `${file}.${process.pid}.part`
+  try {
+    writeFileSync(part, text, { flag: 'wx' })
+    syncToDisk(part)
+    return moveWithoutOverwrite(part, file)
+  } finally {
+    rmSync(part, { force: true })
+  }
 }
 
 /** Creates the empty file and its folder if they are missing, readable only by their owner. */

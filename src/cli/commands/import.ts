@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { fileErrorReason } from '../../config/file-problems.ts'
 import { problemLine } from '../../config/problem.ts'
-import { errorCode } from '../../lib/platform-failure.ts'
+import { writeWithoutOverwrite } from '../../lib/files.ts'
 import { shortText } from '../../lib/text.ts'
 import { type Command, commonFlagsHelp, runSubcommand, subcommand } from '../command.ts'
 import type { CliContext } from '../context.ts'
@@ -123,15 +122,13 @@ function assertValid(yaml: string): void {
 }
 
 function writeNewFile(file: string, yaml: string): void {
+  let written: boolean
   try {
-    writeFileSync(file, yaml, { flag: 'wx' })
+    written = writeWithoutOverwrite(file, yaml)
   } catch (error) {
-    throw new CommandError(
-      errorCode(error) === 'EEXIST'
-        ? `${file} exists and was not overwritten; choose another --out.`
-        : `${file} cannot be written: ${fileErrorReason(error)}.`,
-    )
+    throw new CommandError(`${file} cannot be written: ${fileErrorReason(error)}.`)
   }
+  if (!written) throw new CommandError(`${file} exists and was not overwritten; choose another --out.`)
 }
 
 function titleOf(file: string): string {

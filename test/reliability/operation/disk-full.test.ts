@@ -9,6 +9,7 @@ import { readError } from '../../support/chat-reply.ts'
 import { chatRequest } from '../../support/scenario.ts'
 import { silence } from '../../support/script.ts'
 import { createUpstream, type Upstream } from '../../support/upstream.ts'
+import { weirCommand } from '../../support/weir-command.ts'
 import { startWeir, type WeirProcess } from './support/weir-process.ts'
 
 const linux = process.platform === 'linux'
@@ -172,3 +173,24 @@ exec "$@"`
     expect((await weir.chat(chatRequest)).status).toBe(200)
   },
 )
+
+test.skipIf(!canMount)('an import on a full disk leaves no file, so that it can be repeated', async () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'full'))
+  const source =
+    'model_list: [{ model_name: chat, litellm_params: { model: openai/gpt-6-luna, api_key: os.environ/KEY } }]'
+  writeFileSync(join(folder, 'config.yaml'), source)
+  const script = `mount -t tmpfs -o size=1m disk full
+dd if=/dev/zero of=full/filler bs=4k 2>/dev/null
+"$@"; ls full; rm full/filler; "$@"`
+  const command = [...weirCommand, 'import', 'litellm', 'config.yaml', '--out', 'full/weir.yaml']
+  const child = Bun.spawn(['unshare', '-rm', 'sh', '-c', script, 'sh', ...command], {
+    cwd: folder,
+    env: { HOME: folder, PATH: process.env.PATH },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const file = join(folder, 'full/weir.yaml')
+  expect(await child.stdout.text()).toStartWith(`filler\nWrote ${file}: `)
+  expect(await child.stderr.text()).toStartWith(`${file} cannot be written: the disk is full (ENOSPC).\n`)
+})
