@@ -115,7 +115,9 @@ testDatabases((open) => {
     const again = await database.say(imports, ...args, '--apply')
     expect(again.out).toBe('name,project,id,key')
     expect(again.err).toEndWith(
-      '0 projects and 0 API keys were created in the organization acme. 1 project and 2 API keys exist already and stay as they are.',
+      '0 projects and 0 API keys were created in the organization acme. 1 project and 2 API keys exist already and ' +
+        'stay as they are. Secrets of existing API keys are not shown again: if one was lost, weir keys rotate ID creates a new one, ' +
+        'and weir keys list --org acme has the IDs.',
     )
     expect(await namesOf(database)).toHaveLength(3)
   })

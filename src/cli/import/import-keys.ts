@@ -11,6 +11,7 @@ import { limitCell, modelsCell, newBudgetCell, timeCell } from '../accounts/limi
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { type Column, fittingTable, jsonText, rightColumn } from '../output.ts'
+import { shellWord } from '../quote.ts'
 import { type DatabaseFlags, withDatabase } from '../storage.ts'
 import { entriesOf, type ImportedAccounts, readAccounts } from './key-list.ts'
 import { countText, readJsonFile, reportNotes } from './source.ts'
@@ -145,7 +146,16 @@ function printCreated(
   context.out([['name', 'project', 'id', 'key'], ...rows].map(csvLine).join('\n'))
   reportNotes(plan.notImported, context)
   const once = created.length > 0 ? ` ${shownOnce}` : ''
-  context.err(`${summaryText('were', plan)}${once}`)
+  // As after an import whose output was lost: nobody has the secrets of its keys.
+  const lost = plan.existing.keys.length > 0 ? ` ${rotateText(plan.organization)}` : ''
+  context.err(`${summaryText('were', plan)}${lost}${once}`)
+}
+
+function rotateText(organization: string): string {
+  return (
+    'Secrets of existing API keys are not shown again: if one was lost, weir keys rotate ID creates a new one, and ' +
+    `weir keys list --org ${shellWord(organization)} has the IDs.`
+  )
 }
 
 const shownOnce =
