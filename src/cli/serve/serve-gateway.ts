@@ -13,7 +13,7 @@ import { bannerFacts, startupText } from './banner.ts'
 import { listen } from './listen.ts'
 import { createServeOutput, type ServeInput } from './output.ts'
 import { listenForReloadSignals, reloadOnSignal } from './reload.ts'
-import { listenForStopSignals, logShutdown, shutDown, unlessStopped } from './shutdown.ts'
+import { ignoreUserSignals, listenForStopSignals, logShutdown, shutDown, unlessStopped } from './shutdown.ts'
 import { createRequestLines, fetchWhenStarted, startRuntime } from './start-runtime.ts'
 import { serveWithWorkers } from './workers/supervisor.ts'
 import { workerCount, workersProblem } from './workers/worker-count.ts'
@@ -24,6 +24,7 @@ export async function serveGateway(
   drainMs: number,
   context: CliContext,
 ): Promise<void> {
+  ignoreUserSignals()
   const load = () => loadAllSettings({ flags, ...context })
   const loaded = load()
   assertServable(loaded, flags, context)

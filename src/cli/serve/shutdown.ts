@@ -44,6 +44,11 @@ export function listenForStopSignals({ signal }: CliContext): StopSignals {
   }
 }
 
+/** Ignores the signals that ask other servers to reopen their logs; they would end the process without a drain. */
+export function ignoreUserSignals(): void {
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
+}
+
 /** Parses the value of `--drain`; returns milliseconds. */
 export function parseDrain(text: string = '30s'): number {
   const drainMs = /^0(ms|s|m|h)?$/.test(text) ? 0 : parseDuration(text)

@@ -24,6 +24,23 @@ function usageIn(folder: string) {
   return sqlite.query('SELECT status, error FROM usage ORDER BY id').values()
 }
 
+test('SIGUSR1 and SIGUSR2, which log rotation sends, end no request', async () => {
+  const frames = framesOf(chatOutput())
+  const gate = Promise.withResolvers<void>()
+  await using upstream = await createUpstream(
+    chunks([...frames.slice(0, 2), gate.promise, ...frames.slice(2)]),
+  )
+  await using weir = await startWeir({ settings: settingsFor(upstream.url), folder: temporaryFolder() })
+  const reader = readPieces(await weir.chat(stream))
+  await reader.until('It is ')
+  for (const name of ['SIGUSR1', 'SIGUSR2'] as const) weir.signal(name)
+  expect((await weir.fetch('/readyz')).status).toBe(200)
+  gate.resolve()
+  expect(await reader.rest()).toEndWith(doneFrame)
+  weir.signal('SIGTERM')
+  expect(await weir.exited).toBe(0)
+})
+
 test('a gateway that shuts down is not ready and accepts no new call, and open streams complete', async () => {
   const frames = framesOf(chatOutput())
   const gate = Promise.withResolvers<void>()

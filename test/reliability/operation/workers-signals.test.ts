@@ -42,6 +42,17 @@ test.if(canRunWorkers)('SIGTERM drains all workers: open streams complete, and n
   expect(weir.requestLines()).toHaveLength(10)
 })
 
+test.if(canRunWorkers)('SIGUSR1 and SIGUSR2 end neither the supervisor nor a worker', async () => {
+  await using upstream = await createUpstream(jsonReply())
+  await using weir = await startWorkers(2, { settings: settingsFor(upstream.url), folder: temporaryFolder() })
+  const workers = weir.workers()
+  for (const pid of [weir.pid, ...workers])
+    for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.kill(pid, signal)
+  for (let count = 0; count < 20; count++) expect((await weir.chat(chatRequest)).status).toBe(200)
+  expect(weir.workers()).toEqual(workers)
+  expect(weir.log()).not.toContain('A worker has ended')
+})
+
 test.if(canRunWorkers)('a second stop signal ends all workers immediately', async () => {
   await using upstream = await createUpstream(chunks([delta({ content: 'eight ch' })], hang))
   await using weir = await startWorkers(2, {

@@ -7,7 +7,7 @@ import { logTo } from '../../log.ts'
 import { bannerFacts } from '../banner.ts'
 import { interpretStart } from '../jit-policy.ts'
 import { listen, type Server } from '../listen.ts'
-import { shutDown } from '../shutdown.ts'
+import { ignoreUserSignals, shutDown } from '../shutdown.ts'
 import { createRequestLines, fetchWhenStarted, startRuntime } from '../start-runtime.ts'
 import { Channel } from './channel.ts'
 import type { SupervisorProcedures, WorkerInput, WorkerProcedures } from './procedures.ts'
@@ -68,6 +68,7 @@ async function runWorker(send: (message: object) => unknown, context: CliContext
 /** A signal to the process group, as by Ctrl-C or systemd, reaches the workers too; the supervisor decides. */
 function ignoreSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  ignoreUserSignals()
 }
 
 /** Rejects with the sentence for the operator. */
