@@ -24,8 +24,11 @@ test('listed input items have the fields that the SDKs of OpenAI require, and ke
   const { id } = await createResponse(scenario.app, { input })
   const { data } = await listInputItems(scenario.app, id, 'order=asc')
   const status = 'completed'
-  expect<unknown>(data.map(({ id: _, ...item }) => item)).toEqual([
+  const ids = data.map(({ id }) => id)
+  expect(new Set(ids).size).toBe(input.length)
+  expect<unknown>(data).toEqual([
     {
+      id: ids[0],
       type: 'message',
       status,
       role: 'user',
@@ -36,20 +39,22 @@ test('listed input items have the fields that the SDKs of OpenAI require, and ke
       ],
     },
     {
+      id: ids[1],
       type: 'message',
       status,
       role: 'assistant',
       content: [{ type: 'output_text', text: 'Let me see.', annotations: [], logprobs: [] }],
     },
     {
+      id: ids[2],
       type: 'message',
       status,
       role: 'assistant',
       content: [{ type: 'output_text', text: 'So.', annotations: [{ type: 'x' }], logprobs: [] }],
     },
-    { ...call, status },
-    { ...custom, status },
-    { ...result, status },
-    noted,
+    { ...call, id: ids[3], status },
+    { ...custom, id: ids[4], status },
+    { ...result, id: ids[5], status },
+    { ...noted, id: ids[6] },
   ])
 })
