@@ -176,18 +176,19 @@ function lowerPart(part: ContentPart): Part {
 }
 
 const messageFields: ReadonlySet<string> = new Set(Object.keys(ChatMessage.properties))
+const replyFields: ReadonlySet<string> = new Set(['reasoning', 'annotations'])
 const textFields: ReadonlySet<string> = new Set(['type', 'text'])
 const imageFields: ReadonlySet<string> = new Set(['type', 'image_url'])
 
 /**
  * The properties that the API does not name. Clients send the message of a reply back unchanged: `reasoning` is ignored,
- * because providers take it in other ways, and so are empty values.
+ * because providers take it in other ways, and so are `annotations`, which some reject, and empty values.
  */
 function extrasOf(message: ChatMessage): Fields | undefined {
   const fields = fieldsBeside(messageFields, message)
   if (fields === undefined) return undefined
   const extras = Object.entries(fields).filter(
-    ([name, value]) => name !== 'reasoning' && value != null && !isEmptyList(value),
+    ([name, value]) => !replyFields.has(name) && value != null && !isEmptyList(value),
   )
   return extras.length > 0 ? Object.fromEntries(extras) : undefined
 }

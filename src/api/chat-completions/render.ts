@@ -1,5 +1,6 @@
 import type { Answer, AnswerChoice } from '../../domain/generation/answer.ts'
 import {
+  type Citation,
   type GenerationEvent,
   joinLogprobs,
   type LogprobsWithText,
@@ -10,10 +11,11 @@ import {
   type Usage,
 } from '../../domain/generation/events.ts'
 import { estimatedUsageWarning, type MeteredUsage } from '../../gateway/billing/meter.ts'
+import { renderCitation } from '../../http/citation.ts'
 import { renderUsage } from '../../http/usage.ts'
 import { timeSortedId } from '../../lib/id.ts'
 import { type Fields, isObject } from '../../lib/json/json.ts'
-import type { ChatCompletion } from './reply-schema.ts'
+import type { Annotation, ChatCompletion } from './reply-schema.ts'
 
 /** The properties that a completion and each chunk of its stream have in common. */
 export type ReplyMetadata = {
@@ -61,12 +63,13 @@ export function renderCompletion(
 type Choice = ChatCompletion['choices'][number]
 
 function renderChoice(choice: AnswerChoice, index: number, hasLogprobs: boolean): Choice {
-  const { text, reasoning, toolCalls, finish } = choice
+  const { text, reasoning, toolCalls, finish, citations } = choice
   const message = {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
     tool_calls: toolCalls.length > 0 ? toolCalls.map(renderToolCall) : undefined,
     reasoning: reasoning === '' ? undefined : reasoning,
+    annotations: citations?.map(renderAnnotation),
   }
   return {
     index,
@@ -74,6 +77,10 @@ function renderChoice(choice: AnswerChoice, index: number, hasLogprobs: boolean)
     finish_reason: finish,
     logprobs: hasLogprobs ? renderLogprobs(choice.logprobs) : null,
   }
+}
+
+function renderAnnotation(citation: Citation): Annotation {
+  return { type: 'url_citation', url_citation: renderCitation(citation) }
 }
 
 /** Renders the log probabilities of a choice or of a chunk, both lists or null. */
@@ -147,6 +154,11 @@ export class ChunkRenderer {
         return this.#logprobsChunk(event)
       case 'reasoning':
         return this.#delta(event.choice, `{"reasoning":${JSON.stringify(event.text)}}`)
+      case 'citations':
+        return this.#delta(
+          event.choice,
+          JSON.stringify({ annotations: event.citations.map(renderAnnotation) }),
+        )
       case 'tool-call-begin':
         return this.#fragments ? this.#firstFragment(event) : this.#opening(event.choice)
       case 'tool-call-delta':

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { RenderedCitation } from '../../http/citation.ts'
 import { FreeObject } from '../../http/schema.ts'
 import { RenderedUsage } from '../../http/usage.ts'
 import { ToolCall } from './message-schema.ts'
@@ -31,6 +32,16 @@ const Logprobs = Type.Object(
   { title: 'Logprobs' },
 )
 
+export type Annotation = Static<typeof Annotation>
+/** A web page that the text cites. */
+const Annotation = Type.Object(
+  { type: Type.Literal('url_citation'), url_citation: RenderedCitation },
+  { title: 'ChatAnnotation' },
+)
+
+/** Only present where the provider cites pages. */
+const annotations = Type.Optional(Type.Array(Annotation))
+
 const Choice = Type.Object({
   index: count,
   message: Type.Object({
@@ -38,6 +49,7 @@ const Choice = Type.Object({
     content: textOrNull,
     tool_calls: Type.Optional(Type.Array(ToolCall)),
     reasoning: Type.Optional(textOrNull),
+    annotations,
   }),
   finish_reason: FinishReason,
   logprobs: Type.Union([Logprobs, Type.Null()]),
@@ -97,6 +109,7 @@ function choiceOf<Call extends TSchema>(call: Call) {
     content: Type.Optional(textOrNull),
     tool_calls: Type.Optional(Type.Array(call)),
     reasoning: Type.Optional(textOrNull),
+    annotations,
   })
   return Type.Object({
     index: count,

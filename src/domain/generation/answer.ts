@@ -1,5 +1,6 @@
 import { type Fields, isObject, type Json } from '../../lib/json/json.ts'
 import {
+  type Citation,
   detectedError,
   type FinishReason,
   type GenerationEvent,
@@ -23,6 +24,8 @@ export type AnswerChoice = {
   readonly finish: FinishReason | null
   /** In the form of the provider's `logprobs`; absent where it sent none. */
   readonly logprobs?: Fields
+  /** Absent where the provider sent none. */
+  readonly citations?: readonly Citation[]
 }
 
 /** Accumulates the events of a stream into an answer. */
@@ -67,6 +70,7 @@ type OpenChoice = {
   finish: FinishReason | null
   /** The fields of the provider's `logprobs`, with the lists of all its chunks. */
   logprobs?: Map<string, unknown>
+  citations?: Citation[]
 }
 
 const emptyChoice = (): OpenChoice => ({ text: '', reasoning: '', toolCalls: [], finish: null })
@@ -75,9 +79,12 @@ function choiceAt(choices: OpenChoice[], index: number): OpenChoice {
   return (choices[index] ??= emptyChoice())
 }
 
-function toChoice({ text, reasoning, toolCalls, finish, logprobs }: OpenChoice): AnswerChoice {
-  const choice = { text, reasoning, toolCalls, finish }
-  return logprobs === undefined ? choice : { ...choice, logprobs: Object.fromEntries(logprobs) }
+function toChoice({ logprobs, citations, ...choice }: OpenChoice): AnswerChoice {
+  return {
+    ...choice,
+    ...(logprobs && { logprobs: Object.fromEntries(logprobs) }),
+    ...(citations && { citations }),
+  }
 }
 
 type ChoiceEvent = Extract<GenerationEvent, { readonly choice: number }>
@@ -95,6 +102,9 @@ function addToChoice(choice: OpenChoice, event: ChoiceEvent): void {
       return
     case 'logprobs':
       return addLogprobs(choice, event.logprobs)
+    case 'citations':
+      choice.citations = [...(choice.citations ?? []), ...event.citations]
+      return
     case 'finish':
       choice.finish = event.reason
   }

@@ -14,6 +14,7 @@ export type GenerationEvent =
   /** The end of a block of text, from protocols that divide text into blocks: the text after it is another block. */
   | { readonly type: 'text-end'; readonly choice: number }
   | Annotation
+  | Citations
   | { readonly type: 'reasoning'; readonly choice: number; readonly text: string }
   | ReasoningEnd
   | ProviderBlock
@@ -33,9 +34,9 @@ export type GenerationEvent =
   /** The provider has failed; no event follows. */
   | { readonly type: 'failure'; readonly error: ProviderError }
 
-/** Whether the event is a part of the answer, and not only about it. */
+/** Whether the event is a part of the answer, and not only about it. Pages are found before the model writes. */
 export function isOutput({ type }: GenerationEvent): boolean {
-  return type !== 'usage' && type !== 'tier' && type !== 'text-begin'
+  return type !== 'usage' && type !== 'tier' && type !== 'text-begin' && type !== 'citations'
 }
 
 /** The service tier that served a response; null for one that our API does not know. */
@@ -54,6 +55,21 @@ export type Annotation = {
   readonly choice: number
   readonly protocol: ProtocolName
   readonly annotation: Fields
+}
+
+/** Web pages that the answer cites, each once. Where the text cites by number, they are in the order of the numbers. */
+type Citations = {
+  readonly type: 'citations'
+  readonly choice: number
+  readonly citations: readonly Citation[]
+}
+
+/** A cited web page. The indices are those of the text that cites it, and 0 where the provider gives none. */
+export type Citation = {
+  readonly url: string
+  readonly title: string
+  readonly startIndex: number
+  readonly endIndex: number
 }
 
 /**

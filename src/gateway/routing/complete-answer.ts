@@ -1,6 +1,6 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
 import type { OpenableStream } from '../../lib/push-stream.ts'
-import { logprobsLength, requireBounded } from '../streams/metered-stream.ts'
+import { attachedLength, requireBounded } from '../streams/metered-stream.ts'
 
 type Batch = readonly GenerationEvent[]
 
@@ -25,13 +25,13 @@ export async function completeAnswer(
   provider: string,
 ): Promise<Batch> {
   const events = [...((await first) ?? [])]
-  let [characters, logprobs] = [0, 0]
+  let [characters, attached] = [0, 0]
   try {
     await upstream.forEach((batch) => {
       for (const event of batch) events.push(event)
       characters += outputCharacters(batch)
-      logprobs += logprobsLength(batch)
-      requireBounded(characters, logprobs, provider)
+      attached += attachedLength(batch)
+      requireBounded(characters, attached, provider)
     })
   } catch (error) {
     upstream.close()

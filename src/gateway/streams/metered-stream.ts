@@ -27,7 +27,7 @@ export type CallRoutes = {
 /** No model's answer is longer. One that goes on would fill the memory of a reader that buffers it. */
 const maxOutputCharacters = 16 * 1024 * 1024
 /** As JSON: the log probabilities of each token can take a hundred times the room of its text. */
-const maxLogprobsCharacters = 32 * 1024 * 1024
+const maxAttachedCharacters = 32 * 1024 * 1024
 
 /**
  * Meters each batch, and stores provider states before the caller sees their tool calls. It ends only after
@@ -43,7 +43,7 @@ export class MeteredStream implements GenerationStream {
   #upstream: PushStream<Batch>
   readonly #routes: CallRoutes
   #closed = false
-  #logprobsLength = 0
+  #attachedLength = 0
 
   constructor(call: Call, states: ProviderStates, opened: OpenedStream, routes: CallRoutes) {
     this.provider = opened.provider
@@ -98,8 +98,8 @@ export class MeteredStream implements GenerationStream {
     const { meter, request } = this.#call
     meter.add(batch)
     if (this.#call.cancelReason()) return this.#drain()
-    this.#logprobsLength += logprobsLength(batch)
-    requireBounded(meter.outputLength(), this.#logprobsLength, this.provider)
+    this.#attachedLength += attachedLength(batch)
+    requireBounded(meter.outputLength(), this.#attachedLength, this.provider)
     this.#call.content?.add(batch)
     const saved = this.#states.save(request.metadata.organization, this.provider, batch)
     const pending = saved ? saved.then(() => onBatch(batch)) : onBatch(batch)
@@ -121,7 +121,7 @@ export class MeteredStream implements GenerationStream {
     restart.discard()
     meter.restart()
     this.#call.content?.restart()
-    this.#logprobsLength = 0
+    this.#attachedLength = 0
     return true
   }
 
@@ -147,15 +147,18 @@ export class MeteredStream implements GenerationStream {
   }
 }
 
-/** Throws the 502 of an answer with more characters, or more of them in its log probabilities, than any model sends. */
-export function requireBounded(outputLength: number, logprobs: number, provider: string): void {
-  if (outputLength > maxOutputCharacters || logprobs > maxLogprobsCharacters)
+/** Throws the 502 of an answer with more characters, or more of them attached to it, than any model sends. */
+export function requireBounded(outputLength: number, attached: number, provider: string): void {
+  if (outputLength > maxOutputCharacters || attached > maxAttachedCharacters)
     throw responseExcessive(provider, 'its response is too long')
 }
 
-/** The characters of the log probabilities as JSON. */
-export function logprobsLength(batch: Batch): number {
+/** The characters of the log probabilities and of the citations as JSON. */
+export function attachedLength(batch: Batch): number {
   let length = 0
-  for (const event of batch) if (event.type === 'logprobs') length += JSON.stringify(event.logprobs).length
+  for (const event of batch) {
+    if (event.type === 'logprobs') length += JSON.stringify(event.logprobs).length
+    else if (event.type === 'citations') length += JSON.stringify(event.citations).length
+  }
   return length
 }

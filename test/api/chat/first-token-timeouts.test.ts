@@ -30,6 +30,10 @@ describe.concurrent('a route that sends no token of a stream in the time of the 
     ['takes the request and stays silent', silence],
     ['sends its headers and no event', events([], hang)],
     ['sends comments and no event', events([': hello\n\n'], hang)],
+    [
+      'sends the pages that it has found, and no token',
+      chunks([{ ...role, citations: ['https://river.example'] }], hang),
+    ],
     ['sends a role and its usage, and no token', chunks([role, { choices: [], usage }], hang)],
   ])('is left for the next one: it %s', async (_, script) => {
     await using scenario = await startScenario(script, {

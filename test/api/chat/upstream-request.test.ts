@@ -138,7 +138,7 @@ describe('the upstream request', () => {
       ...output,
       reasoning: 'The gauge said so.',
       refusal: null,
-      annotations: [],
+      annotations: [{ type: 'url_citation', url_citation: { url: 'https://river.example' } }],
       cache_control: { x: 1 },
     }
     const { body } = await sentFor({ messages: [...chatRequest.messages, reply, ...chatRequest.messages] })

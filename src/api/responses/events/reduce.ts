@@ -1,4 +1,4 @@
-import type { FinishReason } from '../../../domain/generation/events.ts'
+import type { Citation, FinishReason } from '../../../domain/generation/events.ts'
 import { outputItemId } from '../request/items.ts'
 import type { CallBegin, RunEnd, RunEvent } from './run-event.ts'
 import {
@@ -30,11 +30,7 @@ export function step(state: ResponseState, event: RunEvent): Step {
     case 'started':
       return snapshot({ ...state, status: 'in_progress' }, 'in_progress')
     case 'answering':
-      return unchanged({
-        ...state,
-        provider: event.provider,
-        warnings: [...state.warnings, ...event.warnings],
-      })
+      return beginAnswer(state, event.provider, event.warnings)
     case 'restarted':
       return unchanged({ ...state, provider: event.provider, warnings: event.warnings })
     case 'reasoning':
@@ -43,6 +39,8 @@ export function step(state: ResponseState, event: RunEvent): Step {
       return addDelta(state, 'message', event.text)
     case 'reasoning-end':
       return endReasoning(state, event.encrypted)
+    case 'citations':
+      return unchanged(addCitations(state, event.citations))
     case 'call':
       return andThen(closeItem(state), (next) => openCall(next, event))
     case 'call-delta':
@@ -72,6 +70,10 @@ function create(state: ResponseState): Step {
   return state.status === 'queued' ? andThen(created, (next) => snapshot(next, 'queued')) : created
 }
 
+function beginAnswer(state: ResponseState, provider: string, warnings: readonly string[]): Step {
+  return unchanged({ ...state, provider, warnings: [...state.warnings, ...warnings] })
+}
+
 /** Adds a delta to the open item if it has this type; otherwise closes that and opens a new item. */
 function addDelta(state: ResponseState, type: TextItem['type'], delta: string): Step {
   if (delta === '') return unchanged(state)
@@ -96,10 +98,22 @@ function append(state: ResponseState, item: OutputItem, delta: string): Step {
 
 function openText(state: ResponseState, type: TextItem['type']): Step {
   const item: TextItem = { type, ...newItem(state, type) }
-  return emit({ ...state, open: item }, [
+  const opened = emit({ ...state, open: item }, [
     { type: 'item_added', item },
     { type: 'part_added', item },
   ])
+  return type === 'reasoning' || state.citations.length === 0 ? opened : andThen(opened, takeCitations)
+}
+
+/** Adds the citations that came before the open message. */
+function takeCitations(state: ResponseState): Step {
+  return unchanged(addCitations({ ...state, citations: [] }, state.citations))
+}
+
+function addCitations(state: ResponseState, more: readonly Citation[]): ResponseState {
+  const { open, citations } = state
+  if (open?.type !== 'message') return { ...state, citations: [...citations, ...more] }
+  return { ...state, open: { ...open, citations: [...(open.citations ?? []), ...more] } }
 }
 
 function openCall(state: ResponseState, { kind, callId, name, namespace }: CallBegin): Step {

@@ -1,4 +1,4 @@
-import type { FinishReason, GenerationEvent, Usage } from '../../../domain/generation/events.ts'
+import type { Citation, FinishReason, GenerationEvent, Usage } from '../../../domain/generation/events.ts'
 import { ApiError, internalError } from '../../../lib/errors/errors.ts'
 
 /**
@@ -18,6 +18,8 @@ export type RunEvent =
   /** The end of a block of reasoning; `encrypted` is what the provider wants back, as opaque text. */
   | { readonly type: 'reasoning-end'; readonly encrypted: string }
   | { readonly type: 'text'; readonly text: string }
+  /** Pages that the open message cites, or the next one where none is open. */
+  | { readonly type: 'citations'; readonly citations: readonly Citation[] }
   | CallBegin
   /** A piece of the arguments or the input of the open call. */
   | { readonly type: 'call-delta'; readonly text: string }
@@ -72,6 +74,8 @@ export function toRunEvent(event: GenerationEvent): RunEvent | undefined {
     case 'text':
     case 'reasoning':
       return event.choice === 0 ? { type: event.type, text: event.text } : undefined
+    case 'citations':
+      return event.choice === 0 ? { type: 'citations', citations: event.citations } : undefined
     case 'finish':
       return event.choice === 0 ? { type: 'finish', reason: event.reason } : undefined
     case 'tier':

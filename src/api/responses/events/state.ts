@@ -1,4 +1,4 @@
-import type { FinishReason } from '../../../domain/generation/events.ts'
+import type { Citation, FinishReason } from '../../../domain/generation/events.ts'
 import type { ResponseHead } from '../request/head.ts'
 import type { RunUsage } from './run-event.ts'
 
@@ -16,6 +16,8 @@ export type ResponseState = {
   readonly output: Output
   /** The item to which the model adds; the text of a text item is never empty between two steps. */
   readonly open: OutputItem | null
+  /** The citations of the next message: some providers send them before its text. */
+  readonly citations: readonly Citation[]
   /** Why the model stopped; null until it has. */
   readonly finish: FinishReason | null
   /** The service tier that served the request; null where the provider did not report one. */
@@ -66,6 +68,8 @@ export type TextItem = CommonItem & {
   readonly type: 'message' | 'reasoning'
   /** The reasoning that the provider wants back, as opaque text. */
   readonly encrypted?: string
+  /** The pages that a message cites, which clients receive when it is done; absent where it cites none. */
+  readonly citations?: readonly Citation[]
 }
 
 /** A call of a tool. */
@@ -97,6 +101,7 @@ export function initialState(head: ResponseHead): ResponseState {
     warnings: [],
     output: null,
     open: null,
+    citations: [],
     finish: null,
     tier: null,
     completedAt: null,

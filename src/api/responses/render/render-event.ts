@@ -118,7 +118,7 @@ function renderPartChange(type: TextChange, item: TextItem, sequence_number: num
 }
 
 function renderContentChange(type: TextChange, item: TextItem, sequence_number: number): ResponseStreamEvent {
-  const { text } = item
+  const { text, citations } = item
   const position = { item_id: item.id, output_index: item.index, content_index: 0 }
   switch (type) {
     case 'part_added':
@@ -135,7 +135,7 @@ function renderContentChange(type: TextChange, item: TextItem, sequence_number: 
         type: 'response.content_part.done',
         sequence_number,
         ...position,
-        part: renderOutputText(text),
+        part: renderOutputText(text, citations),
       }
   }
 }

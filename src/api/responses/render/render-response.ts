@@ -1,5 +1,7 @@
+import type { Citation } from '../../../domain/generation/events.ts'
 import { joinWarnings } from '../../../domain/generation/warnings.ts'
 import { estimatedUsageWarning } from '../../../gateway/billing/meter.ts'
+import { renderCitation } from '../../../http/citation.ts'
 import { cacheWritesOf } from '../../../http/usage.ts'
 import { streamMessage } from '../../../lib/errors/stream-message.ts'
 import type { RunUsage } from '../events/run-event.ts'
@@ -104,9 +106,13 @@ function warningsOf({ head, warnings, usage }: ResponseState): string[] {
 /** Renders an item; a message or reasoning without text has no part yet. */
 export function renderItem(item: ItemState): OutputItem {
   if (isCallItem(item)) return renderCall(item)
-  const { type, id, text, status, encrypted } = item
-  if (type === 'message')
-    return { id, type, status, role: 'assistant', content: text === '' ? [] : [renderOutputText(text)] }
+  const { type, id, text, status, encrypted, citations } = item
+  if (type === 'message') {
+    // The events of a message in progress do not have them either.
+    const known = status === 'in_progress' ? [] : citations
+    const content = text === '' ? [] : [renderOutputText(text, known)]
+    return { id, type, status, role: 'assistant', content }
+  }
   const summary = text === '' ? [] : [renderSummaryText(text)]
   return { id, type, summary, ...(encrypted !== undefined && { encrypted_content: encrypted }) }
 }
@@ -117,8 +123,12 @@ function renderCall({ type, id, status, callId: call_id, name, namespace, text }
 }
 
 /** Renders text as the part of a message. */
-export function renderOutputText(text: string): OutputText {
-  return { type: 'output_text', text, annotations: [], logprobs: [] }
+export function renderOutputText(text: string, citations: readonly Citation[] = []): OutputText {
+  const annotations = citations.map((citation) => ({
+    type: 'url_citation' as const,
+    ...renderCitation(citation),
+  }))
+  return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
 /** Renders text as the part of a reasoning item. */

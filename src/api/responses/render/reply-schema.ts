@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { RenderedCitation } from '../../../http/citation.ts'
 import { listSchema } from '../../../http/paging.ts'
 import { FreeObject } from '../../../http/schema.ts'
 
@@ -7,13 +8,19 @@ const count = Type.Integer()
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 const numberOrNull = Type.Union([Type.Number(), Type.Null()])
 
+/** A web page that the text cites. */
+const Annotation = Type.Object(
+  { type: Type.Literal('url_citation'), ...RenderedCitation.properties },
+  { title: 'ResponseAnnotation' },
+)
+
 export type OutputText = Static<typeof OutputText>
 /** The text of a message, as its part. */
 export const OutputText = Type.Object(
   {
     type: Type.Literal('output_text'),
     text,
-    annotations: Type.Array(FreeObject),
+    annotations: Type.Array(Annotation),
     logprobs: Type.Array(FreeObject),
   },
   { title: 'ResponseOutputText' },

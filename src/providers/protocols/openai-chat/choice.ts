@@ -5,6 +5,7 @@ import {
   type ProviderError,
 } from '../../../domain/generation/events.ts'
 import { type Fields, fieldsOf, isObject, type Json, listOf, textOf } from '../../../lib/json/json.ts'
+import type { Cited } from '../citations.ts'
 import { hasError, parseError } from '../error.ts'
 import { emitText } from '../parsing.ts'
 import { type Dialect, messageFieldOf } from './dialect.ts'
@@ -19,7 +20,16 @@ export type Choice = {
   readonly finish?: string
   /** State that the provider needs back with the calls of this turn. */
   readonly state?: Json
+  readonly citations?: ReadCitations
 }
+
+/**
+ * The citations of a choice that were read: annotations of its message, or the sources beside the choices, whichever
+ * came first. `count`: how many entries of the list of sources.
+ */
+type ReadCitations =
+  | { readonly form: 'annotations'; readonly cited: Cited }
+  | { readonly form: 'sources'; readonly count: number }
 
 /** A choice before its first chunk. */
 export const emptyChoice: Choice = { endedCalls: 0 }

@@ -25,6 +25,7 @@ import {
   readContent,
   toFinish,
 } from './choice.ts'
+import { addCitations } from './citations.ts'
 import type { Dialect } from './dialect.ts'
 
 /** The events of a chat completion that was not streamed. */
@@ -39,7 +40,7 @@ export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[
     const entry = fieldsOf(item)
     const error = choiceError(entry)
     if (error) return [...events, failure(error)]
-    finishes.push(readCompleteChoice(dialect, entry, events))
+    finishes.push(readCompleteChoice(dialect, entry, body, events))
   }
   emitUsage(parseUsage(body), events)
   events.push(...finishes)
@@ -47,13 +48,19 @@ export function parseResponse(dialect: Dialect, body: unknown): GenerationEvent[
 }
 
 /** Emits the content of a choice and returns its `finish`. A complete body needs no finish reason. */
-function readCompleteChoice(dialect: Dialect, entry: Fields, events: GenerationEvent[]): GenerationEvent {
+function readCompleteChoice(
+  dialect: Dialect,
+  entry: Fields,
+  body: Fields,
+  events: GenerationEvent[],
+): GenerationEvent {
   const index = choiceIndex(entry.index)
   const message = fieldsOf(entry.message)
   const reason = textOf(entry.finish_reason) ?? 'stop'
   readContent(message, index, events)
   emitLogprobs(entry, index, events)
-  const choice = addFinish(addMessage(emptyChoice, index, message, dialect, events), reason)
+  const cited = addCitations(emptyChoice, index, message, body, events)
+  const choice = addFinish(addMessage(cited, index, message, dialect, events), reason)
   endCalls(choice, index, dialect, events)
   return toFinish(choice, index, reason)
 }
@@ -100,7 +107,7 @@ function readChunk(dialect: Dialect, state: StreamState, chunk: Fields): Step<St
     const entry = fieldsOf(item)
     const error = choiceError(entry)
     if (error) return fail(next, events, chunk, error)
-    next = readChoice(dialect, next, entry, events)
+    next = readChoice(dialect, next, entry, chunk, events)
   }
   emitUsage(parseUsage(chunk), events)
   return { state: next, events }
@@ -122,6 +129,7 @@ function readChoice(
   dialect: Dialect,
   state: StreamState,
   entry: Fields,
+  chunk: Fields,
   events: GenerationEvent[],
 ): StreamState {
   const index = choiceIndex(entry.index)
@@ -129,7 +137,8 @@ function readChoice(
   const delta = fieldsOf(entry.delta)
   readContent(delta, index, events)
   emitLogprobs(entry, index, events)
-  const updated = addMessage(previous ?? emptyChoice, index, delta, dialect, events)
+  const cited = addCitations(previous ?? emptyChoice, index, delta, chunk, events)
+  const updated = addMessage(cited, index, delta, dialect, events)
   const choice = endCalls(addFinish(updated, entry.finish_reason), index, dialect, events)
   if (choice.finish !== undefined && previous?.finish === undefined)
     events.push({ type: 'ending', choice: index })

@@ -9,6 +9,7 @@ import {
   textOf,
 } from '../../../lib/json/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { type Cited, emitAnnotations } from '../citations.ts'
 import { hasError } from '../error.ts'
 import {
   emitTier,
@@ -22,6 +23,7 @@ import {
 } from '../parsing.ts'
 import type { Step, StreamParser } from '../protocol.ts'
 import { parseError, parseUsage } from './metadata.ts'
+import { annotationsIn, paragraphEnd, reasoningTextsOf, textsIn } from './output-items.ts'
 import { addArguments, closeItem, emptyTurn, type ItemPosition, openItem, type Turn } from './turn.ts'
 
 /** The events of a response that was not streamed: those at the end of a stream without deltas. */
@@ -36,9 +38,6 @@ export const streamParser: StreamParser<StreamState> = {
   step,
   end: (state) => (state.finished ? [] : [incomplete]),
 }
-
-/** Separates the parts of a summary. */
-const paragraphEnd = '\n\n'
 
 /** The names of the events of the Responses API, and events without one. */
 const ownEvents = /^$|^response\./
@@ -67,8 +66,10 @@ function readEvent(state: StreamState, type: string, data: Fields): Step<StreamS
       return state.reasoning === 'summary' ? readReasoning(state, 'summary', paragraphEnd) : unchanged(state)
     case 'response.output_item.added':
       return readItem(state, data, openItem)
+    case 'response.output_text.annotation.added':
+      return readAnnotations(state, [data.annotation])
     case 'response.output_item.done':
-      return readItem(state, data, closeItem)
+      return readEndOfItem(state, data)
     case 'response.function_call_arguments.delta':
       return readArguments(state, data)
     case 'response.created':
@@ -97,6 +98,22 @@ function readReasoning(state: StreamState, form: 'summary' | 'content', text: un
   return { state: next, events: [{ type: 'reasoning', choice: 0, text }] }
 }
 
+function readAnnotations(state: StreamState, annotations: readonly unknown[]): Step<StreamState> {
+  const events: GenerationEvent[] = []
+  return { state: withCitations(state, annotations, events), events }
+}
+
+/** The state after these annotations, of which those that cite a page are emitted once. */
+function withCitations(
+  state: StreamState,
+  annotations: readonly unknown[],
+  events: GenerationEvent[],
+): StreamState {
+  if (annotations.length === 0) return state
+  const cited = emitAnnotations(annotations, (annotation) => annotation, state.cited, 0, events)
+  return cited === state.cited ? state : { ...state, cited }
+}
+
 type TurnStep = (turn: Turn, item: Fields, position: ItemPosition, events: GenerationEvent[]) => Turn
 
 function readItem(state: StreamState, { item, output_index }: Fields, step: TurnStep): Step<StreamState> {
@@ -104,6 +121,13 @@ function readItem(state: StreamState, { item, output_index }: Fields, step: Turn
   const fields = fieldsOf(item)
   const position = { outputIndex: numberOf(output_index), itemId: textOf(fields.id) }
   return { state: withTurn(state, step(state.turn, fields, position, events)), events }
+}
+
+/** The events of the annotations are optional: the complete message has all of them. */
+function readEndOfItem(state: StreamState, data: Fields): Step<StreamState> {
+  const cited = readAnnotations(state, annotationsIn(fieldsOf(data.item)))
+  const ended = readItem(cited.state, data, closeItem)
+  return { ...ended, events: [...cited.events, ...ended.events] }
 }
 
 function readArguments(state: StreamState, { delta, item_id, output_index }: Fields): Step<StreamState> {
@@ -141,6 +165,7 @@ export type StreamState = {
   readonly reasoning?: 'summary' | 'content'
   readonly turn: Turn
   readonly tier?: ServedTier
+  readonly cited?: Cited
   /** The response is complete or has failed: no further events are emitted. */
   readonly finished: boolean
 }
@@ -174,11 +199,13 @@ const endStatuses = new Set<unknown>(['completed', 'incomplete', 'failed', 'canc
 function emitMissing(state: StreamState, output: readonly unknown[], events: GenerationEvent[]): StreamState {
   const { callIds, open, endedCalls, reasoning } = state.turn
   const reasoningTexts = state.reasoning === undefined ? reasoningTextsOf(output) : []
+  let current = state
   let turn: Turn = { ...emptyTurn, callIds, open }
   for (const [outputIndex, value] of output.entries()) {
     const item = fieldsOf(value)
     events.push(...reasoningEvents(reasoningTexts[outputIndex]))
-    if (!state.hasText) events.push(...textIn(item))
+    if (!state.hasText) for (const text of textsIn(item)) events.push({ type: 'text', choice: 0, text })
+    current = withCitations(current, annotationsIn(item), events)
     if (endedCalls > 0) continue
     const hasEnded = item.type === 'reasoning' && reasoning.length > 0
     turn = closeItem(turn, item, { outputIndex, itemId: textOf(item.id) }, hasEnded ? [] : events)
@@ -186,42 +213,8 @@ function emitMissing(state: StreamState, output: readonly unknown[], events: Gen
   return endedCalls > 0 ? state : { ...state, turn }
 }
 
-/** The text of a message, with refusals. */
-function textIn(item: Fields): GenerationEvent[] {
-  if (item.type !== 'message') return []
-  return listOf(item.content)
-    .map(fieldsOf)
-    .flatMap(({ text, refusal }) => [text, refusal])
-    .filter(isNonEmpty)
-    .map((text) => ({ type: 'text', choice: 0, text }))
-}
-
 function reasoningEvents(text: string | undefined): GenerationEvent[] {
   return text === undefined ? [] : [{ type: 'reasoning', choice: 0, text }]
-}
-
-/** The reasoning of each output item, as a stream has it: the summaries, or the reasoning content where there are none. */
-function reasoningTextsOf(output: readonly unknown[]): readonly (string | undefined)[] {
-  const summaries = output.map((item) => reasoningParts(item, 'summary'))
-  if (!summaries.some((parts) => parts.length > 0))
-    return output.map((item) => reasoningParts(item, 'content').join('') || undefined)
-  const first = summaries.findIndex((parts) => parts.length > 0)
-  return summaries.map((parts, index) => {
-    if (parts.length === 0) return undefined
-    return (index > first ? paragraphEnd : '') + parts.join(paragraphEnd)
-  })
-}
-
-function reasoningParts(value: unknown, field: 'summary' | 'content'): string[] {
-  const item = fieldsOf(value)
-  if (item.type !== 'reasoning') return []
-  return listOf(item[field])
-    .map((part) => fieldsOf(part).text)
-    .filter(isNonEmpty)
-}
-
-function isNonEmpty(text: unknown): text is string {
-  return typeof text === 'string' && text !== ''
 }
 
 /** The `finish` or `failure` of a response with this status. */

@@ -21,6 +21,7 @@ test('the schemas of responses are in one document with those of chat completion
   expect(names.filter((name) => /Response/.test(name))).toEqual([
     'DeletedResponse',
     'Response',
+    'ResponseAnnotation',
     'ResponseCallDeltaEvent',
     'ResponseContentPartEvent',
     'ResponseCustomToolCall',

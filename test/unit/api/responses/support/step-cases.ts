@@ -53,6 +53,10 @@ export const started: RunEvent = { type: 'started' }
 export const answering: RunEvent = { type: 'answering', provider: 'acme', warnings: [] }
 export const textDelta = (text: string): RunEvent => ({ type: 'text', text })
 export const reasoningDelta = (text: string): RunEvent => ({ type: 'reasoning', text })
+export const citations = (title: string): RunEvent => ({
+  type: 'citations',
+  citations: [{ url: 'https://river.example/gauge', title, startIndex: 0, endIndex: 2 }],
+})
 export const finish = (reason: 'stop' | 'length' | 'content_filter'): RunEvent => ({ type: 'finish', reason })
 export const ended: RunEvent = { type: 'ended', at: 1_700_000_007, usage }
 export const cancelled: RunEvent = { type: 'cancelled', usage: null }
@@ -86,6 +90,21 @@ export const runs: Readonly<Record<string, readonly [head: ResponseHead, events:
       ended,
     ],
   ],
+  cited: [headOf(), [...opening, textDelta('Hi'), citations('A'), citations('B'), finish('stop'), ended]],
+  'cited before its text': [
+    headOf(),
+    [
+      ...opening,
+      citations('A'),
+      reasoningDelta('Hm'),
+      textDelta('Hi'),
+      reasoningDelta('Hm'),
+      textDelta('Ho'),
+      finish('stop'),
+      ended,
+    ],
+  ],
+  'cited without a text': [headOf(), [...opening, citations('A'), finish('stop'), ended]],
   'cut by length': [headOf(), [...opening, textDelta('Hi'), finish('length'), ended]],
   'cut while it reasons': [headOf(), [...opening, reasoningDelta('Hm'), finish('length'), ended]],
   filtered: [headOf(), [...opening, textDelta('Hi'), finish('content_filter'), ended]],

@@ -11,6 +11,7 @@ import {
   textDelta,
   started,
   reasoningDelta,
+  citations,
 } from './step-cases.ts'
 
 /** Pieces as they may come: nothing at all, what JSON escapes, and the two halves of one character. */
@@ -26,6 +27,7 @@ export function randomRun(random: () => number): readonly [head: ResponseHead, e
     const dice = random()
     if (dice < 0.4) return textDelta(piece())
     if (dice < 0.6) return reasoningDelta(piece())
+    if (dice < 0.62) return citations(piece())
     if (dice < 0.64) return { type: 'reasoning-end', encrypted: `sealed ${piece()}` }
     if (dice < 0.7) return { type: 'call', kind: pick(kinds), callId: `call_${dice}`, name: 'measure' }
     if (dice < 0.82) return { type: 'call-delta', text: piece() }
