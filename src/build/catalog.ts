@@ -153,7 +153,7 @@ function withNextPrices(
   const from = model.shutdown_date
   const replacement = changes.find((change) => change.effective === from)?.replacement
   const next = models.find(({ slug }) => slug === `google/${replacement}`)
-  if (model.author !== 'google' || from === undefined || next?.pricing === undefined) return model
+  if (!model.slug.startsWith('google/') || from === undefined || next?.pricing === undefined) return model
   const begin = { effective_from: from, pricing: pricingAt(next, Date.parse(from)) ?? next.pricing }
   const later = (next.price_changes ?? []).filter(({ effective_from }) => effective_from > from)
   return { ...model, price_changes: [begin, ...later] }

@@ -54,7 +54,6 @@ describe('the catalog script', () => {
     expect(find('openai/gpt-x')).toEqual({
       slug: 'openai/gpt-x',
       display_name: 'GPT-X',
-      author: 'openai',
       released: '2026-01-02',
       context_window: 1000,
       max_output_tokens: 100,
@@ -65,7 +64,6 @@ describe('the catalog script', () => {
         tiers: [{ above: 500, input: 0.2, output: 0.6 }],
       },
       input_modalities: ['text', 'file'],
-      output_modalities: ['text'],
       supported_parameters: find('openai/gpt-x')?.supported_parameters,
       routes: [{ provider: 'openai', model: 'gpt-x' }],
     })
@@ -93,6 +91,19 @@ describe('the catalog script', () => {
     expect(find('openai/vectors')).toMatchObject({ supported_apis: ['embeddings'], supported_parameters: [] })
     expect(find('openai/vectors')).not.toHaveProperty('enabled')
     expect(find('openai/new')).not.toHaveProperty('enabled')
+  })
+
+  test('has the author and the output where they are not those of the slug and text', async () => {
+    const both = { modalities: { input: ['text'], output: ['text', 'image'] } }
+    const { find } = await run({
+      openai: [source('artist', both)],
+      groq: [source('groq/own'), source('lab/open')],
+    })
+    expect(find('openai/artist')).toMatchObject({ output_modalities: ['text', 'image'] })
+    expect(find('openai/artist')).not.toHaveProperty('author')
+    expect(find('groq/groq/own')).not.toHaveProperty('author')
+    expect(find('groq/lab/open')).toMatchObject({ author: 'lab' })
+    expect(find('groq/lab/open')).not.toHaveProperty('output_modalities')
   })
 
   test('names a hosted model after its host and its author', async () => {

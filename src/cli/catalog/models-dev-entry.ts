@@ -28,7 +28,7 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelDetails {
     slug: `${provider.author}/${model.id}`,
     enabled: isChatModel(model) || isEmbedding ? undefined : false,
     display_name: model.name,
-    author: authorFromId(model.id) ?? provider.author,
+    author: authorFromId(model.id, provider.author),
     released: model.release_date?.length === 7 ? `${model.release_date}-01` : model.release_date,
     context_window: model.limit.context || undefined,
     // For embeddings, the source has the dimensions there.
@@ -39,7 +39,7 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelDetails {
       pricing: toPricing({ ...model.cost, ...cost }),
     })),
     input_modalities: model.modalities.input.map(toModality),
-    output_modalities: isEmbedding ? [] : model.modalities.output.map(toModality),
+    output_modalities: isEmbedding ? [] : outputModalities(model),
     supported_parameters: isEmbedding ? [] : supportedParameters(provider, model, reasoning),
     supported_apis: isEmbedding ? ['embeddings'] : undefined,
     reasoning,
@@ -56,10 +56,16 @@ export function toModelFacts({ provider, model }: SelectedModel): ModelDetails {
   return validated(entry)
 }
 
-/** Hosts of open models have the author in the id: `Qwen/Qwen3.5-9B`. */
-function authorFromId(id: string): string | undefined {
+/** Hosts of open models have the author in the id: `Qwen/Qwen3.5-9B`. Absent where the slug begins with the author. */
+function authorFromId(id: string, host: string): string | undefined {
   const [author, name, ...more] = id.split('/')
-  return name !== undefined && more.length === 0 ? author : undefined
+  return name !== undefined && more.length === 0 && author !== host ? author : undefined
+}
+
+/** Absent for text alone, as for nearly all models. */
+function outputModalities({ modalities }: SourceModel): readonly string[] | undefined {
+  const [only, ...others] = modalities.output
+  return only === 'text' && others.length === 0 ? undefined : modalities.output.map(toModality)
 }
 
 function toModality(modality: string): string {
