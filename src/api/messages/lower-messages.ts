@@ -5,11 +5,12 @@ import type {
   PastToolCall,
   ToolMessage,
 } from '../../domain/generation/request.ts'
+import type { ReturnedStates } from '../../domain/generation/returned-states.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type BlockOf, type ContentBlock, isBlock } from './content-schema.ts'
 import { cacheExtras, foreignPart, lowerBlock, lowerContent } from './lower-content.ts'
 import type { CountTokensRequest, InputMessage } from './schema.ts'
-import { isThinking, ThinkingStates } from './thinking-states.ts'
+import { isThinking, thinkingStates } from './thinking-states.ts'
 
 /** Lowers the instructions and the conversation; throws 400 for what no model can receive. */
 export function lowerMessages({
@@ -17,7 +18,7 @@ export function lowerMessages({
   messages,
 }: Pick<CountTokensRequest, 'system' | 'messages'>): Message[] {
   const instructions = system == null ? [] : lowerContent(system, 'system')
-  const states = new ThinkingStates(messages)
+  const states = thinkingStates(messages)
   const conversation = messages.flatMap((message, index) =>
     lowerMessage(message, `messages[${index}]`, states),
   )
@@ -28,7 +29,7 @@ export function lowerMessages({
 function lowerMessage(
   { role, content }: InputMessage,
   path: string,
-  states: ThinkingStates,
+  states: ReturnedStates<ContentBlock>,
 ): readonly Message[] {
   const contentPath = `${path}.content`
   switch (role) {
@@ -106,7 +107,7 @@ function withCacheControl(parts: readonly Part[], block: BlockOf<'tool_result'>)
 function lowerTurn(
   content: string | readonly ContentBlock[],
   path: string,
-  states: ThinkingStates,
+  states: ReturnedStates<ContentBlock>,
 ): AssistantMessage {
   if (typeof content === 'string')
     return { role: 'assistant', parts: [{ type: 'text', text: content }], toolCalls: [] }

@@ -1,11 +1,12 @@
 import type { AssistantMessage, Message, Part, PastToolCall } from '../../../domain/generation/request.ts'
+import type { ReturnedStates } from '../../../domain/generation/returned-states.ts'
 import { rejectProviderState } from '../../../http/provider-state.ts'
 import { badRequest } from '../../../lib/errors/errors.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/json/json.ts'
 import { additionalTools } from './additional-tools.ts'
 import type { Item } from './items.ts'
 import type { Warn } from './lower-extras.ts'
-import { ReasoningStates } from './reasoning-states.ts'
+import { reasoningStates } from './reasoning-states.ts'
 import { flatName, inputProperty } from './tools.ts'
 
 /**
@@ -38,12 +39,12 @@ class ItemLowering {
   /** The parts of the results since the last turn of the model, by the id of the call. */
   readonly #results = new Map<string, Part[]>()
   readonly #paired: ReadonlySet<string>
-  readonly #reasoning: ReasoningStates
+  readonly #reasoning: ReturnedStates<Item>
   readonly #warn: Warn
 
   constructor(items: readonly Item[], warn: Warn) {
     this.#paired = pairedCalls(items)
-    this.#reasoning = new ReasoningStates(items)
+    this.#reasoning = reasoningStates(items)
     this.#warn = warn
   }
 
