@@ -146,7 +146,7 @@ function printCreated(
   context.out([['name', 'project', 'id', 'key'], ...rows].map(csvLine).join('\n'))
   reportNotes(plan.notImported, context)
   const once = created.length > 0 ? ` ${shownOnce}` : ''
-  // As after an import whose output was lost: nobody has the secrets of its keys.
+  // If the output of an earlier import was lost, so were the secrets of its keys.
   const lost = plan.existing.keys.length > 0 ? ` ${rotateText(plan.organization)}` : ''
   context.err(`${summaryText('were', plan)}${lost}${once}`)
 }

@@ -3,6 +3,7 @@ import type { Format, Generation, Message, Part } from '../../domain/generation/
 import type { Unsupported } from '../../domain/generation/warnings.ts'
 import { badRequest } from '../../lib/errors/errors.ts'
 import { type Fields, parseJson, textOf } from '../../lib/json/json.ts'
+import { shortText } from '../../lib/text.ts'
 import { findTooWide, isTooDeep } from '../../lib/validation/json-bounds.ts'
 import type { Target, Warn } from './protocol.ts'
 
@@ -61,7 +62,11 @@ export function requireContent<Content extends { readonly length: number }>(
   if (content.length > 0 || role !== 'user') return content
   const types = parts.flatMap((part) => (part.type === 'foreign' ? [part.value.type] : []))
   if (types.length === 0) return content
-  const names = [...new Set(types)].slice(0, 3).join(', ')
+  // In quotation marks, which keep what the caller wrote out of records and logs.
+  const names = [...new Set(types)]
+    .slice(0, 3)
+    .map((type) => `'${shortText(type, 40)}'`)
+    .join(', ')
   throw badRequest(`No part of a user message is supported by ${by}: ${names}.`, 'unsupported_value', null)
 }
 

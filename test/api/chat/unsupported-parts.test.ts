@@ -25,3 +25,14 @@ test.each([
   })
   expect(scenario.acme.requests).toEqual([])
 })
+
+test('what the caller names a part is short in the error, and is not in the log', async () => {
+  await using scenario = await startScenario([], { acme: { kind: 'anthropic' } })
+  const type = 'secret'.repeat(1000)
+  const reply = await scenario.app.chat({ ...chatRequest, messages: [{ role: 'user', content: [{ type }] }] })
+  const { message } = await readError(reply)
+  expect(message.length).toBeLessThan(150)
+  expect(message).toContain('secret')
+  await scenario.app.requestLines.of(reply)
+  expect(scenario.app.requestLines.all.join('')).not.toContain('secret')
+})
