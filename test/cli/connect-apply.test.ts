@@ -1,9 +1,23 @@
-import { expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { command as connect } from '../../src/cli/commands/connect.ts'
 import { connectTools } from '../../src/cli/connect/tools.ts'
 import { loadSettings } from '../../src/config/load.ts'
+import { weirCommand } from '../support/weir-command.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 /** A folder with this settings file, if there is one, and the command in it. */
@@ -89,6 +103,77 @@ test('a settings file that cannot be written is an error without the words of th
   expect(code).toBe(1)
   expect(err).toContain('folder.yaml')
   expect(err).not.toMatch(/EISDIR|illegal operation/)
+})
+
+test('--apply replaces the settings file at once, with the same mode and owner', async () => {
+  const { file, run, read } = startConnect('port: 9000\n')
+  chmodSync(file, 0o640)
+  if (process.getuid?.() === 0) chownSync(file, 12, 34)
+  const before = statSync(file)
+  linkSync(file, `${file}.before`)
+  expect(await run('codex', '--apply')).toMatchObject({ code: 0, err: '' })
+  expect(read()).toContain('function_tools: true')
+  expect(readFileSync(`${file}.before`, 'utf8')).toBe('port: 9000\n')
+  const { mode, uid, gid } = statSync(file)
+  expect({ mode, uid, gid }).toEqual({ mode: before.mode, uid: before.uid, gid: before.gid })
+  expect(readdirSync(join(file, '..')).toSorted()).toEqual(['weir.yaml', 'weir.yaml.before'])
+})
+
+test.each([
+  ['exists', 'port: 9000\n'],
+  ['is missing', undefined],
+])('--apply follows a symbolic link to a settings file that %s', async (_, text) => {
+  const { file, run, read } = startConnect(text)
+  const folder = join(file, '..', 'dotfiles')
+  mkdirSync(folder)
+  if (text !== undefined) renameSync(file, join(folder, 'own.yaml'))
+  symlinkSync('dotfiles/own.yaml', file)
+  expect(await run('codex', '--apply')).toMatchObject({ code: 0, err: '' })
+  expect(lstatSync(file).isSymbolicLink()).toBe(true)
+  expect(readlinkSync(file)).toBe('dotfiles/own.yaml')
+  expect(read()).toBe(`${text ?? ''}compatibility:\n  function_tools: true\n`)
+  expect(readdirSync(folder)).toEqual(['own.yaml'])
+})
+
+test('a disk that is full leaves the settings file as it was', async () => {
+  const text = `port: 9000\n${'# a comment\n'.repeat(2000)}`
+  const { file, read } = startConnect(text)
+  const folder = join(file, '..')
+  // No file may become larger than 8 kB, and such a write fails.
+  const limited = `trap '' XFSZ; ulimit -f 8; exec "$@"`
+  const child = Bun.spawn(
+    ['bash', '-c', limited, 'bash', ...weirCommand, 'connect', 'codex', '--apply', '--port', '1'],
+    { cwd: folder, env: { HOME: folder, OLLAMA_HOST: 'elsewhere.test' }, stdout: 'ignore', stderr: 'pipe' },
+  )
+  const [err, code] = await Promise.all([child.stderr.text(), child.exited])
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringContaining(`The file ${file} cannot be changed: `),
+  })
+  expect(read()).toBe(text)
+  expect(readdirSync(folder).filter((name) => name.startsWith('weir'))).toEqual(['weir.yaml'])
+})
+
+describe.skipIf(process.getuid?.() === 0)('for an account with few permissions', () => {
+  test('--apply does not replace a settings file that may not be written', async () => {
+    const { file, run, read } = startConnect('port: 9000\n')
+    chmodSync(file, 0o440)
+    const { code, err } = await run('codex', '--apply')
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `The file ${file} cannot be changed: permission denied.`,
+    })
+    expect(read()).toBe('port: 9000\n')
+  })
+
+  test('--apply edits a settings file in a folder that may not be changed', async () => {
+    const { file, run, read } = startConnect('port: 9000\n')
+    chmodSync(join(file, '..'), 0o550)
+    const applied = await run('codex', '--apply')
+    chmodSync(join(file, '..'), 0o750)
+    expect(applied).toMatchObject({ code: 0, err: '' })
+    expect(read()).toBe('port: 9000\ncompatibility:\n  function_tools: true\n')
+  })
 })
 
 function toolNamed(wanted: string) {

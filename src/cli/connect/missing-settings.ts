@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
 import { fileErrorReason } from '../../config/file-problems.ts'
+import { replaceFile } from '../../lib/files.ts'
 import { errorCode } from '../../lib/platform-failure.ts'
 import { CommandError } from '../errors.ts'
 
@@ -28,7 +29,7 @@ export function applySettings(file: string, missing: readonly MissingSetting[]):
     throw new CommandError(
       `The file ${file} cannot be edited. Add this yourself: ${missing.map(settingText).join(', ')}`,
     )
-  accessFile(file, () => writeFileSync(file, edited))
+  accessFile(file, () => replaceFile(file, edited))
 }
 
 function readIfExists(file: string): string {
