@@ -112,6 +112,7 @@ testDatabases((open) => {
     expect(first).toMatchObject({ applied: true, organization: 'acme', projects: [{ name: 'search' }] })
     expect(first.keys[0]).toMatchObject({ name: 'alice laptop', project: 'search', budget_usd: '20.00' })
     expect(first.keys[0].key).toStartWith(`sk-weir-${first.keys[0].id}-`)
+    expect(first.existing).toEqual({ projects: [], keys: [] })
     const again = await database.say(imports, ...args, '--apply')
     expect(again.out).toBe('name,project,id,key')
     expect(again.err).toEndWith(
@@ -119,6 +120,22 @@ testDatabases((open) => {
         'stay as they are. Secrets of existing API keys are not shown again: if one was lost, weir keys rotate ID creates a new one, ' +
         'and weir keys list --org acme has the IDs.',
     )
+    for (const flags of [['--apply'], []]) {
+      const { code, out } = await database.say(imports, ...args, ...flags, '--json')
+      expect(code).toBe(0)
+      expect(JSON.parse(out)).toMatchObject({
+        applied: flags.length > 0,
+        projects: [],
+        keys: [],
+        existing: {
+          projects: [{ name: 'search' }],
+          keys: [
+            { name: 'alice laptop', project: 'search' },
+            { name: 'key ending in 9xYz', project: null },
+          ],
+        },
+      })
+    }
     expect(await namesOf(database)).toHaveLength(3)
   })
 

@@ -40,7 +40,9 @@ Flags
   --apply        create them, and print the API keys
   --json         print {"config", "yaml", "not_imported": [{"path", "reason"}]}
                  if FILE has no model that Weir can serve, the error has "not_imported"
-                 with --keys: {"organization", "applied", "projects", "keys", "not_imported"}
+                 with --keys: {"organization", "applied", "projects", "keys", "existing",
+                 "not_imported"}; "existing" has the names of the projects and keys that stay as
+                 they are
 
 Examples
   weir import litellm config.yaml

@@ -58,7 +58,7 @@ function readList(file: string, name: 'keys' | 'teams'): unknown {
 
 /** The objects that an import creates, and those of them that exist already. */
 type Plan = AccountImport & {
-  readonly existing: { readonly projects: number; readonly keys: readonly ImportedKey[] }
+  readonly existing: Pick<AccountImport, 'projects' | 'keys'>
   readonly notImported: ImportedAccounts['notImported']
 }
 
@@ -74,12 +74,12 @@ async function planOf(
   )
   const keyNames = new Set(active.map((key) => nameInProject(key.name, key.project?.name ?? null)))
   const exists = (key: ImportedKey) => keyNames.has(nameInProject(key.name, key.project))
-  const newProjects = projects.filter((project) => !projectNames.has(project.name))
+  const isKnown = ({ name }: Plan['projects'][number]) => projectNames.has(name)
   return {
     organization: name,
-    projects: newProjects,
+    projects: projects.filter((project) => !isKnown(project)),
     keys: keys.filter((key) => !exists(key)),
-    existing: { projects: projects.length - newProjects.length, keys: keys.filter(exists) },
+    existing: { projects: projects.filter(isKnown), keys: keys.filter(exists) },
     notImported,
   }
 }
@@ -161,12 +161,17 @@ function rotateText(organization: string): string {
 const shownOnce =
   'The API keys are shown only once: give each client its own, because LiteLLM has only the hashes of the old ones.'
 
-function planJson({ organization, projects, notImported }: Plan, applied: boolean, keys: readonly object[]) {
+function planJson(plan: Plan, applied: boolean, keys: readonly object[]) {
+  const { organization, projects, existing, notImported } = plan
   return {
     organization,
     applied,
     projects: projects.map(({ name, ...limits }) => ({ name, ...limitsJson(limits) })),
     keys,
+    existing: {
+      projects: existing.projects.map(({ name }) => ({ name })),
+      keys: existing.keys.map(({ name, project }) => ({ name, project })),
+    },
     not_imported: notImported,
   }
 }
@@ -182,8 +187,10 @@ function limitsJson(limits: AllowanceChange) {
 
 function summaryText(verb: string, { organization, projects, keys, existing }: Plan): string {
   const created = `${countText(projects.length, 'project')} and ${countText(keys.length, 'API key')}`
-  const known = `${countText(existing.projects, 'project')} and ${countText(existing.keys.length, 'API key')}`
+  const known = `${countText(existing.projects.length, 'project')} and ${countText(existing.keys.length, 'API key')}`
   const skipped =
-    existing.projects + existing.keys.length === 0 ? '' : ` ${known} exist already and stay as they are.`
+    existing.projects.length + existing.keys.length === 0
+      ? ''
+      : ` ${known} exist already and stay as they are.`
   return `${created} ${verb} created in the organization ${organization}.${skipped}`
 }
