@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode, platformFailure } from '../lib/platform-failure.ts'
 import type { SettingsProblem } from './problem.ts'
@@ -33,6 +33,18 @@ export function dataFolderProblem(folder: string, files: readonly string[]): str
     (file) => accessErrorCode(file, constants.R_OK | constants.W_OK) !== undefined,
   )
   return inaccessible && `No permission to read and write ${inaccessible}.`
+}
+
+/** What a server needs at least to start, and to record a few requests. */
+const minFreeBytes = 1024 * 1024
+
+/** Returns the problem of a folder whose disk is full, as a sentence, or undefined. Writes nothing. */
+export function fullDiskProblem(folder: string): string | undefined {
+  const existing = nearestExisting(folder)
+  const { blocks, bavail, bsize } = statfsSync(existing)
+  // Some network file systems do not know their size.
+  if (blocks === 0 || bavail * bsize >= minFreeBytes) return undefined
+  return `The disk of ${existing} is full. Free some space, or choose another folder with --data.`
 }
 
 /** Returns the error code if the system denies this access, or undefined. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { command as backup } from '../../src/cli/commands/backup.ts'
@@ -8,7 +8,7 @@ import { command as keys } from '../../src/cli/commands/keys.ts'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
 import { command as usage } from '../../src/cli/commands/usage.ts'
 import { migrations } from '../../src/storage/postgres/connection/migrate.ts'
-import { execute, hasPostgres, sharedPostgres } from '../support/postgres/server.ts'
+import { execute, hasPostgres, sharedPostgres, startPostgres } from '../support/postgres/server.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
 const password = 'canary-password-0123456789'
@@ -139,6 +139,45 @@ describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
       `(ALTER TABLE … OWNER TO), and run: GRANT USAGE, CREATE ON SCHEMA public TO ${user};`
     expect(await say(orgs, 'list')).toEqual({ code: 1, out: '', err: problem })
     expect((await say(check)).out).toContain(problem)
+  })
+
+  test('weir check reports a database that is read-only, also before it has tables', async () => {
+    const { say, label, url } = await startCommands()
+    const alter = async (change: string) =>
+      void (await execute(
+        (await sharedPostgres()).url('postgres'),
+        `ALTER DATABASE ${new URL(url).pathname.slice(1)} ${change}`,
+      ))
+    const problem =
+      `database: The database ${label} cannot be used: it is read-only. Turn off default_transaction_read_only ` +
+      'for the server, the database or its user.'
+    for (const command of [check, orgs]) {
+      if (command === orgs) expect((await say(orgs, 'create', 'acme')).code).toBe(0)
+      await alter('SET default_transaction_read_only = on')
+      const { code, out } = await say(check)
+      expect([code, out]).toEqual([1, expect.stringContaining(problem)])
+      await alter('RESET default_transaction_read_only')
+      expect((await say(check)).out).toContain('No problems.')
+    }
+  })
+
+  test('weir check reports a standby', async () => {
+    const server = await startPostgres()
+    onTestFinished(() => server.dispose())
+    const url = await server.createDatabase()
+    const { say } = storageFixture({ WEIR_DATABASE: url })
+    expect((await say(orgs, 'create', 'acme')).code).toBe(0)
+    const [folder] = await execute<{ data_directory: string }>(url, 'SHOW data_directory')
+    await server.stop('SIGINT')
+    writeFileSync(join(folder!.data_directory, 'standby.signal'), '')
+    await server.start()
+    const { code, out } = await say(check)
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining(
+        'cannot be used: it is a standby, which is read-only. Use the URL of the primary server.',
+      ),
+    ])
   })
 
   test('processes that migrate a new database at the same moment wait for each other', async () => {

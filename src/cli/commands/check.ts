@@ -1,5 +1,5 @@
 import { catalogOrigin } from '../../config/catalog.ts'
-import { dataFolderProblem, tlsProblems, tlsWarnings } from '../../config/file-problems.ts'
+import { dataFolderProblem, fullDiskProblem, tlsProblems, tlsWarnings } from '../../config/file-problems.ts'
 import type { LoadedSettings } from '../../config/load.ts'
 import { inFileOrder, SettingsError, type SettingsProblem } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
@@ -28,8 +28,9 @@ const usage = `Usage
 
 Validates the settings in the same way as “weir serve”, and reports each problem and where it is,
 which providers have API keys, how many models are enabled, and why a model of the settings is
-disabled. It also checks the host, the TLS files and the data folder, but not whether the port is
-free. The exit code is 0 if there are no problems, and 1 otherwise. Warnings are not problems.
+disabled. It also checks the host, the TLS files, and whether the data folder or the database can be
+written, but not whether the port is free. The exit code is 0 if there are no problems, and 1
+otherwise. Warnings are not problems.
 
 Flags
   --online       also request the model list of each provider. This shows whether the provider is
@@ -192,8 +193,11 @@ async function machineProblems(
 }
 
 async function databaseProblems(loaded: LoadedSettings): Promise<SettingsProblem[]> {
-  const isFile = loaded.settings.database === undefined
-  const folderProblem = isFile ? dataFolderProblem(loaded.dataFolder, [databaseName, lockName]) : undefined
+  const { settings, dataFolder } = loaded
+  const isFile = settings.database === undefined
+  const folderProblem = isFile
+    ? (dataFolderProblem(dataFolder, [databaseName, lockName]) ?? fullDiskProblem(dataFolder))
+    : undefined
   const problem = folderProblem ?? (await errorMessageOf(() => checkDatabase(databaseLocation(loaded))))
   return problemOf(isFile ? 'data folder' : 'database', problem)
 }

@@ -135,6 +135,32 @@ test.skipIf(!canMount)('a start on a read-only disk is one error line and exit c
   rmSync(join(folder, 'data'), { recursive: true, force: true })
 })
 
+test.skipIf(!canMount).each([
+  [
+    'full',
+    'dd if=/dev/zero of=data/filler bs=4k 2>/dev/null',
+    'The disk of DATA is full. Free some space, or ',
+  ],
+  ['read-only', 'mount -o remount,ro data', 'DATA is on a read-only file system.'],
+  ['empty', 'true', undefined],
+])('weir check on a disk that is %s', async (_, change, problem) => {
+  const folder = temporaryFolder()
+  const data = join(folder, 'data')
+  mkdirSync(data)
+  const script = `mount -t tmpfs -o size=3m disk data; ${change}; ls -A data > before
+"$@"; code=$?; ls -A data > after; exit $code`
+  const child = Bun.spawn(
+    ['unshare', '-rm', 'sh', '-c', script, 'sh', ...weirCommand, 'check', '--json', '--data', data],
+    { cwd: folder, env: { HOME: folder, PATH: process.env.PATH }, stdout: 'pipe', stderr: 'ignore' },
+  )
+  const [out, code] = await Promise.all([child.stdout.text(), child.exited])
+  const { problems } = JSON.parse(out) as { readonly problems: readonly { readonly message: string }[] }
+  const expected = problem === undefined ? [] : [expect.stringContaining(problem.replace('DATA', data))]
+  expect(problems.map(({ message }) => message)).toEqual(expected)
+  expect(code).toBe(problem === undefined ? 0 : 1)
+  expect(await Bun.file(join(folder, 'after')).text()).toBe(await Bun.file(join(folder, 'before')).text())
+})
+
 /** Leaves a database with the reservation of a request whose process was killed. */
 async function leaveReservation(folder: string): Promise<void> {
   await using upstream = await createUpstream(silence)

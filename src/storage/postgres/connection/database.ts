@@ -19,7 +19,7 @@ import {
   type Query,
 } from './connections.ts'
 import { migrate, migrations, schemaVersion } from './migrate.ts'
-import { assertCreatable, explainError, operatorError } from './privileges.ts'
+import { assertCreatable, assertWritable, explainError, operatorError } from './privileges.ts'
 
 /** An open database with the newest schema. */
 export type Database = {
@@ -110,14 +110,15 @@ function assemble(url: Secret, connections: Connections, { label, log, options }
 }
 
 /**
- * Rejects with an error for the operator if the database cannot be reached, has a newer schema, or needs tables that its
- * user may not create. Changes nothing.
+ * Rejects with an error for the operator if the database cannot be reached, is read-only, has a newer schema, or needs
+ * tables that its user may not create. Changes nothing.
  */
 export async function checkPostgres(url: Secret): Promise<void> {
   const label = databaseLabel(url)
   const connections = openConnections(url, 1)
   try {
     const version = await connections.use(schemaVersion(label, migrations))
+    await connections.use(assertWritable(label))
     if (version < migrations.length) await connections.use(assertCreatable(label))
   } catch (error) {
     throw await explainError(error, connections, label)

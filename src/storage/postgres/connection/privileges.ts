@@ -18,6 +18,19 @@ const selectPrivileges = `SELECT current_user::text AS "user", current_schema():
   EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version') AS filled,
   format('GRANT USAGE, CREATE ON SCHEMA %s TO %I;', coalesce(quote_ident(current_schema()), 'NAME'), current_user) AS grant`
 
+const selectReadOnly = `SELECT CASE
+  WHEN pg_is_in_recovery() THEN 'it is a standby, which is read-only. Use the URL of the primary server.'
+  WHEN current_setting('transaction_read_only') = 'on' THEN
+    'it is read-only. Turn off default_transaction_read_only for the server, the database or its user.' END AS problem`
+
+/** Returns a function that throws an error for the operator if the database is read-only for every user. */
+export function assertWritable(label: string) {
+  return async ({ send }: Connection): Promise<void> => {
+    const { rows } = await send<{ readonly problem: string | null }>(selectReadOnly)
+    if (rows[0]?.problem) throw new Error(`The database ${label} cannot be used: ${rows[0].problem}`)
+  }
+}
+
 /** Returns a function that throws an error for the operator if the user may not create the tables of a new database. */
 export function assertCreatable(label: string) {
   return async ({ send }: Connection): Promise<void> => {
