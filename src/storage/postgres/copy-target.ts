@@ -62,6 +62,13 @@ async function withCopyLock<T>(
 
 type Target = { readonly label: string; readonly tables: readonly CopiedTable[]; readonly log: Log }
 
+const createMark = `CREATE TABLE IF NOT EXISTS ${unfinishedCopy} (started_at timestamptz NOT NULL DEFAULT now())`
+
+/** They mark a new database in the transaction that creates its tables: without the mark, a server would use it. */
+const markingMigrations = migrations.map((migration, index) =>
+  index === 0 ? `${createMark}--> statement-breakpoint${migration}` : migration,
+)
+
 /** Removes the mark of a copy that is complete: from now on, servers can use the database. */
 const removeMark = `DROP TABLE ${unfinishedCopy}`
 
@@ -73,14 +80,14 @@ async function prepareEmpty(connections: Connections, target: Target): Promise<v
   await connections.use((connection) => removeInterrupted(connection, target))
   // A database with data must not even be migrated.
   await connections.use((connection) => assertEmpty(connection, target))
-  await migrate(connections, target.label, migrations, target.log)
+  await migrate(connections, target.label, markingMigrations, target.log)
   await connections.use(async (connection) => {
     const { send } = connection
     await send('BEGIN')
     // A server that starts now either sees the mark, or its data is seen here.
     await send(`SELECT pg_advisory_xact_lock(${migrationLock})`)
     await assertEmpty(connection, target)
-    await send(`CREATE TABLE ${unfinishedCopy} (started_at timestamptz NOT NULL DEFAULT now())`)
+    await send(createMark)
     await send('COMMIT')
   })
 }

@@ -31,6 +31,24 @@ describe.skipIf(!hasPostgres)('a copy that is killed', () => {
     expect((await runWeir(['orgs', 'list'], folder, { WEIR_DATABASE: url })).out).toContain('acme')
   }, 120_000)
 
+  test('when it has just created the tables leaves a database that no server uses, and starts over', async () => {
+    const { folder, url, slow, proxy } = await startCopies()
+    fillSqlite(join(folder, 'data', 'weir.db'))
+    proxy.cutAfterCommit(1)
+    expect(await spawnCopy(folder, '--data', 'data', '--to', slow).exited).toBe(1)
+    expect(proxy.cutCommits()).toBe(1)
+    const version = () => execute(url, 'SELECT version FROM schema_version').catch(() => [])
+    await waitUntil(async () => (await version()).length > 0, 'the end of the transaction')
+    const listed = await runWeir(['orgs', 'list'], folder, { WEIR_DATABASE: url })
+    expect(listed).toMatchObject({ code: 1, err: expect.stringContaining('has an unfinished copy') })
+    const served = await runWeir(['serve', '--port', '0'], folder, { WEIR_DATABASE: url })
+    expect(served).toMatchObject({ code: 1, err: expect.stringContaining('has an unfinished copy') })
+    const again = await runWeir(['copy', '--data', 'data', '--to', url, '--json'], folder)
+    expect(again.code).toBe(0)
+    expect(JSON.parse(again.out).rows).toMatchObject({ organizations: 1, usage: rows })
+    expect((await runWeir(['orgs', 'list'], folder, { WEIR_DATABASE: url })).out).toContain('acme')
+  }, 120_000)
+
   test('leaves no SQLite database, and starts over', async () => {
     const { folder, url, slow } = await startCopies()
     fillSqlite(join(folder, 'data', 'weir.db'))
