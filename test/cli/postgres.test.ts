@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,9 @@ import { command as copy } from '../../src/cli/commands/copy.ts'
 import { command as keys } from '../../src/cli/commands/keys.ts'
 import { command as orgs } from '../../src/cli/commands/orgs.ts'
 import { command as usage } from '../../src/cli/commands/usage.ts'
-import { migrations } from '../../src/storage/postgres/connection/migrate.ts'
+import { migrationLock, migrations } from '../../src/storage/postgres/connection/migrate.ts'
+import { waitUntil } from '../support/billing-database.ts'
+import { startProxy } from '../support/postgres/proxy.ts'
 import { execute, hasPostgres, sharedPostgres, startPostgres } from '../support/postgres/server.ts'
 import { storageFixture } from './support/storage-fixture.ts'
 
@@ -28,6 +31,24 @@ async function startAsUser() {
   const user = `app_${new URL(url).pathname.slice(1)}`
   await execute(url, `CREATE ROLE ${user} LOGIN`)
   return { url, label, user, ...storageFixture({ WEIR_DATABASE: url.replace('weir@', `${user}@`) }) }
+}
+
+/** Commands through a proxy that can break their connections, and what they print if the migration is interrupted. */
+async function startThroughProxy() {
+  const commands = await startCommands()
+  const proxy = await startProxy((await sharedPostgres()).port)
+  onTestFinished(() => proxy[Symbol.dispose]())
+  const url = proxy.through(commands.url)
+  const { host, pathname } = new URL(url)
+  const err =
+    `The connection to the database ${host}${pathname} was lost while it was migrated. Try again: an incomplete ` +
+    'migration has changed nothing.'
+  return {
+    ...commands,
+    proxy,
+    through: storageFixture({ WEIR_DATABASE: url }).say,
+    lost: { code: 1, out: '', err },
+  }
 }
 
 describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
@@ -178,6 +199,34 @@ describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
         'cannot be used: it is a standby, which is read-only. Use the URL of the primary server.',
       ),
     ])
+  })
+
+  test('a connection that is lost during a migration is named, and the next start migrates', async () => {
+    const { url, say, through, lost, proxy } = await startThroughProxy()
+    const other = new Client({ connectionString: url })
+    onTestFinished(() => other.end())
+    await other.connect()
+    await other.query({ text: `SELECT pg_advisory_lock(${migrationLock})` })
+    const listing = through(orgs, 'list')
+    const waits =
+      "SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND locktype = 'advisory' " +
+      'AND datname = current_database()'
+    await waitUntil(async () => (await execute(url, waits)).length > 0, 'a migration that waits')
+    proxy.cut()
+    expect(await listing).toEqual(lost)
+    await other.query({ text: `SELECT pg_advisory_unlock(${migrationLock})` })
+    expect((await say(orgs, 'create', 'acme')).code).toBe(0)
+  })
+
+  test('a connection that is lost at the end of a migration is named, and the next start goes on', async () => {
+    const { url, say, through, lost, proxy } = await startThroughProxy()
+    proxy.cutAfterCommit(1)
+    expect(await through(orgs, 'list')).toEqual(lost)
+    expect(proxy.cutCommits()).toBe(1)
+    const version = () => execute(url, 'SELECT version FROM schema_version').catch(() => [])
+    await waitUntil(async () => (await version()).length > 0, 'the end of the migration')
+    expect(await version()).toEqual([{ version: migrations.length }])
+    expect((await say(orgs, 'create', 'acme')).code).toBe(0)
   })
 
   test('processes that migrate a new database at the same moment wait for each other', async () => {

@@ -2,7 +2,7 @@ import { onAbort, withAbort } from '../../../lib/abort.ts'
 import type { Log } from '../../../lib/log.ts'
 import { wait } from '../../../lib/time.ts'
 import { migrationsIn } from '../../migrations.ts' with { type: 'macro' }
-import { isRepeatable } from '../postgres-errors.ts'
+import { isConnectionLost, isRepeatable } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
 
 /** The SQL of every migration, in order; its length is the newest schema. */
@@ -20,6 +20,17 @@ const migrationTimeoutMs = 60 * 60_000
 
 /** A table that exists while `weir copy` fills the database: what is there may be a part of the data. */
 export const unfinishedCopy = 'unfinished_copy'
+
+/** The connection was lost during a migration, which may be complete or not; the message is for the operator. */
+export class MigrationInterruptedError extends Error {
+  constructor(name: string, cause: unknown) {
+    super(
+      `The connection to the database ${name} was lost while it was migrated. Try again: an incomplete migration has ` +
+        'changed nothing.',
+      { cause },
+    )
+  }
+}
 
 /**
  * A migration waits this long for the lock of a table, because what other servers do with the table waits behind it; then
@@ -47,7 +58,10 @@ export async function migrate(
   const attempt = () =>
     connections.use(async (connection) => {
       const stopListening = onAbort(stopping, connection.abort)
-      return await withAbort(migrateNow(connection), stopping).finally(stopListening)
+      const migrating = migrateNow(connection).catch((error) => {
+        throw isConnectionLost(error) ? new MigrationInterruptedError(name, error) : error
+      })
+      return await withAbort(migrating, stopping).finally(stopListening)
     })
   const version = await whenUnlocked(name, attempt, stopping)
   if (version > 0 && version < migrations.length)

@@ -1,5 +1,6 @@
 import { isDenied, outageReason } from '../postgres-errors.ts'
 import type { Connection, Connections } from './connections.ts'
+import { MigrationInterruptedError } from './migrate.ts'
 
 type Privileges = {
   readonly user: string
@@ -56,7 +57,7 @@ export async function explainError(
 /** Adds the name of the database to errors of the server and of the network. */
 export function operatorError(error: unknown, label: string): unknown {
   const reason = outageReason(error)
-  if (reason === undefined) return error
+  if (reason === undefined || error instanceof MigrationInterruptedError) return error
   return new Error(`The database ${label} cannot be opened: ${reason}.`, { cause: error })
 }
 
