@@ -86,6 +86,7 @@ export function generate(
       model,
       generation,
       stream,
+      fields: body && Object.keys(body),
       warnings,
       content: metadata.contentLog && body,
       firstTokenTimeoutMs: firstTokenTimeoutOf(headers),

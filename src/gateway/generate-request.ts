@@ -45,6 +45,8 @@ export type Restart = {
 /** A request of an organization to a model. */
 export type GenerateRequest = ReservationRequest & {
   readonly stream: boolean
+  /** The names of the fields of the request, as its caller wrote it: a provider can blame one of them. */
+  readonly fields?: readonly string[] | undefined
   /** The warnings that were known before, to be recorded. */
   readonly warnings?: readonly string[]
   /** The body of the request, if its content is kept; a key without a content log has none here. */

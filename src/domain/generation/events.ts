@@ -191,6 +191,8 @@ export type ProviderError = {
   readonly status?: number
   readonly type?: string
   readonly code?: string
+  /** The field of the provider's request that caused the error, or its path. */
+  readonly param?: string
   /** Whether `status` is that of the HTTP response, and not one that its body names. */
   readonly fromStatusLine?: true
   /**

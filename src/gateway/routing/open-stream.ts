@@ -25,8 +25,7 @@ export async function openStream(
   dependencies: GatewayDependencies,
   routes: CallRoutes,
 ): Promise<MeteredStream> {
-  const { metadata, stream } = call.request
-  const { provider } = route
+  const [{ metadata, stream, fields }, { provider }] = [call.request, route]
   call.meter.routeChosen(route, dependencies.speeds.of(route))
   call.observer?.attemptStarted(route)
   const inlined = needsInlineImages(provider) ? await call.inlineImages() : call.generation
@@ -42,6 +41,7 @@ export async function openStream(
     provider,
     target: targetOf(route, call.request, provider),
     generation,
+    fields,
     signal: call.abortSource,
     firstToken,
     holdMemory: call.replyRoom?.use,

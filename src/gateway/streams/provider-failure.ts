@@ -13,6 +13,8 @@ type FailedRequest = {
   readonly provider: Provider
   readonly target: Target
   readonly generation: Generation
+  /** See `GenerateRequest`. */
+  readonly fields?: readonly string[] | undefined
 }
 
 /** A longer error page is not read. */
@@ -35,14 +37,25 @@ export async function readErrorResponse(
 /** The error of the caller, with what the provider said for the operator. */
 export function providerFailure(
   error: ProviderError,
-  { provider, target, generation }: FailedRequest,
+  { provider, target, generation, fields }: FailedRequest,
 ): ApiError {
   const [host, secrets] = [hostOf(provider), secretsOf(provider)]
   const failure = toApiError(error, provider.name, host, secrets)
+  // Any other error is about the gateway's account or the provider.
+  if (failure.status === 400) failure.param = fieldOf(error, fields)
   const isOwn = error.detected || error.message === noReasonMessage
   if (!isOwn)
     failure.providerMessage = providerSentence(scrub(error.message, host, secrets), target.model, generation)
   return failure
+}
+
+/**
+ * The field that the provider blames, if the caller has sent one of this name. Without the path within it, which is that in
+ * the request of the provider, and could be any text.
+ */
+function fieldOf({ param }: ProviderError, fields: readonly string[] = []): string | null {
+  const [name = ''] = /^[a-z_]{1,64}(?=$|[.[])/.exec(param ?? '') ?? []
+  return fields.includes(name) ? name : null
 }
 
 function hostOf(provider: Provider): string {

@@ -208,6 +208,8 @@ export type UpstreamRequest = {
   readonly provider: Provider
   readonly target: Target
   readonly generation: Generation
+  /** See `GenerateRequest`. */
+  readonly fields?: readonly string[] | undefined
   readonly signal: AbortLike
   /** Until the first token of a stream; absent: as long as the other deadlines allow. */
   readonly firstToken?: FirstTokenTimeout | undefined

@@ -41,7 +41,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly type: string
   readonly code: ErrorCode | null
-  readonly param: string | null
+  param: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly log: RejectionDetails
   /** Further details of the error in the Messages API, for programs. */

@@ -10,6 +10,7 @@ export function parseError(body: unknown): ProviderError {
     status: statusIn(error.status) ?? statusIn(error.status_code) ?? statusIn(error.code),
     type: textOf(error.type) ?? textOf(error.status),
     code: statusIn(error.code) === undefined ? textOf(error.code) : undefined,
+    param: textOf(error.param),
     retryAfter: numberOf(error.retry_after) ?? retryDelayIn(error),
   }
 }

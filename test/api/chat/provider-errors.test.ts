@@ -181,6 +181,40 @@ describe('the error message of the provider', () => {
   })
 })
 
+describe('the param of an error of the provider', () => {
+  const sent = { temperature: 0.5, max_tokens: 100, secret_plan: 'x', 'read level': 1 }
+
+  test.each([
+    ['a field of the request', 'temperature', 'temperature'],
+    ['a path in dots', 'messages.0.content', 'messages'],
+    ['a path in brackets', 'messages[0].content', 'messages'],
+    ['an extra field of the request', 'secret_plan', 'secret_plan'],
+    ['the name of the provider for a field', 'max_completion_tokens', null],
+    ['a field that the request does not have', 'top_p', null],
+    ['a field of every object', 'constructor', null],
+    ['a text', 'read level', null],
+    ['a field with a text', 'messages: How high is it?', null],
+    ['a very long name', 'a'.repeat(2000), null],
+    ['no text', { temperature: 1 }, null],
+    ['nothing', null, null],
+  ])('reaches the client where it is one that the client has sent: %s', async (_, param, expected) => {
+    const script = errorOf(400, 'Unsupported value.', { param })
+    const request = { ...sent, ['a'.repeat(2000)]: 1 }
+    expect(await readError(await replyTo(script, request))).toMatchObject({ ...rejected, param: expected })
+  })
+
+  test('reaches the client from a stream, too', async () => {
+    const script = streamError({ message: 'Bad.', code: 400, param: 'temperature' })
+    const error = await readError(await replyTo(script, { ...sent, stream: true }))
+    expect(error).toMatchObject({ ...rejected, param: 'temperature' })
+  })
+
+  test.each([401, 429, 500])('is hidden where the client is not at fault: %d', async (status) => {
+    const error = await readError(await replyTo(errorOf(status, 'No.', { param: 'temperature' }), sent))
+    expect(error.param).toBeNull()
+  })
+})
+
 describe('the error message of the gateway says that', () => {
   const reasons: readonly (readonly [reason: string, script: Script, stream: boolean])[] = [
     ['it returned status 500', errorOf(500, 'Oh.'), false],

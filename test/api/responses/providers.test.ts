@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProviderSettings } from '../../../src/config/provider-settings.ts'
 import { assemble } from '../../unit/api/responses/support/step-order.ts'
-import { joinedChoices, readCompletion } from '../../support/chat-reply.ts'
+import { joinedChoices, readCompletion, readError } from '../../support/chat-reply.ts'
 import {
   reasoningOf,
   createResponse,
@@ -35,6 +35,18 @@ const ends: Readonly<Record<string, readonly [status: string, reason: string | u
   stop: ['completed', undefined],
   tool_calls: ['completed', undefined],
 }
+
+test.each([
+  ['temperature', 'temperature'],
+  ['messages', null],
+  ['max_tokens', null],
+])('a provider blames %s for an error: the client reads the param %p', async (param, expected) => {
+  const script = json({ error: { message: 'Unsupported value.', param } }, { status: 400 })
+  await using scenario = await startScenario(script)
+  const body = { model: 'acme/river', input: 'How high is it?', temperature: 0.5, max_output_tokens: 100 }
+  const reply = await scenario.app.request('/v1/responses', { body })
+  expect(await readError(reply)).toMatchObject({ status: 400, code: 'upstream_rejected', param: expected })
+})
 
 describe('the output of a response equals that of a chat completion:', () => {
   test.each(cases)('%s: %s', async (protocol, fixture) => {
