@@ -10,7 +10,7 @@ import type {
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
 import { rejectProviderState } from '../../http/provider-state.ts'
 import { badRequest, unsupportedParameter } from '../../lib/errors/errors.ts'
-import { type Fields, fieldsBeside } from '../../lib/json/json.ts'
+import { type Fields, fieldsBeside, textOf } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'
 import { type ChatRequest, knownProperties } from './schema.ts'
 
@@ -140,8 +140,10 @@ function lowerMessage(message: ChatMessage, index: number): Message {
   const name = message.name ?? undefined
   const extras = extrasOf(message)
   switch (role) {
-    case 'assistant':
-      return { role, parts, name, extras, toolCalls: message.tool_calls?.map(lowerToolCall) ?? [] }
+    case 'assistant': {
+      const toolCalls = message.tool_calls?.map(lowerToolCall) ?? []
+      return { role, parts: withRefusal(parts, message), name, extras, toolCalls }
+    }
     case 'tool':
       return { role, parts, name, extras, callId: requiredCallId(message.tool_call_id, index) }
     default:
@@ -160,6 +162,12 @@ function lowerToolCall(call: NonNullable<ChatMessage['tool_calls']>[number]): Pa
   return { id: call.id, name: call.function.name, arguments: call.function.arguments }
 }
 
+/** Adds a refusal as text, as in the replies of the gateway: few providers know the field, and would have an empty turn. */
+function withRefusal(parts: Part[], { content, refusal }: Fields): Part[] {
+  const text = textOf(refusal)
+  return text === undefined ? parts : [...(content === '' ? [] : parts), { type: 'text', text }]
+}
+
 function lowerContent(content: ChatMessage['content']): Part[] {
   if (content == null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -176,13 +184,13 @@ function lowerPart(part: ContentPart): Part {
 }
 
 const messageFields: ReadonlySet<string> = new Set(Object.keys(ChatMessage.properties))
-const replyFields: ReadonlySet<string> = new Set(['reasoning', 'annotations'])
+const replyFields: ReadonlySet<string> = new Set(['reasoning', 'annotations', 'refusal'])
 const textFields: ReadonlySet<string> = new Set(['type', 'text'])
 const imageFields: ReadonlySet<string> = new Set(['type', 'image_url'])
 
 /**
  * The properties that the API does not name. Clients send the message of a reply back unchanged: `reasoning` is ignored,
- * because providers take it in other ways, and so are `annotations`, which some reject, and empty values.
+ * because providers take it in other ways, and so are `annotations`, which some reject, and empty values. `refusal` is text.
  */
 function extrasOf(message: ChatMessage): Fields | undefined {
   const fields = fieldsBeside(messageFields, message)
