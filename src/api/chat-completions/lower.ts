@@ -10,7 +10,7 @@ import type {
 import type { LoweredRequest } from '../../gateway/models/prepare-generation.ts'
 import { rejectProviderState } from '../../http/provider-state.ts'
 import { badRequest, unsupportedParameter } from '../../lib/errors/errors.ts'
-import { type Fields, fieldsBeside, textOf } from '../../lib/json/json.ts'
+import { type Fields, fieldsBeside, listOf, textOf } from '../../lib/json/json.ts'
 import { ChatMessage, type ContentPart, isImagePart, isTextPart } from './message-schema.ts'
 import { type ChatRequest, knownProperties } from './schema.ts'
 
@@ -46,7 +46,7 @@ export function lower(request: ChatRequest, options: LowerOptions): LoweredReque
     serviceTier: request.service_tier ?? undefined,
     logprobs: options.logprobs ? lowerLogprobs(request) : undefined,
     user: request.user ?? undefined,
-    extras: fieldsBeside(knownProperties, request) ?? noExtras,
+    extras: lowerExtras(request),
   }
   const names = request.max_completion_tokens == null ? {} : { max_tokens: 'max_completion_tokens' }
   return { generation, names, warnings: options.logprobs ? noWarnings : warningsFor(request) }
@@ -118,6 +118,13 @@ function lowerLogprobs({ logprobs, top_logprobs: alternatives }: ChatRequest): G
   if (!alternatives) return undefined
   const message = "Invalid 'top_logprobs': it requires 'logprobs' to be true."
   throw badRequest(message, 'invalid_value', 'top_logprobs')
+}
+
+/** The parameters that the API does not name. Text is all that a reply has: `modalities` of text alone change nothing. */
+function lowerExtras(request: ChatRequest): Fields {
+  const extras = fieldsBeside(knownProperties, request)
+  const [only, another] = listOf(extras?.modalities)
+  return only === 'text' && another === undefined ? { ...extras, modalities: null } : (extras ?? noExtras)
 }
 
 const noExtras: Fields = {}

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { chatOutput, jsonReply } from '../../support/chat-fixtures.ts'
 import { readCompletion, readError } from '../../support/chat-reply.ts'
 import { chatRequest, type ScenarioOptions, startScenario } from '../../support/scenario.ts'
+import { json } from '../../support/script.ts'
 
 const tools = [{ type: 'function', function: { name: 'read_level' } }]
 const schema = { type: 'json_schema', json_schema: { name: 'a', schema: {} } }
@@ -38,6 +41,7 @@ const neutral: readonly object[] = [
   { reasoning_effort: 'none' },
   { stop: [] },
   { parallel_tool_calls: true },
+  { modalities: ['text'] },
 ]
 
 const never: readonly object[] = [
@@ -94,6 +98,26 @@ describe('a parameter that the model does not support', () => {
     const body = { temperature: 0.5, max_tokens: 5, seed: 1, tools, response_format: schema }
     expect((await ask(body, {})).response.status).toBe(200)
   })
+})
+
+describe('modalities', () => {
+  const text = (protocol: string) =>
+    json(readFileSync(join(import.meta.dir, '../../fixtures', protocol, 'text.json')).toString())
+  const kinds = { 'openai-chat': 'openai-compatible', anthropic: 'anthropic', gemini: 'gemini' }
+
+  test.each(Object.entries(kinds))(
+    'give a warning only where they ask for more than text, from %s',
+    async (protocol, kind) => {
+      await using scenario = await startScenario(text(protocol), { acme: { kind } })
+      const ask = async (body: object) => readCompletion(await scenario.app.chat({ ...chatRequest, ...body }))
+      expect(await ask({ modalities: ['text'] })).not.toHaveProperty('warnings')
+      const named = expect.stringContaining('`modalities`')
+      expect(await ask({ modalities: ['text', 'audio'] })).toHaveProperty('warnings', [named])
+      expect(await ask({ modalities: ['audio'] })).toHaveProperty('warnings', [named])
+      expect(scenario.acme.requests).toHaveLength(3)
+      for (const { body } of scenario.acme.requests) expect(body).not.toHaveProperty('modalities')
+    },
+  )
 })
 
 describe('a parameter value', () => {
