@@ -17,9 +17,11 @@ const samplingFields = [
   'top_logprobs',
 ]
 
-/** A model that reasons rejects sampling parameters. */
+/** A model that reasons rejects sampling parameters; most that can reason reject `stop`, also where they do not. */
 function unsupportedByModel(target: Target, generation: Generation): readonly string[] {
-  return reasons(target.family ?? target.model, generation.effort) ? samplingFields : []
+  const model = target.family ?? target.model
+  const sampling = reasons(model, generation.effort) ? samplingFields : []
+  return /^(o3(?!-mini)|o4|gpt-[56])(?!.*chat)/.test(model) ? [...sampling, 'stop'] : sampling
 }
 
 /** Whether this is the name of a model of OpenAI, or begins with one. */
