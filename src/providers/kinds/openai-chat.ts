@@ -14,6 +14,7 @@ import {
   perplexity,
   plain,
   snowflake,
+  together,
   vllm,
 } from '../protocols/openai-chat/dialects/plain.ts'
 import { xai } from '../protocols/openai-chat/dialects/xai.ts'
@@ -90,7 +91,7 @@ export const openaiChatKinds: readonly RemoteKind[] = [
     maxImageTokens: () => 1792,
   },
   {
-    ...service(plain('together'), 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+    ...service(together, 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
     operations: operationsOf('together', { format: 'numbers' }),
   },
   {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fields } from '../../../src/lib/json/json.ts'
+import { startScenario } from '../../support/scenario.ts'
+import { json } from '../../support/script.ts'
 import { deepseek, kimi, openrouter } from '../support/tool-loop-chat.ts'
 import { anthropic, gemini } from '../support/tool-loop-native.ts'
 import { objectsIn, startLoopProvider } from '../support/tool-loop-provider.ts'
@@ -61,6 +63,20 @@ test.each([
   expect(sent.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids)
   const seen = JSON.stringify(messages)
   for (const index of [0, 2]) expect(seen).not.toContain(ids[index]!)
+})
+
+test('Together receives the reasoning of a tool turn in the field in which it was', async () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'read_level', arguments: '{}' } }
+  const message = { role: 'assistant', content: '', reasoning: 'The gauge comes first.', tool_calls: [call] }
+  const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 }
+  const script = json({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage })
+  await using scenario = await startScenario(script, { acme: { kind: 'together' } })
+  const messages = firstMessages()
+  await sendTurn(scenario.app, withReply(messages, await sendTurn(scenario.app, messages)))
+  const [, second] = scenario.acme.requests
+  const [, turn, result] = objectsIn(second?.body.messages)
+  expect(turn).toMatchObject({ role: 'assistant', reasoning: message.reasoning, tool_calls: [call] })
+  expect(result).toMatchObject({ role: 'tool', tool_call_id: 'call_1' })
 })
 
 describe.each(Object.entries(wires))('the test provider of the %s protocol', (_, protocol) => {

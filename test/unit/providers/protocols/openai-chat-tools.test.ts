@@ -156,6 +156,7 @@ describe('the provider state for the next turn of a tool loop', () => {
   test.each([
     ['zai', 'reasoning_content'],
     ['fireworks', 'reasoning_content'],
+    ['together', 'reasoning'],
     ['vllm', 'reasoning'],
     ['ollama', 'reasoning'],
   ])('is the reasoning text at %s', (kind, field) => {
@@ -179,6 +180,7 @@ describe('the provider state for the next turn of a tool loop', () => {
     ['openai-compatible', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['zai', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['fireworks', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
+    ['together', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
     ['vllm', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
     ['ollama', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
   ])('is sent back to %s', (kind, state, expected) => {

@@ -16,6 +16,9 @@ export const openaiCompatible: Dialect = {
 /** Fireworks shows a model its reasoning within a tool loop: https://docs.fireworks.ai/fine-tuning/thinking-history. */
 export const fireworks: Dialect = { ...plain('fireworks'), reasoningField: 'reasoning_content' }
 
+/** Together asks for the reasoning of a tool turn: https://docs.together.ai/docs/glm-5-quickstart. */
+export const together: Dialect = { ...plain('together'), reasoningField: 'reasoning' }
+
 /** vLLM shows a model its reasoning within a tool loop: https://docs.vllm.ai/en/latest/features/interleaved_thinking. */
 export const vllm: Dialect = { ...plain('vllm'), reasoningField: 'reasoning' }
 
