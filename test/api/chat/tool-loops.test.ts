@@ -65,17 +65,19 @@ test.each([
   for (const index of [0, 2]) expect(seen).not.toContain(ids[index]!)
 })
 
-test('Together receives the reasoning of a tool turn in the field in which it was', async () => {
+test.each(['together', 'cerebras'])('%s receives the reasoning of a tool turn in its field', async (kind) => {
   const call = { id: 'call_1', type: 'function', function: { name: 'read_level', arguments: '{}' } }
   const message = { role: 'assistant', content: '', reasoning: 'The gauge comes first.', tool_calls: [call] }
   const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 }
   const script = json({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage })
-  await using scenario = await startScenario(script, { acme: { kind: 'together' } })
+  await using scenario = await startScenario(script, { acme: { kind } })
   const messages = firstMessages()
   await sendTurn(scenario.app, withReply(messages, await sendTurn(scenario.app, messages)))
   const [, second] = scenario.acme.requests
   const [, turn, result] = objectsIn(second?.body.messages)
   expect(turn).toMatchObject({ role: 'assistant', reasoning: message.reasoning, tool_calls: [call] })
+  // Cerebras rejects the field under its other name.
+  expect(turn).not.toHaveProperty('reasoning_content')
   expect(result).toMatchObject({ role: 'tool', tool_call_id: 'call_1' })
 })
 

@@ -157,6 +157,7 @@ describe('the provider state for the next turn of a tool loop', () => {
     ['zai', 'reasoning_content'],
     ['fireworks', 'reasoning_content'],
     ['together', 'reasoning'],
+    ['cerebras', 'reasoning'],
     ['vllm', 'reasoning'],
     ['ollama', 'reasoning'],
   ])('is the reasoning text at %s', (kind, field) => {
@@ -181,6 +182,7 @@ describe('the provider state for the next turn of a tool loop', () => {
     ['zai', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['fireworks', { reasoning_content: 'Let me look.' }, { reasoning_content: 'Let me look.' }],
     ['together', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
+    ['cerebras', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
     ['vllm', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
     ['ollama', { reasoning: 'Let me look.' }, { reasoning: 'Let me look.' }],
   ])('is sent back to %s', (kind, state, expected) => {

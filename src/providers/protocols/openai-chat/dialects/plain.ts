@@ -22,10 +22,14 @@ export const together: Dialect = { ...plain('together'), reasoningField: 'reason
 /** vLLM shows a model its reasoning within a tool loop: https://docs.vllm.ai/en/latest/features/interleaved_thinking. */
 export const vllm: Dialect = { ...plain('vllm'), reasoningField: 'reasoning' }
 
-/** Cerebras rejects a few fields. */
+/**
+ * Cerebras rejects a few fields. It shows a model its reasoning within a tool loop (`clear_thinking`):
+ * https://inference-docs.cerebras.ai/api-reference/chat-completions.
+ */
 export const cerebras: Dialect = {
   name: 'cerebras',
   unsupported: nameSet('frequency_penalty presence_penalty logit_bias parallel_tool_calls service_tier'),
+  reasoningField: 'reasoning',
 }
 
 /**
