@@ -99,7 +99,8 @@ export function settledBudgets(
       SELECT b.organization_id, b.owner_id, b.start, threshold, s.highest, ${spentNow} spent
       FROM settled_sums s JOIN budgets b ON ${ofBudget}
       JOIN unnest(${thresholds}::int[]) threshold
-        ON threshold > b.notified AND s.highest > 0 AND ${spentNow} * 100 >= s.highest * threshold)`,
+        ON (threshold > b.notified OR b.spent * 100 < s.highest * threshold)
+          AND s.highest > 0 AND ${spentNow} * 100 >= s.highest * threshold)`,
     `crossings AS (${eventsOf(parameters, 'budget.threshold', crossings, now)})`,
     settled('SELECT * FROM settled_sums', notified),
   ]

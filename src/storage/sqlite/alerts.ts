@@ -6,6 +6,7 @@ import type { CurrentAlerts } from '../ports/webhooks.ts'
 import { budgets } from '../schema/organizations.ts'
 import { type BudgetCrossing, type LowBalance, writeEvent } from '../scripts/webhook-events.ts'
 import { bare, insertion } from '../sql.ts'
+import type { NotedUse } from './amounts.ts'
 import type { Database } from './connection/database.ts'
 
 export type WriteAlerts = ReturnType<typeof prepareAlerts>
@@ -17,18 +18,21 @@ export function prepareAlerts({ run }: Database, current: CurrentAlerts, now: ()
 
   return {
     /** That much is spent of a budget now: returns the highest share, in percent, of which there is an event. */
-    spent(organization: string, { owner, start, limit }: ReservedBudget, notified: number, spent: Nanos) {
+    spent(organization: string, { owner, start, limit }: ReservedBudget, before: NotedUse, spent: Nanos) {
+      const { notified } = before
       const { budgetThresholds } = current()
       if (budgetThresholds.length === 0 || limit === undefined || limit <= 0n) return notified
-      const crossed = budgetThresholds.filter(
-        (threshold) => threshold > notified && spent * 100n >= limit * BigInt(threshold),
-      )
+      const crossed = budgetThresholds.filter((threshold) => {
+        const share = limit * BigInt(threshold)
+        // A share of which there is an event is crossed once more where the budget was raised.
+        return spent * 100n >= share && (threshold > notified || before.spent * 100n < share)
+      })
       if (crossed.length === 0) return notified
       for (const threshold of crossed) {
         const data: BudgetCrossing = { owner, start, threshold, limit: String(limit), spent: String(spent) }
         write(organization, 'budget.threshold', data)
       }
-      const highest = Math.max(...crossed)
+      const highest = Math.max(notified, ...crossed)
       run(noteThreshold({ owner_id: owner, start, organization_id: organization, notified: highest }))
       return highest
     },

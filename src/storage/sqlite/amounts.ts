@@ -10,7 +10,7 @@ import { textOf } from './run-script.ts'
 export type Balance = { readonly balance: Nanos; readonly reserved: Nanos }
 
 /** What is spent of a budget, and the highest share of it, in percent, for which there is an event. */
-type NotedUse = BudgetUse & { readonly notified: number }
+export type NotedUse = BudgetUse & { readonly notified: number }
 
 /** The most balances, and the most budgets, that stay in memory; a few hundred bytes each. */
 const maxKept = 20_000

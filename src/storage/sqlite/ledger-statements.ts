@@ -75,7 +75,7 @@ function give(
   const uses = budgets.map((key) => {
     const use = amounts.budget(organization, key)
     const spent = clampToColumn(use.spent + cost)
-    return { key, use: { ...use, spent, notified: alerts.spent(organization, key, use.notified, spent) } }
+    return { key, use: { ...use, spent, notified: alerts.spent(organization, key, use, spent) } }
   })
   const held = outcome.costUnknown && amount > cost ? amount - cost : 0n
   if (charged > 0n && found !== undefined) alerts.charged(organization, found.balance, charged)

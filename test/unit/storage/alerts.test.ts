@@ -64,13 +64,41 @@ testStores((open) => {
     expect(await crossings()).toEqual(['key 0 50', 'org 0 100', 'org 0 50', 'org 0 80'])
   })
 
-  test('a budget that was lowered is compared with the next request, and one that was raised repeats nothing', async () => {
+  test('a budget that was lowered is compared with the next request, and one that was raised when a share is crossed again', async () => {
     const { pay, crossings } = await alertingStore(open)
     await pay(100n, [budgetOf('key', 1000n)])
     await pay(1n, [budgetOf('key', 200n)])
     expect(await crossings()).toEqual(['key 0 50'])
-    await pay(399n, [budgetOf('key', 1000n)])
+    await pay(398n, [budgetOf('key', 1000n)])
     expect(await crossings()).toEqual(['key 0 50'])
+    await pay(1n, [budgetOf('key', 1000n)])
+    expect(await crossings()).toEqual(['key 0 50', 'key 0 50'])
+  })
+
+  test('each share is an event again when spending crosses it under a budget that was raised', async () => {
+    const { store, ledger, counted, pay, crossings } = await alertingStore(open)
+    const [old, raised] = [[budgetOf('key', 100n)], [budgetOf('key', 1000n)]]
+    await pay(85n, old)
+    expect(await crossings()).toEqual(['key 0 50', 'key 0 80'])
+    const running = counted(5n, old)
+    await ledger.reserve(running)
+    // Nothing comes at once, and an old request repeats nothing.
+    await pay(1n, raised)
+    await ledger.settle(running.request, { status: 200, cost: 5n })
+    await pay(408n, raised)
+    expect(await crossings()).toEqual(['key 0 50', 'key 0 80'])
+    await pay(1n, raised)
+    await pay(1n, raised)
+    await Promise.all(Array.from({ length: 49 }, () => pay(10n, raised)))
+    await pay(9n, raised)
+    const events = await eventsOf(store)
+    expect(events.map(([, { threshold, limit }]) => `${threshold} of ${limit}`).toSorted()).toEqual([
+      '100 of 1000',
+      '50 of 100',
+      '50 of 1000',
+      '80 of 100',
+      '80 of 1000',
+    ])
   })
 
   test('a reservation of an earlier version, which has no amounts of budgets, is settled without an event', async () => {
