@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/schema'
+import { routeInSlug } from '../config/catalog.ts'
 import { toModelFacts } from '../cli/catalog/models-dev-entry.ts'
 import { directProviders } from '../cli/catalog/direct-providers.ts'
 import {
@@ -87,8 +88,13 @@ export function formatCatalog({ snapshot, commit, models }: CatalogFile): string
   const head = Object.entries({ snapshot, source, notice }).map(
     ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`,
   )
-  const lines = models.map((model) => `    ${JSON.stringify(model)}`)
+  const lines = models.map((model) => `    ${JSON.stringify(withoutRouteInSlug(model))}`)
   return `{\n${head.join('')}  "models": [\n${lines.join(',\n')}\n  ]\n}\n`
+}
+
+function withoutRouteInSlug(model: ModelDetails): ModelDetails {
+  const { routes, ...details } = model
+  return Bun.deepEquals(routes, [routeInSlug(model.slug)]) ? details : model
 }
 
 /** A price of zero may be a promotion: a free model is one that the settings name. */

@@ -14,8 +14,20 @@ type Catalog = {
 
 // The script that writes the file and a test validate each entry, so the program does not.
 const catalogData: unknown = data
+const written = catalogData as Catalog
 /** The catalog of this build. */
-export const catalog = catalogData as Catalog
+export const catalog: Catalog = { ...written, models: written.models.map(withRoutes) }
+
+/** The file omits the route of a model that is served by the provider that its slug names, under the rest of it. */
+export function withRoutes(model: ModelDetails): ModelDetails {
+  return { ...model, routes: model.routes ?? [routeInSlug(model.slug)] }
+}
+
+/** `openai/gpt-5` is the model `gpt-5` of the provider `openai`. */
+export function routeInSlug(slug: string): { readonly provider: string; readonly model: string } {
+  const end = slug.indexOf('/')
+  return { provider: slug.slice(0, end), model: slug.slice(end + 1) }
+}
 
 /** The models of the built-in catalog, with the changes of an update. */
 export function catalogModels(update: CatalogUpdate | undefined): readonly ModelDetails[] {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { directProviders } from '../../src/cli/catalog/direct-providers.ts'
+import { withRoutes } from '../../src/config/catalog.ts'
 import type { ModelDetails } from '../../src/config/model-details.ts'
 
 const folder = await mkdtemp(`${tmpdir()}/weir-catalog-`)
@@ -42,8 +43,13 @@ async function run(models: Record<string, Source[]>) {
   const complaint = await child.stderr.text()
   if ((await child.exited) !== 0) return { complaint, text: '', find: () => undefined }
   const text = await Bun.file(out).text()
+  const found = modelsIn(text)
+  return { complaint, text, find: (slug: string) => found.find((model) => model.slug === slug) }
+}
+
+function modelsIn(text: string): readonly ModelDetails[] {
   const written: { models: ModelDetails[] } = JSON.parse(text)
-  return { complaint, text, find: (slug: string) => written.models.find((model) => model.slug === slug) }
+  return written.models.map(withRoutes)
 }
 
 describe('the catalog script', () => {
@@ -114,6 +120,13 @@ describe('the catalog script', () => {
     })
   })
 
+  test('omits the route that the slug names', async () => {
+    const { text } = await run({ togetherai: [source('Qwen/Qwen9')], google: [source('gemini-x')] })
+    const lineOf = (slug: string) => text.split('\n').find((line) => line.includes(`"slug":"${slug}"`))
+    expect(lineOf('together/Qwen/Qwen9')).not.toContain('routes')
+    expect(lineOf('google/gemini-x')).toContain('"routes":[{"provider":"gemini","model":"gemini-x"}]')
+  })
+
   const options = (...list: Source[]) => ({ reasoning: true, temperature: false, reasoning_options: list })
   const effort = (...values: string[]) => ({ type: 'effort', values })
   const always = { default_enabled: true, mandatory: true }
@@ -175,8 +188,7 @@ describe('the catalog script', () => {
   ]
   test.each(cases)('derives how %s %s reasons', async (provider, id, fields, expected) => {
     const { text } = await run({ [provider]: [source(id, fields)] })
-    const written: { models: ModelDetails[] } = JSON.parse(text)
-    const facts = written.models.find(({ routes }) => routes?.[0]?.model === id)
+    const facts = modelsIn(text).find(({ routes }) => routes?.[0]?.model === id)
     expect<unknown>(facts?.reasoning).toEqual(expected)
     const reasons = (facts?.reasoning?.supported_efforts.length ?? 0) > 0
     expect(facts?.supported_parameters?.includes('reasoning_effort')).toBe(reasons)
