@@ -33,7 +33,7 @@ async function usedScenario() {
   await scenario.say(orgs, 'create', 'other')
   const database = openDatabase(join(scenario.data, databaseName))
   const ledger = createLedger(database, new Writer(database))
-  const facts = (more: Partial<RequestMetadata>) => ({ ...requestOf(id), ...more })
+  const facts = (more: Partial<RequestMetadata>) => ({ ...requestOf(id), stream: true, ...more })
   const old = facts({ model: 'a/old', createdAt: Date.now() - 10 * day })
   const replied = { provider: 'openai', usage: tokens, cost: 1_234_567_890n, status: 200, ...times }
   await ledger.settle(facts({ model: 'a/new', tags: ['x', 'y'] }), replied)

@@ -88,8 +88,9 @@ export type Outcome = {
   readonly usage?: Usage & { readonly estimated: boolean }
   /** Absent if the model has no price. */
   readonly cost?: Nanos
-  /** Milliseconds from the request to the end of its reply, and to the first token. */
+  /** Milliseconds from the request to the end of its reply. */
   readonly latency?: number
+  /** Milliseconds from the request to the first token of its stream. */
   readonly firstToken?: number
   /** The status of the reply; 499 if the client disconnected before it, 0 if the process died and it is unknown. */
   readonly status: number

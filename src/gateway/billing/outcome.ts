@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/accounting/request-metadata.ts'
+import type { Outcome, RequestMetadata } from '../../domain/accounting/request-metadata.ts'
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Nanos } from '../../lib/usd.ts'
@@ -9,8 +9,10 @@ import { countImages } from './estimate.ts'
 import type { Meter, MeteredUsage } from './meter.ts'
 import { costOf, type PricedCall, pricingOf } from './price.ts'
 
+type RecordedCall = PricedCall & { readonly metadata: Pick<RequestMetadata, 'stream'> }
+
 /** The outcome of a call, complete or with an error, with its usage and cost up to then. */
-export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Outcome {
+export function outcomeOf(meter: Meter, request: RecordedCall, error: unknown): Outcome {
   const route = meter.route()
   const usage = isChargeable(meter, error) ? meter.usage(isCutByCaller(error)) : noUsage
   const { status, error: code } = statusOf(error)
@@ -22,7 +24,7 @@ export function outcomeOf(meter: Meter, request: PricedCall, error: unknown): Ou
     usage,
     cost: costOfAttempts(usage, request, meter),
     latency: meter.elapsed(),
-    firstToken: meter.timeToFirstToken(),
+    firstToken: request.metadata.stream ? meter.timeToFirstToken() : undefined,
   }
 }
 
