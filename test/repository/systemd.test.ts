@@ -23,3 +23,10 @@ test.skipIf(program === null)(
     }
   },
 )
+
+test('a server that deploy/systemd/weir.service starts can read the id of the boot, as quick eviction needs', async () => {
+  const text = await Bun.file(join(projectFolder, 'deploy/systemd/weir.service')).text()
+  const settings = text.split('\n').filter((line) => line.startsWith('Proc'))
+  expect(settings).toEqual([])
+  expect(text.split('\n')).toContain('ProtectProc=invisible')
+})
