@@ -1,4 +1,4 @@
-import { clientGone } from '../lib/errors/errors.ts'
+import { clientStalled } from '../lib/errors/errors.ts'
 import { withTimeout } from '../lib/time.ts'
 import { directReply, type Sink, stallTimeoutMs } from './reply.ts'
 
@@ -34,7 +34,7 @@ async function writeAll(
     for (let piece = first; !piece.done; piece = await nextOf(pieces, sink)) {
       const written = sink.write(piece.value.map((line) => `${line}\r\n`).join(''))
       sink.flush()
-      if (typeof written !== 'number') await withTimeout(written, stallTimeoutMs, clientGone)
+      if (typeof written !== 'number') await withTimeout(written, stallTimeoutMs, clientStalled)
     }
   } catch {
     // The client has left or stalled, or the failure was its last line.

@@ -1,4 +1,4 @@
-import { type ApiError, clientGone } from '../lib/errors/errors.ts'
+import { type ApiError, clientStalled } from '../lib/errors/errors.ts'
 import type { PushStream } from '../lib/push-stream.ts'
 import { Watchdog, withTimeout } from '../lib/time.ts'
 import type { EndStream } from './authentication.ts'
@@ -198,7 +198,7 @@ class EventStreamWriter<Item> {
   #send(text: string): Promise<unknown> | undefined {
     if (text !== '') this.#idleTimer.touch(keepAliveIntervalMs)
     const written = this.#write(text)
-    return written && withTimeout(written, this.#stallTimeoutMs, clientGone)
+    return written && withTimeout(written, this.#stallTimeoutMs, clientStalled)
   }
 
   #write(text: string): Promise<number> | undefined {

@@ -1,5 +1,5 @@
 import type { Admission } from '../gateway/rate-limits/admission.ts'
-import { clientGone } from '../lib/errors/errors.ts'
+import { clientStalled } from '../lib/errors/errors.ts'
 import type { MemoryLease } from '../lib/memory-budget.ts'
 import { withTimeout } from '../lib/time.ts'
 
@@ -37,7 +37,7 @@ async function writeAll(parts: readonly string[], sink: Sink, memory: MemoryLeas
         end = cutBefore(part, start + writeLength)
         const written = sink.write(part.slice(start, end))
         sink.flush()
-        if (typeof written !== 'number') await withTimeout(written, stallTimeoutMs, clientGone)
+        if (typeof written !== 'number') await withTimeout(written, stallTimeoutMs, clientStalled)
       }
     }
   } catch {

@@ -162,7 +162,7 @@ const gatewayCodes = {
     'Send the request again.',
   ),
   client_gone: invalidRequest(
-    'The client closed the connection. The code is only in the log and in `weir usage`.',
+    'The client closed the connection, or read nothing for a minute. The code is in the log and in `weir usage`.',
     'If it was not on purpose, set a longer timeout in the client or in a proxy before the gateway.',
     499,
   ),

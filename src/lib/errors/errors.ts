@@ -214,6 +214,11 @@ export function clientGone(): ApiError {
   return new ApiError(499, 'The client closed the connection.', { code: 'client_gone' })
 }
 
+/** 499: the client keeps its connection, and has read nothing for `stallTimeoutMs`. Its stream can still end with this. */
+export function clientStalled(): ApiError {
+  return new ApiError(499, 'The client has read nothing for a minute.', { code: 'client_gone' })
+}
+
 /** 499: the organization cancelled the run; the run ends with this error. */
 export function runCancelled(): ApiError {
   return new ApiError(499, 'The background run was cancelled.', {

@@ -80,6 +80,7 @@ describe('a client that stops reading', () => {
     const client = await openSlowClient(server.url.href, '/', {})
     await closed.promise
     expect(received).toMatchObject({ status: 499, code: 'client_gone' })
+    expect(String(received)).toContain('The client has read nothing for a minute.')
     expect(await client.until('data: broken\n\n')).not.toContain('[DONE]')
     client.leave()
   })
