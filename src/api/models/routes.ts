@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
+import { readList } from '../../http/query.ts'
 import { isAnthropicRequest } from '../../http/anthropic-error.ts'
 import { allowedModels } from '../../gateway/models/allowed-models.ts'
 import type { Models } from '../../gateway/models/models.ts'
@@ -56,7 +57,7 @@ export function modelRoutes(guard: Guard, models: () => Models) {
       ({ request, caller }) => {
         const allowed = allowedModels(models(), caller.limits.models)
         if (isAnthropicRequest(request)) return renderAnthropicList(allowed, request)
-        const isCodex = new URL(request.url).searchParams.has('client_version')
+        const isCodex = readList(request, 'client_version').length > 0
         return new Response((isCodex ? renderCodexList : renderModelList)(allowed), { headers: json })
       },
       { detail: listDetail },

@@ -82,6 +82,11 @@ const answers: readonly Case[] = [
     `GET /v1/models HTTP/1.1\r\nhost: [a b/c?\r\n${key}connection: close\r\n\r\n`,
     [200],
   ],
+  ...['[::1', 'x:y:z', 'acme.test:99999'].map((host): Case => [
+    `the host ${host}`,
+    `GET /v1/models HTTP/1.1\r\nhost: ${host}\r\n${key}connection: close\r\n\r\n`,
+    [200],
+  ]),
   ['only the headers of a list', listing('HEAD /v1/models HTTP/1.1'), [200]],
   ...['OPTIONS', 'TRACE', 'PUT', 'PATCH', 'DELETE'].map((method): Case => [
     `${method} of a list`,
