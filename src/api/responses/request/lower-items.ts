@@ -6,8 +6,8 @@ import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../../lib/js
 import { additionalTools } from './additional-tools.ts'
 import type { Item } from './items.ts'
 import type { Warn } from './lower-extras.ts'
+import { isOutput, pairCalls, toCall } from './pair-calls.ts'
 import { reasoningStates } from './reasoning-states.ts'
-import { flatName, inputProperty } from './tools.ts'
 
 /**
  * Lowers the items of a conversation to messages; warns of items that are ignored. Throws the 400 of an output in the
@@ -38,42 +38,38 @@ class ItemLowering {
   readonly messages: (Exclude<Message, AssistantMessage> | Turn)[] = []
   /** The parts of the results since the last turn of the model, by the id of the call. */
   readonly #results = new Map<string, Part[]>()
-  readonly #paired: ReadonlySet<string>
+  readonly #pairings: ReturnType<typeof pairCalls>
   readonly #reasoning: ReturnedStates<Item>
   readonly #warn: Warn
+  /** The number of items so far. */
+  #position = 0
 
   constructor(items: readonly Item[], warn: Warn) {
-    this.#paired = pairedCalls(items)
+    this.#pairings = pairCalls(items)
     this.#reasoning = reasoningStates(items)
     this.#warn = warn
   }
 
   /** Adds an item; false for one that is ignored with a warning. */
   add(item: Item, path: string): boolean {
-    if (this.#add(item, path)) return true
-    this.#warn(isCall(item) || isOutput(item) ? unpairedCall : { what: 'Item type', name: item.type })
+    const pairing = this.#pairings[this.#position++]
+    if (pairing === 'repeated') {
+      this.#reasoning.clear()
+      return true
+    }
+    if (pairing === 'sent' && this.#add(item, path)) return true
+    this.#warn(pairing === 'sent' ? { what: 'Item type', name: item.type } : unpairedCall)
     return false
   }
 
   #add(item: Item, path: string): boolean {
-    switch (item.type) {
-      case 'message':
-        this.#addMessage(item, path)
-        return true
-      case 'reasoning':
-        this.#reasoning.add(item)
-        return true
-      case 'function_call':
-      case 'custom_tool_call':
-        return this.#addCall(item)
-      case 'function_call_output':
-      case 'custom_tool_call_output':
-        return this.#addOutput(item, path)
-      case additionalTools:
-        return true
-      default:
-        return false
-    }
+    const call = toCall(item)
+    if (call) this.#addCall(call)
+    else if (isOutput(item)) this.#addOutput(item, path)
+    else if (item.type === 'message') this.#addMessage(item, path)
+    else if (item.type === 'reasoning') this.#reasoning.add(item)
+    else return item.type === additionalTools
+    return true
   }
 
   /** Drops the id and the status of the item, which models do not accept. */
@@ -97,21 +93,17 @@ class ItemLowering {
   }
 
   /** Calls belong to the same assistant turn as the text before them and the calls beside them. */
-  #addCall(item: Item): boolean {
-    const call = toCall(item)
-    if (!call || !this.#paired.has(call.id)) return false
+  #addCall(call: PastToolCall): void {
     const last = this.messages.at(-1)
     const stateful = this.#reasoning.attachTo(call)
     this.#results.clear()
     if (last?.role === 'assistant') last.toolCalls.push(stateful)
     else this.messages.push({ role: 'assistant', parts: [], toolCalls: [stateful] })
-    return true
   }
 
   /** Further outputs of a call are of its result, as Codex sends them for a notification: providers accept one for a call. */
-  #addOutput(item: Item, path: string): boolean {
-    const callId = textOf(item.call_id)
-    if (callId === undefined || !this.#paired.has(callId)) return false
+  #addOutput(item: Item, path: string): void {
+    const callId = String(item.call_id)
     this.#reasoning.clear()
     const parts = lowerContent(item.output, `${path}.output`, this.#warn)
     const result = this.#results.get(callId)
@@ -120,7 +112,6 @@ class ItemLowering {
       this.#results.set(callId, parts)
       this.messages.push({ role: 'tool', callId, parts })
     }
-    return true
   }
 }
 
@@ -130,40 +121,6 @@ function append(parts: Part[], more: readonly Part[]): void {
 }
 
 const unpairedCall = 'Function calls without an output, and outputs without a function call, were ignored.'
-
-/** The ids of the valid calls that an output follows: providers reject one without the other. */
-function pairedCalls(items: readonly Item[]): ReadonlySet<string> {
-  const calls = new Set<string>()
-  const paired = new Set<string>()
-  for (const item of items) {
-    const { call_id: id } = item
-    if (typeof id !== 'string') continue
-    if (toCall(item)) calls.add(id)
-    else if (isOutput(item) && calls.has(id)) paired.add(id)
-  }
-  return paired
-}
-
-function isCall({ type }: Fields): boolean {
-  return type === 'function_call' || type === 'custom_tool_call'
-}
-
-function isOutput({ type }: Fields): boolean {
-  return type === 'function_call_output' || type === 'custom_tool_call_output'
-}
-
-function toCall(item: Fields): PastToolCall | undefined {
-  const id = textOf(item.call_id)
-  if (!isCall(item) || id === undefined || typeof item.name !== 'string') return undefined
-  const namespace = textOf(item.namespace)
-  const name = namespace === undefined ? item.name : flatName(namespace, item.name)
-  const { arguments: json, input } = item
-  if (item.type === 'custom_tool_call')
-    return typeof input === 'string'
-      ? { id, name, arguments: JSON.stringify({ [inputProperty]: input }) }
-      : undefined
-  return typeof json === 'string' ? { id, name, arguments: json } : undefined
-}
 
 function missingCall({ call_id }: Item, param: string): Error {
   const id = textOf(call_id)
@@ -210,26 +167,29 @@ function lowerPart(part: TypedPart, path: string, warn: Warn): readonly Part[] {
 }
 
 /** Drops the annotations: they come from a model, and no model accepts them. */
-function lowerText({ cache_control }: Fields, text: unknown): readonly Part[] {
-  if (typeof text !== 'string') return []
-  return [{ type: 'text', text, extras: cache_control == null ? undefined : { cache_control } }]
+function lowerText(part: Fields, text: unknown): readonly Part[] {
+  return typeof text === 'string' ? [{ type: 'text', text, extras: cacheControlOf(part) }] : []
 }
 
-function lowerImage({ image_url, detail, cache_control }: Fields, warn: Warn): readonly Part[] {
+function cacheControlOf({ cache_control }: Fields): Fields | undefined {
+  return cache_control == null ? undefined : { cache_control }
+}
+
+function lowerImage(part: Fields, warn: Warn): readonly Part[] {
+  const { image_url, detail } = part
   const url = textOf(image_url) ?? textOf(fieldsOf(image_url).url)
   if (url === undefined) {
     warn('Images without `image_url` are not supported and were ignored.')
     return []
   }
-  const extras = cache_control == null ? undefined : { cache_control }
-  return [{ type: 'image', url, detail: textOf(detail), extras }]
+  return [{ type: 'image', url, detail: textOf(detail), extras: cacheControlOf(part) }]
 }
 
 /** Converts a file to its form in chat completions, in which providers receive it. */
-function toChatFile({ file_data, file_url, filename, cache_control }: Fields): TypedPart {
+function toChatFile(part: Fields): TypedPart {
+  const { file_data, file_url, filename } = part
   const present = Object.entries({ file_data: file_data ?? file_url, filename }).filter(
     ([, value]) => value != null,
   )
-  const cacheControl = cache_control == null ? {} : { cache_control }
-  return { type: 'file', file: Object.fromEntries(present), ...cacheControl }
+  return { type: 'file', file: Object.fromEntries(present), ...cacheControlOf(part) }
 }

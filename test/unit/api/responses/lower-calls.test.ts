@@ -13,6 +13,8 @@ const request = { role: 'user', content: 'How high?' }
 const requested = { role: 'user', parts: [textPart('How high?')] }
 const reply = (id: string) => ({ role: 'tool', callId: id, parts: [textPart('5 m')] })
 
+const unpaired = 'Function calls without an output, and outputs without a function call, were ignored.'
+
 const messagesOf = (input: readonly unknown[], context: readonly Item[] = []) =>
   lowered({ input }, context).generation.messages as unknown
 
@@ -86,6 +88,16 @@ test('an id that another turn uses again has a result in each', () => {
   ])
 })
 
+test('of the same call several times before its output, the last one is sent', () => {
+  const { generation, warnings } = lowered({ input: [call('a'), request, call('a'), result('a')] })
+  expect(generation.messages as unknown).toEqual([
+    requested,
+    { role: 'assistant', parts: [], toolCalls: [made('a')] },
+    reply('a'),
+  ])
+  expect(warnings).toEqual([unpaired])
+})
+
 test('consecutive calls are turns of their own', () => {
   const roles = lowered({ input: [request, call('a'), result('a'), call('b'), result('b')] })
   expect(roles.generation.messages.map(({ role }) => role)).toEqual([
@@ -126,7 +138,5 @@ test.each([
 ])('%s is ignored, because providers reject it', (_, items) => {
   const { generation, warnings } = lowered({ input: [request, ...items] })
   expect(generation.messages as unknown).toEqual([requested])
-  expect(warnings).toEqual([
-    'Function calls without an output, and outputs without a function call, were ignored.',
-  ])
+  expect(warnings).toEqual([unpaired])
 })

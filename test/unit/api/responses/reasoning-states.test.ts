@@ -11,7 +11,8 @@ describe('the state of a call that names its call', () => {
   test('is attached once, however often the call is repeated', () => {
     const sealed = sealState({ provider: 'acme', state, callId: 'call_1' })
     const reasoning = { type: 'reasoning', id: 'c', summary: [], encrypted_content: sealed }
-    const messages = lowerItems([], [reasoning, call, call, call, output], true, () => {})
+    const pairs = [call, output, call, output, call, output]
+    const messages = lowerItems([], [reasoning, ...pairs], true, () => {})
     const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
     expect(calls).toHaveLength(3)
     expect(calls.filter((each) => each.state !== undefined)).toMatchObject([{ state, provider: 'acme' }])
