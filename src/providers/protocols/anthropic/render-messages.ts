@@ -6,6 +6,7 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { fieldsOf, isObject, listOf } from '../../../lib/json/json.ts'
+import { mapCallIds, uniqueCallIds } from '../call-ids.ts'
 import type { Warn } from '../protocol.ts'
 import { parseBounded, requireContent } from '../rendering.ts'
 import {
@@ -23,7 +24,7 @@ export type Conversation = { readonly system: readonly Block[]; readonly turns: 
 export function renderConversation(messages: readonly Message[], warn: Warn): Conversation {
   const system: Block[] = []
   const turns: GrowingTurn[] = []
-  for (const message of messages) {
+  for (const message of mapCallIds(messages, uniqueCallIds())) {
     warnOfProperties('messages[].', message.extras, warn)
     if (message.name !== undefined) warnOfProperties('messages[].', { name: message.name }, warn)
     if (message.role === 'system' || message.role === 'developer') {

@@ -2,6 +2,7 @@ import { defaultMaxTokens, type Generation } from '../../../domain/generation/re
 import { isSealedState } from '../../../domain/generation/sealed-state.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf } from '../../../lib/json/json.ts'
 import { nameSet } from '../../../lib/text.ts'
+import { type IdOf, uniqueCallIds } from '../call-ids.ts'
 import { isEngineField } from '../openai-chat/withheld.ts'
 import type { Body, Target, Warn } from '../protocol.ts'
 import { renderCallId } from './render-messages.ts'
@@ -13,13 +14,15 @@ import { renderCallId } from './render-messages.ts'
 export function renderSource(source: Fields, generation: Generation, target: Target, warn: Warn): Body {
   const { messages, ...fields } = source
   const body = Object.fromEntries(Object.entries(fields).filter(([name]) => isSent(name, generation, warn)))
+  const idOf = uniqueCallIds()
+  const sent = listOf(messages).map((message) => renderMessage(message, idOf))
   return {
     ...body,
     ...renderThinking(body, generation),
     model: target.model,
     max_tokens: generation.maxTokens ?? lowest(numberOf(fields.max_tokens), target.maxOutputTokens),
     stream: target.stream || undefined,
-    messages: listOf(messages).map(renderMessage).filter(hasContent),
+    messages: sent.filter(hasContent),
   }
 }
 
@@ -75,10 +78,11 @@ function renderThinking({ thinking, output_config, output_format }: Fields, gene
   }
 }
 
-function renderMessage(message: unknown): Fields {
+function renderMessage(message: unknown, idOf: IdOf): Fields {
   const { content, ...fields } = fieldsOf(message)
   if (!Array.isArray(content)) return { ...fields, content }
-  return { ...fields, content: content.filter((block) => !isOfAnotherProvider(block)).map(withValidIds) }
+  const sent = content.filter((block) => !isOfAnotherProvider(block))
+  return { ...fields, content: sent.map((block) => withValidIds(block, idOf)) }
 }
 
 function hasContent({ content }: Fields): boolean {
@@ -93,11 +97,11 @@ function isOfAnotherProvider(block: unknown): boolean {
   )
 }
 
-/** Other providers make ids in forms that Anthropic rejects. */
-function withValidIds(block: unknown): unknown {
+/** Other providers make ids that Anthropic rejects: in other forms, or the same ones in each turn. */
+function withValidIds(block: unknown, idOf: IdOf): unknown {
   if (!isObject(block)) return block
   if (block.type === 'tool_use' && typeof block.id === 'string')
-    return { ...block, id: renderCallId(block.id) }
+    return { ...block, id: renderCallId(idOf(block.id, true)) }
   if (block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') return block
-  return { ...block, tool_use_id: renderCallId(block.tool_use_id) }
+  return { ...block, tool_use_id: renderCallId(idOf(block.tool_use_id, false)) }
 }

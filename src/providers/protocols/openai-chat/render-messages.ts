@@ -7,6 +7,7 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, isObject, textOf } from '../../../lib/json/json.ts'
+import { mapCallIds } from '../call-ids.ts'
 import type { Body, Warn } from '../protocol.ts'
 import { fileNameFor, warnOfFields } from '../rendering.ts'
 import { type Dialect, messageFieldOf } from './dialect.ts'
@@ -26,12 +27,7 @@ export function renderMessages(messages: readonly Message[], dialect: Dialect, w
 function withProviderIds(messages: readonly Message[]): readonly Message[] {
   const ids = providerIds(messages)
   if (ids === undefined) return messages
-  const idOf = (id: string) => ids.get(id) ?? id
-  return messages.map((message) => {
-    if (message.role === 'tool') return { ...message, callId: idOf(message.callId) }
-    if (message.role !== 'assistant') return message
-    return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })) }
-  })
+  return mapCallIds(messages, (id) => ids.get(id) ?? id)
 }
 
 /** The ids of the provider by those that clients know; undefined if they are the same, as they mostly are. */

@@ -7,6 +7,7 @@ import type {
   ToolMessage,
 } from '../../../domain/generation/request.ts'
 import { type Fields, fieldsOf, textOf, withoutEmpty } from '../../../lib/json/json.ts'
+import { mapCallIds, uniqueCallIds } from '../call-ids.ts'
 import type { Body, Warn } from '../protocol.ts'
 import { fileNameFor, requireContent } from '../rendering.ts'
 import { type CallState, callStateOf } from './turn.ts'
@@ -16,7 +17,7 @@ import { type CallState, callStateOf } from './turn.ts'
  * contain only the first ones.
  */
 export function renderInput(messages: readonly Message[], warn: Warn): readonly Body[] {
-  return messages.flatMap((message) => renderMessage(message, warn))
+  return mapCallIds(messages, uniqueCallIds()).flatMap((message) => renderMessage(message, warn))
 }
 
 function renderMessage(message: Message, warn: Warn): readonly Body[] {
