@@ -37,7 +37,9 @@ export function toApiError(
     return upstreamBroken('provider_quota_exhausted', message)
   }
   if (status === 404 || (isRejection && aboutModel.test(text))) {
-    return upstreamBroken('upstream_model_not_found', `The provider ${provider} does not have this model.`)
+    const isModel = isRejection || namesModel.test(`${codes} ${error.message}`)
+    const missing = isModel ? 'this model' : 'this model, or not this endpoint'
+    return upstreamBroken('upstream_model_not_found', `The provider ${provider} does not have ${missing}.`)
   }
   if (status === 429) {
     const message = `The rate limit of the gateway at the provider ${provider} is exceeded.`
@@ -177,6 +179,8 @@ const keySentence =
 const quotaCode =
   /insufficient_(quota|balance|credits?)|credit_balance|spend_limit|billing_(hard_limit|not_active)/i
 const aboutModel = /model_not_found|model … does not exist/i
+// Not in the path of a URL that does not exist.
+const namesModel = /(?<!\/)(model|deployment)/i
 const aboutContext = new RegExp(
   [
     'context.?(length|window|size|limit)',

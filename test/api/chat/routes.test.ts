@@ -14,7 +14,8 @@ function requested({ acme, other }: Scenario): number[] {
 }
 
 test('an error names each provider that has failed, once', async () => {
-  await using scenario = await startScenario(failed(401), { ...retries(0), other: [failed(404)] })
+  const noModel = json({ error: { message: 'No such model.' } }, { status: 404 })
+  await using scenario = await startScenario(failed(401), { ...retries(0), other: [noModel] })
   expect(await readError(await scenario.app.chat(chatRequest))).toMatchObject({
     message:
       'The provider acme rejected the API key of the gateway. The provider other does not have this model.',
