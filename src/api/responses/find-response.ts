@@ -31,7 +31,7 @@ export async function findState(
   return readStored(`response ${id}`, () => stateOf(stored))
 }
 
-/** Of a response whose end is being stored, other processes may know the end already. */
+/** Of a response whose end is being stored, other processes may know the end already, and have deleted it. */
 async function newestState(
   live: LiveResponse,
   { responses }: ResponseStores,
@@ -39,14 +39,17 @@ async function newestState(
 ): Promise<ResponseState> {
   if (!live.ending) return live.show()
   const { organization, id } = live
-  // Without the database, its end is not stored.
-  const stored = await responses.find(organization, id, acquireMemory).catch(ignoreUnavailable)
-  if (stored === undefined || isUnfinished(stored)) return live.show()
-  return readStored(`response ${id}`, () => stateOf(stored))
-}
-
-function ignoreUnavailable(error: unknown): undefined {
-  if (!isUnavailable(error)) throw error
+  try {
+    const stored = await responses.find(organization, id, acquireMemory)
+    // The row of a background run was there before its end.
+    if (stored === undefined && live.head.background) throw responseNotFound(id)
+    if (stored === undefined || isUnfinished(stored)) return live.show()
+    return readStored(`response ${id}`, () => stateOf(stored))
+  } catch (error) {
+    // Without the database, its end is not stored.
+    if (isUnavailable(error)) return live.show()
+    throw error
+  }
 }
 
 /** Streams a response in progress, or replays a finished one. Throws 404 if there is none. */
