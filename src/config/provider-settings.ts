@@ -3,7 +3,10 @@ import { closed, count, duration, flag, optional, text, url, group } from './set
 
 const Timeouts = group('How long the gateway waits for this provider.', {
   connect: duration('Until the connection is established. At most 24h.'),
-  first_byte: duration('Until the first event of the response. At most 24h.', '10m'),
+  first_byte: duration(
+    'Until the first event of a stream, or until the whole of an answer that is not streamed. At most 24h.',
+    '10m',
+  ),
   idle: duration('Between two pieces of a stream. At most 24h.', '5m'),
 })
 

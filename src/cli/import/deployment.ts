@@ -5,7 +5,7 @@ import { remoteKind } from '../../providers/kinds/kinds.ts'
 import { type ImportedFacts, readFacts } from './facts.ts'
 import { findService } from './services.ts'
 import { noteModelFields } from './unsupported.ts'
-import { amountOf, escapeText, isTrue, type Notes, quoted } from './source.ts'
+import { amountOf, durationIn, escapeText, isTrue, type Notes, quoted } from './source.ts'
 import { draftProvider } from './provider-draft.ts'
 import type { ProviderRegistry, RegisteredProvider } from './provider-registry.ts'
 import type { Translation } from './special-services.ts'
@@ -24,6 +24,8 @@ export type Deployment = {
   /** The API of a model that is not for conversations. */
   readonly otherApi?: OtherApi
   readonly facts: ImportedFacts
+  /** How long its streams may take to begin. */
+  readonly streamTimeout?: string
   /** The entry of the built-in catalog for the model. */
   readonly catalogModel?: ModelDetails
   /** `weight`, `rpm` and `tpm` of the deployment, by which LiteLLM distributes requests. */
@@ -66,6 +68,7 @@ export function readDeployment(
   const draft = draftProvider(part, translation)
   if (typeof draft === 'string') return reject(`${quoted(name)} was not imported. ${draft}`)
   noteModelFields(fieldsOf(entry), params, info, path, notes)
+  const streamTimeout = served.api === 'embeddings' ? undefined : durationIn(part, 'stream_timeout')
   return {
     path,
     name,
@@ -75,6 +78,7 @@ export function readDeployment(
     ...routeApi(translation, info),
     ...(served.api && { otherApi: served.api }),
     facts: readFacts(info, params),
+    ...(streamTimeout !== undefined && { streamTimeout }),
     ...(catalogModel && { catalogModel }),
     weights: [amountOf(params.weight), amountOf(params.rpm), amountOf(params.tpm)],
     order: amountOf(params.order),

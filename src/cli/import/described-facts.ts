@@ -1,4 +1,5 @@
 import type { ModelDetails, Pricing } from '../../config/model-details.ts'
+import { parseDuration } from '../../config/units.ts'
 import { withoutEmpty } from '../../lib/json/json.ts'
 import { remoteKind } from '../../providers/kinds/kinds.ts'
 import type { Deployment } from './deployment.ts'
@@ -27,6 +28,7 @@ export function describedFacts(
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
     ...((base.pricing ?? pricing) && { pricing: { ...base.pricing, ...pricing } }),
     ...(api !== undefined && !own?.supported_apis?.includes(api) && { supported_apis: [api] }),
+    ...firstTokenTimeout(deployments),
     ...inputModalities(deployments, base.input_modalities ?? own?.input_modalities),
     ...(api === undefined &&
       supportedParameters(deployments, base.supported_parameters ?? own?.supported_parameters)),
@@ -47,6 +49,14 @@ export function distinctPricings(deployments: readonly Deployment[]): readonly P
 
 function sumOf({ input = 0, output = 0 }: Pricing): number {
   return input + output
+}
+
+/** The longest `stream_timeout` of the deployments: a model of Weir has one timeout for all of its routes. */
+function firstTokenTimeout(deployments: readonly Deployment[]): Pick<ModelDetails, 'timeouts'> {
+  const [longest] = deployments
+    .flatMap(({ streamTimeout }) => streamTimeout ?? [])
+    .toSorted((one, other) => (parseDuration(other) ?? 0) - (parseDuration(one) ?? 0))
+  return longest === undefined ? {} : { timeouts: { first_token: longest } }
 }
 
 function factsToRepeat(model: ModelDetails | undefined): Omit<ModelDetails, 'slug'> {

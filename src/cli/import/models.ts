@@ -39,7 +39,10 @@ export function importModels(input: ModelsInput): ImportedModel[] {
     const fallbacks = fallbackRoutes(name, input.fallbacks, resolve, input.notes)
     const routes = withoutNeedlessWeights(withFallbacks(routesOf(deployments), fallbacks))
     const catalogModel = deployments.find((deployment) => deployment.catalogModel)?.catalogModel
-    const key = JSON.stringify([routes, deployments.map(({ facts }) => facts)])
+    const key = JSON.stringify([
+      routes,
+      deployments.map(({ facts, streamTimeout }) => [facts, streamTimeout]),
+    ])
     const same = isSlug(name) ? undefined : models.get(key)
     if (same === undefined)
       models.set(models.has(key) ? `slug ${name}` : key, { names: [name], deployments, routes, catalogModel })
@@ -104,6 +107,8 @@ function describeDraft(draft: Draft, names: Names, notes: Notes): Described {
   }
   if (!model.pricing && !own?.pricing) notePrice(draft, name, notes)
   if (distinctPricings(deployments).length > 1) notePrices(draft, name, notes)
+  if (new Set(deployments.map(({ streamTimeout }) => streamTimeout)).size > 1)
+    noteStreamTimeouts(draft, name, notes)
   return { model, aliases: [], draft }
 }
 
@@ -121,6 +126,13 @@ function notePrices({ deployments: [first] }: Draft, name: string, notes: Notes)
   notes.add(
     first?.path ?? 'model_list',
     `The deployments of ${quoted(name)} have different prices; the model has those of the most expensive one.`,
+  )
+}
+
+function noteStreamTimeouts({ deployments: [first] }: Draft, name: string, notes: Notes): void {
+  notes.add(
+    first?.path ?? 'model_list',
+    `The deployments of ${quoted(name)} have different stream timeouts; the model has the longest one.`,
   )
 }
 

@@ -2,7 +2,7 @@ import type { ProviderSettings } from '../../config/provider-settings.ts'
 import { type Fields, fieldsOf, withoutEmpty } from '../../lib/json/json.ts'
 import { headerProblems, settingProblems } from '../../providers/config/setting-problems.ts'
 import { remoteKind } from '../../providers/kinds/kinds.ts'
-import { durationOf, importedText, type ImportedText, type Part, variableText } from './source.ts'
+import { durationIn, importedText, type ImportedText, type Part, variableText } from './source.ts'
 import type { Translation } from './special-services.ts'
 import { baseUrlProblems, normalizeBaseUrl, withoutEndpoint } from '../../providers/config/base-url.ts'
 import type { RemoteKind } from '../../providers/provider.ts'
@@ -58,14 +58,9 @@ function apiVersion(
   return version === undefined || /^(v1|latest|preview)$/.test(version) ? {} : { api_version: version }
 }
 
-/** Weir streams from every provider, so what is waited for is the first event. */
-function timeouts({ fields: params, path, notes }: Part): Pick<ProviderSettings, 'timeouts'> {
-  const name =
-    params.stream_timeout === undefined || params.stream_timeout === null ? 'timeout' : 'stream_timeout'
-  const value = params[name]
-  if (value === undefined || value === null) return {}
-  const duration = durationOf(value)
-  if (duration === undefined) notes.add(`${path}.${name}`, 'It is not a number of seconds.')
+/** `stream_timeout` is one of the model: `first_byte` is also how long an answer that is not streamed may take. */
+function timeouts(part: Part): Pick<ProviderSettings, 'timeouts'> {
+  const duration = durationIn(part, 'timeout')
   return duration === undefined || duration === defaultFirstByte ? {} : { timeouts: { first_byte: duration } }
 }
 

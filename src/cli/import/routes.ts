@@ -159,7 +159,7 @@ export function isWildcard({ name, model }: Deployment): boolean {
 
 /** Enables the list of models of each provider with a wildcard; notes what is different from LiteLLM. */
 export function enableWildcards(wildcards: readonly Deployment[], notes: Notes): void {
-  for (const { path, name, model, provider } of wildcards) {
+  for (const { path, name, model, provider, streamTimeout } of wildcards) {
     const { kind } = provider.draft
     const record = remoteKind(kind)
     const isListed = record !== undefined && record.listing !== noListing
@@ -168,6 +168,11 @@ export function enableWildcards(wildcards: readonly Deployment[], notes: Notes):
       notes.add(
         path,
         `${quoted(name)}: Weir has no list of the models of ${kind}; add each to models, with its route.`,
+      )
+    if (streamTimeout !== undefined)
+      notes.add(
+        `${path}.litellm_params.stream_timeout`,
+        'Set timeouts.first_token of each model; it is no setting of a provider.',
       )
     if (name === '*' && kind === 'openai')
       notes.add(path, 'Weir also enables every other provider whose key variable is set in the environment.')

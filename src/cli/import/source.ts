@@ -134,6 +134,15 @@ export function durationOf(value: unknown): string | undefined {
 
 const secondsPerDay = 86_400
 
+/** The duration of a field, which is noted where it is none. */
+export function durationIn({ fields, path, notes }: Part, name: string): string | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  const duration = durationOf(value)
+  if (duration === undefined) notes.add(`${path}.${name}`, 'It is not a number of seconds.')
+  return duration
+}
+
 /** A name of the source for a message or a comment: short and in one line. */
 export function quoted(text: string): string {
   return `“${shortText(text, 80)}”`

@@ -32,6 +32,53 @@ test('deployments with different prices become a model with those of the most ex
   expect(same.notes.filter((note) => note.includes('different prices'))).toEqual([])
 })
 
+describe('stream_timeout becomes the time to the first token of a stream, and not that of a whole answer', () => {
+  test('with a timeout of the whole answer beside it', () => {
+    const { settings } = importYaml(oneModel('{ model: ollama/river, timeout: 300, stream_timeout: 3 }'))
+    expect(settings.models?.[0]?.timeouts).toEqual({ first_token: '3s' })
+    expect(settings.providers?.ollama?.timeouts).toEqual({ first_byte: '300s' })
+  })
+
+  test('without one, and in an entry of its own for each name', () => {
+    const { settings, notes } = importYaml(`model_list:
+  - { model_name: quick, litellm_params: { model: ollama/river, stream_timeout: 0.5 } }
+  - { model_name: slow, litellm_params: { model: ollama/river } }`)
+    expect(settings.providers).toEqual({ ollama: {} })
+    expect(settings.models?.map(({ slug, timeouts }) => [slug, timeouts])).toEqual([
+      ['ollama/quick', { first_token: '500ms' }],
+      ['ollama/slow', undefined],
+    ])
+    expect(notes.join()).not.toContain('stream')
+  })
+
+  test('the longest one of several deployments, which is noted', () => {
+    const { settings, notes } = importYaml(group(', stream_timeout: 9', ', stream_timeout: 0.5e2'))
+    expect(settings.models?.map(({ timeouts }) => timeouts)).toEqual([{ first_token: '50s' }, undefined])
+    expect(notes).toContain(
+      'model_list[0]: The deployments of “chat” have different stream timeouts; the model has the longest one.',
+    )
+    const same = importYaml(group(', stream_timeout: 9', ', stream_timeout: 9'))
+    expect(same.settings.models?.[0]?.timeouts).toEqual({ first_token: '9s' })
+    expect(same.notes.join()).not.toContain('stream')
+  })
+
+  test('but of models that do not stream or are not listed', () => {
+    const embeddings = importYaml(oneModel('{ model: openai/text-embedding-3-small, stream_timeout: 3 }'))
+    expect(embeddings.settings.models?.[0]?.timeouts).toBeUndefined()
+    const wildcard = importYaml(oneModel('{ model: ollama/*, stream_timeout: 3 }', 'ollama/*'))
+    expect(wildcard.settings.providers).toEqual({ ollama: { discover: true } })
+    expect(wildcard.notes).toContain(
+      'model_list[0].litellm_params.stream_timeout: Set timeouts.first_token of each model; it is no setting of a provider.',
+    )
+  })
+
+  test('unless it is no time', () => {
+    const { settings, notes } = importYaml(oneModel('{ model: ollama/river, stream_timeout: soon }'))
+    expect(settings.models?.[0]?.timeouts).toBeUndefined()
+    expect(notes).toContain('model_list[0].litellm_params.stream_timeout: It is not a number of seconds.')
+  })
+})
+
 describe('the routes of a model are drawn and ordered as in LiteLLM', () => {
   test.each([
     ['equally without weights', group('', ''), ['one 1', 'two 1']],

@@ -95,7 +95,7 @@ const deployments: readonly [params: string, name: string, provider: object, mod
   [
     '{ model: openai/gpt-4o, organization: org-1, timeout: 30, stream_timeout: 0.5, extra_headers: { x-team: blue } }',
     'openai',
-    { headers: { 'x-team': 'blue', 'openai-organization': 'org-1' }, timeouts: { first_byte: '500ms' } },
+    { headers: { 'x-team': 'blue', 'openai-organization': 'org-1' }, timeouts: { first_byte: '30s' } },
     'gpt-4o',
   ],
 ]

@@ -33,7 +33,8 @@ describe('settings beside the models', () => {
     const timeouts = (source: string) =>
       importYaml(`${model}\n${source}`).settings.providers?.ollama?.timeouts
     expect(timeouts('litellm_settings: { request_timeout: 20 }')).toEqual({ first_byte: '20s' })
-    expect(timeouts('router_settings: { timeout: 30, stream_timeout: 5 }')).toEqual({ first_byte: '5s' })
+    expect(timeouts('router_settings: { timeout: 30, stream_timeout: 5 }')).toEqual({ first_byte: '30s' })
+    expect(timeouts('router_settings: { stream_timeout: 5 }')).toBeUndefined()
     expect(timeouts('litellm_settings: { request_timeout: 600 }')).toBeUndefined()
     expect(timeouts('litellm_settings: { request_timeout: 1e300 }')).toEqual({ first_byte: '86400s' })
   })
