@@ -6,10 +6,21 @@ const endpointPath = /\/(chat\/completions|completions|responses|messages|embedd
 
 /** The base URL without the endpoint paths at its end. */
 export function withoutEndpoint(baseUrl: string, kind: RemoteKind): string {
-  const shortened = baseUrl.replace(endpointPath, '').replace(endpointPath, '')
+  const shortened = shorten(shorten(baseUrl, kind), kind)
   // The paths of some kinds contain the version.
-  const versioned = kind.path({ model: 'model', stream: false }, { baseUrl: shortened }).startsWith('/v1/')
+  const versioned = pathAt(shortened, kind).startsWith('/v1/')
   return shortened !== baseUrl && versioned ? shortened.replace(/\/v1$/, '') : shortened
+}
+
+/** `/models` is a part of the address where the kind has other paths below it, as at Azure AI Foundry. */
+function shorten(baseUrl: string, kind: RemoteKind): string {
+  const shortened = baseUrl.replace(endpointPath, '')
+  const isAddress = /(?<!\/v1)\/models$/.test(baseUrl) && pathAt(baseUrl, kind) !== pathAt(shortened, kind)
+  return isAddress ? baseUrl : shortened
+}
+
+function pathAt(baseUrl: string, kind: RemoteKind): string {
+  return kind.path({ model: 'model', stream: false }, { baseUrl })
 }
 
 /** A warning for each provider whose base URL ends with an endpoint path: no request to it can succeed. */

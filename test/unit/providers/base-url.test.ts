@@ -7,6 +7,7 @@ import type { RemoteKind } from '../../../src/providers/provider.ts'
 import { kindNamed } from '../gateway/support/model-fixtures.ts'
 
 const vllm = kindNamed('vllm') as RemoteKind
+const azure = kindNamed('azure') as RemoteKind
 const anthropic = kindNamed('anthropic') as RemoteKind
 
 test.each([
@@ -16,6 +17,14 @@ test.each([
   ['http://gpu:8000/v1/chat/completions/chat/completions', vllm, 'http://gpu:8000/v1'],
   ['http://gpu:8000/chatcompletions', vllm, 'http://gpu:8000/chatcompletions'],
   ['https://api.anthropic.com/v1/messages', anthropic, 'https://api.anthropic.com'],
+  ['https://r.services.ai.azure.com/models', azure, 'https://r.services.ai.azure.com/models'],
+  [
+    'https://r.services.ai.azure.com/models/chat/completions',
+    azure,
+    'https://r.services.ai.azure.com/models',
+  ],
+  ['https://r.openai.azure.com/openai/v1/chat/completions', azure, 'https://r.openai.azure.com/openai/v1'],
+  ['https://r.openai.azure.com/openai/v1/models', azure, 'https://r.openai.azure.com/openai/v1'],
 ])('the intended base URL is found within %s', (baseUrl, kind, meant) => {
   expect(withoutEndpoint(baseUrl, kind)).toBe(meant)
 })
