@@ -5,12 +5,12 @@ import { isSamePlace, SettingsError, type SettingsProblem } from '../config/prob
 import { locateProblems } from '../config/read-settings-file.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Log } from '../lib/log.ts'
-import { baseUrlWarnings } from '../providers/config/base-url.ts'
 import {
   configureProviders,
   localEngines,
   type ProviderSet,
 } from '../providers/config/configure-providers.ts'
+import { providerWarnings } from '../providers/config/provider-warnings.ts'
 import { createModelRegistry, type ModelRegistry } from './models/model-registry.ts'
 import { createModels } from './models/models.ts'
 import type { AlertRules } from '../storage/ports/webhooks.ts'
@@ -37,7 +37,7 @@ export function configure({ settings, file, environment }: ConfigurationInput, l
   const models = createModelRegistry(settings, providers, log, localEngines(settings, environment))
   const problems = [...providers.problems, ...models.current().problems, ...webhookProblems(settings)]
   if (problems.length > 0) throw new SettingsError(locateProblems(problems, file), file)
-  for (const { path, message } of baseUrlWarnings(providers.configured.values()))
+  for (const { path, message } of providerWarnings(providers.configured.values()))
     log.warn(`The setting ${path} ${message}`)
   return { settings, providers, models, alerts: alertRulesOf(settings) }
 }

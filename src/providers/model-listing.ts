@@ -1,8 +1,14 @@
 import { fieldsOf, isObject, numberOf, textOf } from '../lib/json/json.ts'
-import type { ListedModel, ModelListing } from './provider.ts'
+import type { ListedModel, ModelListing, Provider } from './provider.ts'
 
 /** The list of most providers; some send it without an object around it. */
 export const defaultListing: ModelListing = listingAt('/models')
+
+/** Whether the provider has an endpoint that lists its models. */
+export function isListed(provider: Provider): boolean {
+  const { kind } = provider
+  return 'protocol' in kind && (kind.listing ?? defaultListing).path(provider) !== undefined
+}
 
 /** The default list at another path. */
 export function listingAt(path: string): ModelListing {

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import type { Configuration } from '../../gateway/configuration.ts'
 import type { ModelRoute } from '../../gateway/models/model.ts'
-import { isListed } from '../../gateway/models/model-listing.ts'
 import type { CircuitBreaker } from '../../gateway/routing/circuit-breaker.ts'
 import { ProviderObject } from '../../http/objects/provider.ts'
 import { objectType } from '../../http/schema.ts'
@@ -11,6 +10,7 @@ import { adminObjectNotFound } from '../../lib/errors/http-errors.ts'
 import { isoTimeOrNull } from '../../lib/time.ts'
 import type { RouteHealth, RouteHealthRecorder } from '../../observability/route-health.ts'
 import type { ProviderQueue, ProviderQueues } from '../../gateway/routing/provider-queue.ts'
+import { isListed } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { type AdminGuard, describeAdmin } from './admin-guard.ts'
 import { createProviderTests, explainCode, healthOf } from './provider-health.ts'
@@ -62,13 +62,9 @@ export function providerAdminRoutes(guard: AdminGuard, parts: ProviderListDepend
 function testableProvider(parts: ProviderListDependencies, name: string): Provider {
   const provider = allProviders(parts).get(name)
   if (provider === undefined) throw adminObjectNotFound(`There is no provider '${name.slice(0, 100)}'.`)
-  if (isTestable(provider)) return provider
+  if (isListed(provider)) return provider
   const message = `The provider ${name} has no list of models, so that only a request to a model would test it.`
   throw badRequest(message, null, null)
-}
-
-function isTestable(provider: Provider): boolean {
-  return 'protocol' in provider.kind && isListed(provider, provider.kind)
 }
 
 /** The dependencies of the list of providers. */
@@ -129,7 +125,7 @@ function renderProvider(provider: Provider) {
     base_url: 'protocol' in kind ? baseUrl : null,
     has_key: key !== undefined || credentials !== undefined,
     discovers_models: discover,
-    testable: isTestable(provider),
+    testable: isListed(provider),
   }
 }
 

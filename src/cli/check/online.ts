@@ -1,6 +1,7 @@
-import { isListed, ListingError, listModels } from '../../gateway/models/model-listing.ts'
+import { ListingError, listModels } from '../../gateway/models/model-listing.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { alternativeBaseUrls } from '../../providers/config/base-url.ts'
+import { isListed } from '../../providers/model-listing.ts'
 import type { ListedModel, Provider, RemoteKind } from '../../providers/provider.ts'
 import type { OnlineReport } from './report.ts'
 import type { CliContext } from '../context.ts'
@@ -25,7 +26,7 @@ export async function checkProviders(
 
 async function checkProvider(provider: Provider, kind: RemoteKind, models: Models): Promise<OnlineReport> {
   const report = { provider: provider.name, models: null, error: null, unknown: [] }
-  if (!isListed(provider, kind)) return { ...report, ok: null }
+  if (!isListed(provider)) return { ...report, ok: null }
   try {
     // `listModels` has a timeout of its own.
     const listed = await listModels(provider, kind, new AbortController().signal)

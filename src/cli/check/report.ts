@@ -1,5 +1,7 @@
 import { problemLine, type SettingsProblem } from '../../config/problem.ts'
 import { joinChoices } from '../../lib/validation/problem.ts'
+import { remoteKind } from '../../providers/kinds/kinds.ts'
+import { noListing } from '../../providers/model-listing.ts'
 import { section, table } from '../output.ts'
 
 /** The result of `weir check`; what depends on valid settings is absent if they are not valid. */
@@ -72,7 +74,7 @@ export function reportText(report: CheckReport): string {
     ...problemLines(report.problems),
     ...section('Warnings', (report.warnings ?? []).map(problemLine)),
     ...providerLines(report.providers ?? []),
-    ...modelLines(report.models),
+    ...modelLines(report.models, report.providers),
     ...onlineLines(report.online ?? []),
   ].join('\n')
 }
@@ -93,7 +95,10 @@ function providerLines(providers: readonly ProviderReport[]): string[] {
   return ['', text]
 }
 
-function modelLines(models: ModelsReport | undefined): string[] {
+function modelLines(
+  models: ModelsReport | undefined,
+  providers: readonly ProviderReport[] | undefined,
+): string[] {
   if (models === undefined) return []
   const reasons = models.without_service.map(({ slug, reason }) => `${slug}: ${reason}`)
   return [
@@ -104,7 +109,7 @@ function modelLines(models: ModelsReport | undefined): string[] {
     ...section(
       'Providers without models',
       models.without_models.map(
-        (name) => `${name}: Add “discover: true” to it, or name its models under models.`,
+        (name) => `${name}: ${modelsAdvice(providers?.find((provider) => provider.name === name)?.kind)}`,
       ),
     ),
     ...section('Configured models that cannot be served', reasons),
@@ -113,6 +118,12 @@ function modelLines(models: ModelsReport | undefined): string[] {
       models.ending.map(({ slug, shutdown_date }) => `${shutdown_date}  ${slug}`),
     ),
   ]
+}
+
+function modelsAdvice(kind = ''): string {
+  return remoteKind(kind)?.listing === noListing
+    ? 'Name its models under models.'
+    : 'Add “discover: true” to it, or name its models under models.'
 }
 
 function notListedLines(providers: readonly string[]): string[] {

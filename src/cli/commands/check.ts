@@ -1,21 +1,19 @@
-import { catalogOrigin } from '../../config/catalog.ts'
 import { dataFolderProblem, fullDiskProblem, tlsProblems, tlsWarnings } from '../../config/file-problems.ts'
 import type { LoadedSettings } from '../../config/load.ts'
 import { inFileOrder, SettingsError, type SettingsProblem } from '../../config/problem.ts'
 import { locateProblems } from '../../config/read-settings-file.ts'
 import { loadAllSettings } from '../../gateway/configuration.ts'
-import type { Models } from '../../gateway/models/models.ts'
 import { webhookProblems } from '../../gateway/webhooks/endpoints.ts'
-import { baseUrlWarnings } from '../../providers/config/base-url.ts'
 import { configureProviders, type ProviderSet } from '../../providers/config/configure-providers.ts'
+import { providerWarnings } from '../../providers/config/provider-warnings.ts'
 import { collectorUrl } from '../../observability/traces/tracing.ts'
-import type { Provider } from '../../providers/provider.ts'
 import { parseBootstrapKey } from '../../storage/bootstrap-key.ts'
 import { databaseLocation, databaseName, locationLabel, lockName } from '../../storage/database-location.ts'
 import { checkDatabase } from '../../storage/open-database.ts'
 import { type Command, commonFlagsHelp, subcommand } from '../command.ts'
+import { reportOnModels, usedProviders } from '../check/models.ts'
 import { checkProviders } from '../check/online.ts'
-import { type CheckReport, type ModelsReport, type ProviderReport, reportText } from '../check/report.ts'
+import { type CheckReport, type ProviderReport, reportText } from '../check/report.ts'
 import type { CliContext } from '../context.ts'
 import { currentModels } from '../current-models.ts'
 import { failureJson } from '../errors.ts'
@@ -86,12 +84,11 @@ async function reportOnSettings(
   const { settings, file, dataFolder } = loaded
   const providers = configureProviders(settings, context.environment)
   const models = await currentModels(loaded, context, { discover: flags.online === true })
-  const configured = [...providers.problems, ...models.problems, ...webhookProblems(settings)]
-  const found = [...(await machineProblems(loaded, context)), ...configured]
+  const configured = usedProviders(settings, providers, models)
+  const inSettings = [...providers.problems, ...models.problems, ...webhookProblems(settings)]
+  const found = [...(await machineProblems(loaded, context)), ...inSettings]
   const problems = inFileOrder(locateProblems(found, file))
-  const online = flags.online
-    ? await checkProviders(providers.configured.values(), models, context, flags.json)
-    : undefined
+  const online = flags.online ? await checkProviders(configured, models, context, flags.json) : undefined
   return {
     ok: problems.length === 0 && online?.some(({ ok }) => ok === false) !== true,
     file,
@@ -102,32 +99,12 @@ async function reportOnSettings(
     warnings: [
       ...loaded.warnings,
       ...machineWarnings(loaded),
-      ...baseUrlWarnings(providers.configured.values()),
+      ...providerWarnings(providers.configured.values()),
     ],
     providers: providerReports(providers, settings.providers),
-    models: {
-      on: models.enabled.length,
-      off: models.all.length - models.enabled.length,
-      not_listed: flags.online ? [] : [...providers.configured.values()].flatMap(unlistedProvider),
-      without_models: providersWithoutModels(providers, models),
-      without_service: settings.models.flatMap(({ slug }) => unservedModel(slug, models)),
-      ending: endingModels(models, Date.now()),
-      catalog: catalogOrigin(settings.catalog),
-    },
+    models: reportOnModels({ settings, configured, models, online: flags.online === true }),
     ...(online && { online: online }),
   }
-}
-
-function unlistedProvider({ name, kind, discover }: Provider): string[] {
-  return discover && 'protocol' in kind ? [name] : []
-}
-
-function providersWithoutModels({ configured }: ProviderSet, { enabled }: Models): string[] {
-  const serving = new Set(enabled.flatMap(({ routes }) => routes.map(({ provider }) => provider.name)))
-  const unused = [...configured.values()].filter(({ name, kind, discover }) => {
-    return 'protocol' in kind && !discover && !serving.has(name)
-  })
-  return unused.map(({ name }) => name)
 }
 
 /** Reports the configured providers, then those whose configuration is incomplete. */
@@ -153,23 +130,6 @@ function providerReports(
 
 function hasKeyHeader(keyHeaders: object, headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(keyHeaders).some((name) => Object.hasOwn(headers, name.toLowerCase()))
-}
-
-const noticeMs = 90 * 24 * 3_600_000
-
-function endingModels({ enabled }: Models, now: number): ModelsReport['ending'] {
-  return enabled
-    .flatMap(({ slug, shutdownDate }) =>
-      shutdownDate === undefined ? [] : [{ slug, shutdown_date: shutdownDate }],
-    )
-    .filter(({ shutdown_date }) => Date.parse(shutdown_date) < now + noticeMs)
-    .toSorted((one, other) => (one.shutdown_date < other.shutdown_date ? -1 : 1))
-}
-
-function unservedModel(slug: string, models: Models) {
-  const model = models.find(slug)
-  const reason = model?.disabled ?? model?.keyMissing
-  return reason === undefined ? [] : [{ slug, reason }]
 }
 
 /** Returns what on this machine or in its environment would stop `weir serve` from starting. Changes nothing. */

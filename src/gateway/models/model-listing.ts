@@ -7,11 +7,6 @@ import { upstreamHeaders } from '../streams/upstream-request.ts'
 const defaultTimeoutMs = 10_000
 const maxBodyBytes = 8 * 1024 * 1024
 
-/** Whether the provider has an endpoint that lists its models. */
-export function isListed(provider: Provider, kind: RemoteKind): boolean {
-  return (kind.listing ?? defaultListing).path(provider) !== undefined
-}
-
 /**
  * Lists the models of the provider, each id once; throws an error with the reason as a sentence. Details of
  * `known` models are not requested again.

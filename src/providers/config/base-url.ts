@@ -1,5 +1,5 @@
-import { problemPath, type SettingsProblem } from '../../config/problem.ts'
-import type { Provider, RemoteKind } from '../provider.ts'
+import type { SettingsProblem } from '../../config/problem.ts'
+import type { RemoteKind } from '../provider.ts'
 
 /** The paths that are appended to a base URL, and that users often copy into it. */
 const endpointPath = /\/(chat\/completions|completions|responses|messages|embeddings|models)$/
@@ -21,16 +21,6 @@ function shorten(baseUrl: string, kind: RemoteKind): string {
 
 function pathAt(baseUrl: string, kind: RemoteKind): string {
   return kind.path({ model: 'model', stream: false }, { baseUrl })
-}
-
-/** A warning for each provider whose base URL ends with an endpoint path: no request to it can succeed. */
-export function baseUrlWarnings(providers: Iterable<Provider>): SettingsProblem[] {
-  return [...providers].flatMap(({ name, kind, baseUrl }) => {
-    const base = 'protocol' in kind ? withoutEndpoint(baseUrl, kind) : baseUrl
-    if (base === baseUrl) return []
-    const path = `${problemPath('providers', name)}.base_url`
-    return [{ path, message: `ends with an endpoint path, which Weir appends itself. Use ${base}.` }]
-  })
 }
 
 /**
