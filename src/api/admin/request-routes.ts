@@ -49,7 +49,7 @@ const listQuery = defineQuery({
         'request that ended with an error, also in the middle of a stream.',
     }),
   ),
-  error: filter('Only requests with this error code, or `status_` and the status for errors without one.'),
+  error: filter('Only requests with this error code, or the type of the error for errors without one.'),
   user: filter('Only requests of this user, as clients name it or as it is recorded.'),
   session: filter('Only requests of this session.'),
   start_time: time('Only requests that arrived at this time or later.'),

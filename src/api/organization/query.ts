@@ -51,7 +51,7 @@ const lists = {
   'tags[]': list('Only requests with one of these tags.'),
   'api_key_ids[]': list('Only requests with these API keys. The IDs of API keys.'),
   'organization_ids[]': list(
-    'Only requests of these organizations. Other organizations than that of the API key require an admin key.',
+    'Only requests of these organizations. The IDs of organizations; others than that of the API key require an admin key.',
   ),
 }
 

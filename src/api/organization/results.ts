@@ -26,7 +26,7 @@ const groupFields = {
   api: orNull('The API of the requests, such as `chat` or `responses`.'),
   tag: orNull('One of the `tags` of the requests.'),
   error: orNull(
-    'The error code of the requests that failed, or `status_` and the status of those without one.',
+    'The error code of the requests that failed, or the type of the error for those without one.',
   ),
 }
 
