@@ -1,6 +1,10 @@
 import { catalogOrigin } from '../../config/catalog.ts'
 import type { Settings } from '../../config/settings.ts'
+import { apiPaths, type ModelApi } from '../../domain/generation/parameters.ts'
+import type { Operation } from '../../domain/generation/request.ts'
+import { type Model, offeredOperation } from '../../gateway/models/model.ts'
 import type { Models } from '../../gateway/models/models.ts'
+import { joinChoices } from '../../lib/validation/problem.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
 import { isListed } from '../../providers/model-listing.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -46,8 +50,23 @@ function servingProviders({ enabled }: Models): ReadonlySet<string> {
 
 function unservedModel(slug: string, models: Models) {
   const model = models.find(slug)
-  const reason = model?.disabled ?? model?.keyMissing
+  const reason = model && (model.disabled ?? model.keyMissing ?? unofferedReason(model))
   return reason === undefined ? [] : [{ slug, reason }]
+}
+
+const operations: Partial<Record<ModelApi, Operation>> = {
+  completions: 'completion',
+  embeddings: 'embedding',
+}
+
+/** Why every request to the model is rejected, if its providers offer none of its APIs. */
+function unofferedReason({ supportedApis, routes }: Model): string | undefined {
+  const isOffered = (api: ModelApi) => {
+    const operation = operations[api]
+    return operation === undefined || routes.some((route) => offeredOperation(route, operation))
+  }
+  if (supportedApis.some(isOffered)) return undefined
+  return `Its providers do not offer ${joinChoices(supportedApis.map((api) => apiPaths[api]))}.`
 }
 
 const noticeMs = 90 * 24 * 3_600_000

@@ -1,6 +1,7 @@
 import type { FailureKind, FastMode, Pricing, ReasoningDetails } from '../../config/model-details.ts'
 import type { ModelApi, Parameter } from '../../domain/generation/parameters.ts'
-import type { Provider } from '../../providers/provider.ts'
+import type { Operation } from '../../domain/generation/request.ts'
+import type { KindOperation, Provider } from '../../providers/provider.ts'
 
 /** A model as callers see it, with the routes that serve it. */
 export type Model = {
@@ -54,4 +55,12 @@ export type ModelRoute = {
 /** Identifies a route, also after its model was loaded again. */
 export function routeKey({ provider, model }: ModelRoute): string {
   return `${provider.name}\n${model}`
+}
+
+/** The operation as the provider of the route offers it; undefined where it does not. */
+export function offeredOperation(
+  { provider: { kind } }: Pick<ModelRoute, 'provider'>,
+  operation: Operation,
+): KindOperation | undefined {
+  return 'protocol' in kind ? kind.operations?.[operation] : undefined
 }

@@ -46,8 +46,8 @@ export function requestedModel(models: Models, name: string, api: ModelApi): Mod
 }
 
 /**
- * Prepares the request of an API to a model: selects the fast mode and enforces the capabilities of the model, in this
- * order. The model that serves it has only the routes that can. Throws the error of the first of these steps that fails.
+ * Prepares the request of an API to a model: selects the fast mode and the routes that can serve the request, and
+ * enforces the capabilities of the model, in this order. Throws the error of the first of these steps that fails.
  */
 export function prepareGeneration(
   requested: Model,
@@ -59,14 +59,17 @@ export function prepareGeneration(
   const model = service?.model ?? requested
   const allWarnings = [...warnings]
   const warn = (warning: string) => void allWarnings.push(warning)
-  const supported = enforceCapabilities(generation, model, { unsupported, names, droppable, warn })
-  const served = selectRoutes(model, supported, { unsupported, warn })
+  const served = selectRoutes(model, generation, { unsupported, warn })
+  const supported = enforceCapabilities(served.generation, served.model, {
+    unsupported,
+    names,
+    droppable,
+    warn,
+  })
   return {
     slug: requested.slug,
     model: served.model,
-    generation: service?.serviceTier
-      ? { ...served.generation, serviceTier: service.serviceTier }
-      : served.generation,
+    generation: service?.serviceTier ? { ...supported, serviceTier: service.serviceTier } : supported,
     performanceMode: service ? 'fast' : 'standard',
     warnings: allWarnings,
   }

@@ -10,7 +10,7 @@ import { withResponsesApi } from '../../providers/kinds/responses.ts'
 import type { Kind, Provider } from '../../providers/provider.ts'
 import { pricingAt } from './dated-prices.ts'
 import type { ConfiguredProviders, KnownModel, ModelsInput } from './model-sources.ts'
-import type { Model, ModelRoute } from './model.ts'
+import { type Model, type ModelRoute, offeredOperation } from './model.ts'
 
 /** Resolves the model as callers see it: its served routes, and whether it is enabled. */
 export function resolveModel(
@@ -34,9 +34,7 @@ export function resolveModel(
     shutdownDate: details.shutdown_date,
     inputModalities: details.input_modalities ?? ['text'],
     outputModalities: details.output_modalities ?? ['text'],
-    supportedParameters: toParameters(
-      details.supported_parameters ?? protocolParameters(apis, routes[0]?.provider.kind),
-    ),
+    supportedParameters: toParameters(details.supported_parameters ?? protocolParameters(apis, routes)),
     supportedApis: apis,
     reasoning: details.reasoning,
     fast: details.fast,
@@ -120,12 +118,15 @@ function isCompletionEngine(kind: Kind): boolean {
 }
 
 /** The parameters that the protocol of a provider supports in the APIs of the model. */
-function protocolParameters(apis: readonly ModelApi[], kind: Kind | undefined): Iterable<string> {
-  if (kind === undefined) return isConversational(apis) ? parameters : []
+function protocolParameters(apis: readonly ModelApi[], routes: readonly ModelRoute[]): Iterable<string> {
+  const kind = routes[0]?.provider.kind
+  // A request for a model without routes gets the reason for that, and not a parameter's error.
+  if (kind === undefined) return apis.every((api) => api === 'embeddings') ? [] : parameters
   if (!('protocol' in kind)) return kind.parameters
   if (isConversational(apis)) return kind.protocol.parameters
   const operation = apis.includes('completions') ? 'completion' : 'embedding'
-  return kind.operations?.[operation]?.protocol.parameters ?? []
+  const [offered] = routes.flatMap((route) => offeredOperation(route, operation) ?? [])
+  return offered?.protocol.parameters ?? []
 }
 
 function isConversational(apis: readonly ModelApi[]): boolean {

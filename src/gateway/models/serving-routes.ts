@@ -1,9 +1,9 @@
-import type { Generation, Operation, ProviderTool } from '../../domain/generation/request.ts'
+import type { Generation, ProviderTool } from '../../domain/generation/request.ts'
 import { unsupportedSentence } from '../../domain/generation/warnings.ts'
 import { tokenIdsNotSupported, unsupportedParameter } from '../../lib/errors/errors.ts'
-import type { Kind, KindOperation, RemoteKind } from '../../providers/provider.ts'
+import type { RemoteKind } from '../../providers/provider.ts'
 import type { CapabilityOptions } from './enforce-capabilities.ts'
-import type { Model, ModelRoute } from './model.ts'
+import { type Model, type ModelRoute, offeredOperation } from './model.ts'
 import { unofferedOperation } from './require-model.ts'
 
 /** A request, and its model with the routes that can serve it. */
@@ -49,16 +49,12 @@ export function kindFor(kind: RemoteKind, { operation }: Generation): RemoteKind
 function routesOffering(model: Model, generation: Generation): readonly ModelRoute[] {
   const { operation, inputs = [] } = generation
   if (operation === undefined) return model.routes
-  const offering = model.routes.filter(({ provider }) => operationOf(provider.kind, operation))
+  const offering = model.routes.filter((route) => offeredOperation(route, operation))
   if (offering.length === 0) throw unofferedOperation(model, generation)
   if (inputs.every((input) => typeof input === 'string')) return offering
-  const accepting = offering.filter(({ provider }) => !operationOf(provider.kind, operation)?.textOnly)
+  const accepting = offering.filter((route) => !offeredOperation(route, operation)?.textOnly)
   if (accepting.length > 0) return accepting
   throw tokenIdsNotSupported(model.slug, operation === 'embedding' ? 'input' : 'prompt')
-}
-
-function operationOf(kind: Kind, operation: Operation): KindOperation | undefined {
-  return 'protocol' in kind ? kind.operations?.[operation] : undefined
 }
 
 function supportsTool({ provider: { kind } }: ModelRoute, tool: ProviderTool): boolean {

@@ -11,6 +11,14 @@ const models: readonly ModelDetails[] = [
   { slug: 'acme/prompts', routes, supported_apis: ['completions'] },
   { slug: 'acme/hosted', routes: hosted },
   { slug: 'acme/hosted-vectors', routes: hosted, supported_apis: ['embeddings'] },
+  { slug: 'acme/hosted-prompts', routes: hosted, supported_apis: ['completions'] },
+  {
+    slug: 'acme/keyless-prompts',
+    routes: [{ provider: 'openai', model: 'x' }],
+    enabled: true,
+    supported_apis: ['completions'],
+  },
+  { slug: 'acme/mixed-prompts', routes: [...hosted, ...routes], supported_apis: ['completions'] },
   { slug: 'acme/texts', routes: [{ provider: 'texts', model: 'x' }], supported_apis: ['embeddings'] },
   {
     slug: 'acme/both',
@@ -76,9 +84,31 @@ describe('a model that does not support the API is rejected, and the message nam
     })
   })
 
+  test.each([
+    ['nothing else', {}],
+    ['parameters that no provider of the model supports', { max_tokens: 5, temperature: 0.5 }],
+  ])('and one whose provider offers no completions does so for a request with %s', async (_, changes) => {
+    expect(await readError(await ask('/v1/completions', 'acme/hosted-prompts', changes))).toEqual({
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+      type: 'invalid_request_error',
+      message: 'The model acme/hosted-prompts does not support /v1/completions.',
+    })
+  })
+
   test('and the log has the reason', async () => {
     const line = await scenario.app.requestLines.of(await ask('/v1/completions', 'acme/hosted'))
     expect(line).toMatchObject({ status: 404, error: 'model_not_found' })
+  })
+})
+
+test('a completion model whose provider has no key says what is missing, and rejects no parameter', async () => {
+  const error = await readError(await ask('/v1/completions', 'acme/keyless-prompts'))
+  expect(error).toMatchObject({
+    status: 502,
+    param: null,
+    message: expect.stringContaining('OPENAI_API_KEY'),
   })
 })
 
@@ -98,6 +128,13 @@ test('only the providers of a model that offer the API are tried', async () => {
   expect(await readError(reply)).toMatchObject({ status: 502 })
   expect(scenario.acme.requests.map(({ path }) => path)).toEqual(['/v1/embeddings'])
   expect(scenario.app.lines.join('\n')).not.toContain('hosted')
+})
+
+test('a model has the parameters of the first provider that offers its API', async () => {
+  scenario.acme.respondWith(jsonReply())
+  const reply = await ask('/v1/completions', 'acme/mixed-prompts', { temperature: 0.5 })
+  expect(reply.status).not.toBe(400)
+  expect(scenario.acme.requests.at(-1)).toMatchObject({ path: '/v1/completions', body: { temperature: 0.5 } })
 })
 
 test('the list of models shows the APIs and the parameters of each model', async () => {
