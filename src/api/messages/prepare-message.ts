@@ -11,6 +11,7 @@ import {
   requestedModel,
 } from '../../gateway/models/prepare-generation.ts'
 import { countUpstream } from '../../gateway/streams/count-tokens.ts'
+import type { Stopwatch } from '../../lib/time.ts'
 import type { GenerationDependencies } from '../generate.ts'
 import { lower, lowerPrompt, type MessageHeaders } from './lower.ts'
 import type { CountTokensRequest, MessageRequest } from './schema.ts'
@@ -64,6 +65,13 @@ function withLimit(prepared: PreparedGeneration): PreparedGeneration {
   return { ...prepared, generation: { ...generation, maxTokens: limit }, warnings: [...warnings, warning] }
 }
 
+type CountTokensCall = {
+  readonly limits: Pick<CallerLimits, 'models'>
+  readonly signal: AbortSignal
+  /** Runs while the provider counts. */
+  readonly stopwatch: Stopwatch
+}
+
 /**
  * Counts the tokens of a prompt with the provider of the model where it offers that, and estimates otherwise; throws the
  * 400, 403 or 404 of a request that cannot be served.
@@ -71,14 +79,14 @@ function withLimit(prepared: PreparedGeneration): PreparedGeneration {
 export async function countTokens(
   request: CountTokensRequest,
   headers: MessageHeaders,
-  { limits, signal }: { readonly limits: Pick<CallerLimits, 'models'>; readonly signal: AbortSignal },
+  { limits, ...call }: CountTokensCall,
   { models: current, unsupported }: PrepareDependencies,
 ): Promise<number> {
   const [api, models] = ['messages', allowedModels(current(), limits.models)] as const
   const requested = requestedModel(models, request.model, api)
   const lowered = lowerPrompt(request, headers)
   const { model, generation } = prepareGeneration(requested, lowered, { api, models, unsupported })
-  return (await countUpstream(model, generation, signal)) ?? estimatePromptTokens(generation)
+  return (await countUpstream(model, generation, call)) ?? estimatePromptTokens(generation)
 }
 
 /** The header that selects betas of Anthropic, separated by commas. */

@@ -1,6 +1,7 @@
 import type { Generation } from '../../domain/generation/request.ts'
 import { fieldsOf, numberOf, parseJson } from '../../lib/json/json.ts'
 import { readText } from '../../lib/read-text.ts'
+import type { Stopwatch } from '../../lib/time.ts'
 import type { Model, ModelRoute } from '../models/model.ts'
 import { withoutAttribution } from './attribution.ts'
 import { sourceHeaders, upstreamHeaders } from './upstream-request.ts'
@@ -12,17 +13,20 @@ const maxReplyBytes = 64 * 1024
 
 /**
  * Counts the tokens of the prompt with the first provider of the model that offers that; undefined where none does, or
- * where it fails.
+ * where it fails. The stopwatch runs while it waits.
  */
 export async function countUpstream(
   { routes }: Pick<Model, 'routes'>,
   generation: Generation,
-  signal: AbortSignal,
+  { signal, stopwatch }: { readonly signal: AbortSignal; readonly stopwatch: Stopwatch },
 ): Promise<number | undefined> {
   const route = routes.find(({ provider: { kind } }) => 'protocol' in kind && kind.tokenCount !== undefined)
   if (route === undefined) return undefined
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  return count(route, generation, deadline).catch(() => undefined)
+  stopwatch.start()
+  return count(route, generation, deadline)
+    .catch(() => undefined)
+    .finally(() => stopwatch.stop())
 }
 
 async function count(

@@ -4,7 +4,7 @@ import { startBillingScenario } from '../../support/billing-scenario.ts'
 import { messageRequest, startAnthropicScenario } from '../../support/messages.ts'
 import { providerKey, startScenario } from '../../support/scenario.ts'
 import type { App } from '../../support/app.ts'
-import { events, hang, json, type Script, silence } from '../../support/script.ts'
+import { events, hang, json, jsonPieces, type Script, silence } from '../../support/script.ts'
 
 const { max_tokens: _, ...prompt } = messageRequest
 
@@ -46,6 +46,24 @@ describe('the tokens of a message are counted by Anthropic', () => {
     await using scenario = await startAnthropicScenario(script)
     const reply = await countTokens(scenario.app)
     expect([reply.status, await reply.json()]).toEqual([200, { input_tokens: 8 }])
+  })
+
+  test('and the wait for that is the time of the provider, and not that of the gateway', async () => {
+    const waitMs = 150
+    await using scenario = await startAnthropicScenario([])
+    const thought = scenario.acme.request(0).then(() => Bun.sleep(waitMs))
+    scenario.acme.respondWith(jsonPieces([thought, '{"input_tokens":7}']))
+    const startedAt = performance.now()
+    const reply = await countTokens(scenario.app)
+    const elapsed = performance.now() - startedAt
+    const timing = reply.headers.get('server-timing') ?? ''
+    const [, gateway, upstream] = /^gateway;dur=([\d.]+), upstream;dur=([\d.]+)$/.exec(timing) ?? []
+    // Timers may be a little early by another clock.
+    expect(Number(upstream)).toBeGreaterThan(waitMs - 5)
+    expect(Number(gateway) + Number(upstream)).toBeLessThanOrEqual(elapsed)
+    const line = await scenario.app.requestLines.of(reply)
+    expect(Number(line.gateway_ms)).toBeLessThanOrEqual(elapsed - waitMs + 5)
+    expect(await reply.json()).toEqual({ input_tokens: 7 })
   })
 
   test('and a client that disconnects aborts that', async () => {
