@@ -116,7 +116,7 @@ function operationOf(description: Description): DocumentDecoration {
 function requestBodyOf({ body, examples }: Description) {
   if (body === undefined) return {}
   const content = { 'application/json': { schema: body.schema, ...(examples && { examples }) } }
-  return { requestBody: { required: true, content } }
+  return { requestBody: { required: !body.isOptional, content } }
 }
 
 function pathParameter([name, description]: [string, string]) {

@@ -67,6 +67,12 @@ export function closedBody<const Properties extends TProperties>(title: string, 
   return createValidator(schema, (body: object) => checkLimits(body))
 }
 
+/** The same for a body that may be absent, which is read as an empty object. */
+export function optionalBody<const Properties extends TProperties>(title: string, properties: Properties) {
+  const body = closedBody(title, properties)
+  return { ...body, isOptional: true as const, read: (value: unknown = {}) => body.read(value) }
+}
+
 /** The same for the body of a change, of which absent fields stay: it has at least one. */
 export function changeBody<const Properties extends TProperties>(title: string, properties: Properties) {
   const schema = Type.Object(properties, { title, additionalProperties: false, minProperties: 1 })

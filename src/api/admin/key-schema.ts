@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { keyPermissions } from '../../domain/accounting/organization.ts'
 import { expiryFields } from '../../http/expiry.ts'
-import { changeBody, closedBody, limitFields } from '../../http/limits.ts'
+import { changeBody, closedBody, limitFields, optionalBody } from '../../http/limits.ts'
 import { noOwnLimit } from '../../http/objects/limits.ts'
 import { nullish, stringEnum, storableText, text } from '../../http/schema.ts'
 import { Tags } from '../../http/metadata.ts'
@@ -46,7 +46,7 @@ export const newKey = closedBody('NewApiKey', {
 export const keyUpdate = changeBody('ApiKeyUpdate', properties)
 
 /** The body of a rotation. */
-export const keyRotation = closedBody('ApiKeyRotation', {
+export const keyRotation = optionalBody('ApiKeyRotation', {
   grace: nullish(Type.String({ maxLength: 32 }), {
     description:
       'How long the old API key still works, such as `1h`; `0s` ends it at once. `24h` by default.',

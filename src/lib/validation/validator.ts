@@ -20,6 +20,8 @@ import {
 export type Validator<Output> = {
   /** Returns the value unchanged; throws the error that the caller receives if it is invalid. */
   read(value: unknown): Output
+  /** Present where the value may be absent, as an empty body is. */
+  readonly isOptional?: true
   /** Compiles the schema, which the first `read` does otherwise. */
   compile(): void
   readonly schema: TSchema

@@ -139,6 +139,13 @@ test.each([
 })
 
 test.each([
+  ['POST /admin/keys', true],
+  ['POST /admin/keys/{key}/rotate', false],
+])('the document says whether the body of %s is required', (name, required) => {
+  expect(fieldsOf(operationOf(name).requestBody).required).toBe(required)
+})
+
+test.each([
   ['POST /v1/chat/completions', ChatCompletion, ChatCompletionChunk, '`data: [DONE]`'],
   ['POST /v1/responses', ResponseObject, ResponseStreamEvent, '`response.completed`'],
   ['GET /v1/responses/{id}', ResponseObject, ResponseStreamEvent, '`response.completed`'],

@@ -129,6 +129,21 @@ describe('a change of the operator takes effect at once', () => {
     expect(body).toMatchObject({ data: [{ ...revoked.body, object: 'api_key' }], has_more: true })
   })
 
+  test('for a key that is rotated without a body, for a day', async () => {
+    await using paid = await startAdmin()
+    const path = 'keys/Test00000000/rotate'
+    const broken = await requestAdmin(paid.app, 'POST', path, { body: '{' })
+    expect([broken.status, broken.body.error]).toMatchObject([
+      400,
+      { message: 'The request body is not valid JSON.' },
+    ])
+    const rotated = await requestAdmin(paid.app, 'POST', path)
+    expect([rotated.status, rotated.body.key]).toEqual([200, expect.stringMatching(/^sk-weir-/)])
+    const { body: old } = await requestAdmin(paid.app, 'GET', 'keys/Test00000000')
+    expect(old.replaced_by).toBe(rotated.body.id)
+    expect(Date.parse(String(old.expires_at)) - Date.now()).toBeGreaterThan(86_340_000)
+  })
+
   test('for limits and billing', async () => {
     await using paid = await startAdmin()
     const { app } = paid
