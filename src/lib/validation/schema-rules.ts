@@ -16,10 +16,10 @@ export type Rules = {
   readonly items?: Rules
   readonly minItems?: number
   readonly maxItems?: number
+  readonly minProperties?: number
   readonly maxProperties?: number
   readonly minLength?: number
   readonly maxLength?: number
-  /** That of `StorableText`: our schemas have no other. */
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -85,7 +85,7 @@ function valuesOf(rules: Rules): readonly unknown[] | undefined {
 /** Returns the first bound that the value itself breaks, without looking at its elements. */
 export function brokenBound(rules: Rules, value: unknown, path: Path): Problem | undefined {
   if (typeof value === 'number') return wrongNumber(rules, value, path)
-  if (typeof value === 'string') return wrongLength(rules, value, path) ?? notStorable(rules, value, path)
+  if (typeof value === 'string') return wrongLength(rules, value, path) ?? wrongText(rules, value, path)
   if (Array.isArray(value)) return wrongCount(rules, value.length, path)
   return isObject(value) ? wrongWidth(rules, Object.keys(value).length, path) : undefined
 }
@@ -131,9 +131,10 @@ function wrongLength({ minLength = 0, maxLength = Infinity }: Rules, value: stri
   return wrongSize(charactersOf(value), [minLength, maxLength], 'character', codes, path)
 }
 
-function notStorable({ pattern }: Rules, value: string, path: Path): Problem | undefined {
-  if (pattern === undefined || isStorable(value)) return undefined
-  return { path, code: 'invalid_value', must: storableRule, got: quoted(value) }
+function wrongText({ pattern }: Rules, value: string, path: Path): Problem | undefined {
+  if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return undefined
+  const must = isStorable(value) ? `match ${pattern}` : storableRule
+  return { path, code: 'invalid_value', must, got: quoted(value) }
 }
 
 /** Counts characters, not UTF-16 code units. */
@@ -148,9 +149,11 @@ function wrongCount({ minItems = 0, maxItems = Infinity }: Rules, length: number
   return wrongSize(length, [minItems, maxItems], 'item', [below, 'array_above_max_length'], path)
 }
 
-function wrongWidth({ maxProperties = Infinity }: Rules, count: number, path: Path) {
-  const code = 'object_above_max_properties'
-  return wrongSize(count, [0, maxProperties], 'key', [code, code], path)
+function wrongWidth({ minProperties = 0, maxProperties = Infinity }: Rules, count: number, path: Path) {
+  const codes = ['invalid_value', 'object_above_max_properties'] as const
+  // The fields of an object of ours have fixed names; the keys of another one are the client's.
+  const noun = minProperties > 0 ? 'field' : 'key'
+  return wrongSize(count, [minProperties, maxProperties], noun, codes, path)
 }
 
 function wrongSize(

@@ -78,3 +78,25 @@ test('near_end=true lists what ends soon and can be used, page by page', async (
     expect((await requestAdmin(app, 'GET', `${path}?near_end=soon`)).status).toBe(400)
   }
 })
+
+const noField = 'Invalid request body: must have at least 1 field, not 0.'
+
+test.each([
+  ['an empty change of an organization', 'PATCH', 'organizations/default', null, noField],
+  ['an empty change of a key', 'PATCH', 'keys/Test00000000', null, noField],
+  [
+    'an unknown status',
+    'GET',
+    'requests?status=x',
+    'status',
+    /^Invalid 'status': must .*failed.*, not 'x'\.$/,
+  ],
+])('%s is a 400 that says what is wrong', async (_, method, path, param, message) => {
+  await using paid = await startAdmin()
+  const reply = await requestAdmin(paid.app, method, path, method === 'GET' ? {} : { body: {} })
+  const expected = typeof message === 'string' ? message : expect.stringMatching(message)
+  expect([reply.status, reply.body.error]).toEqual([
+    400,
+    { message: expected, type: 'invalid_request_error', param, code: 'invalid_value' },
+  ])
+})

@@ -57,6 +57,20 @@ const cases: Record<string, Case> = {
     'missing_required_parameter',
     "Missing required parameter: 'x'.",
   ],
+  'an object without any field': [
+    Type.Object({ name: Type.Optional(Type.String()) }, { minProperties: 1 }),
+    {},
+    null,
+    'invalid_value',
+    'Invalid request body: must have at least 1 field, not 0.',
+  ],
+  'a text that does not match its pattern': [
+    Type.Object({ status: Type.String({ pattern: '^(\\d{3}|failed)$' }) }),
+    { status: 'maybe' },
+    'status',
+    'invalid_value',
+    "Invalid 'status': must match ^(\\d{3}|failed)$, not 'maybe'.",
+  ],
   'a wrong root': [
     point,
     [1, 2],
