@@ -36,6 +36,8 @@ export type AdminAccess = {
    * `StreamOptions`.
    */
   watch(headers: Headers, permission?: AdminPermission): (end: EndStream) => () => void
+  /** Whether the token is WEIR_ADMIN_KEY. */
+  isConfigured(token: string): boolean
 }
 
 /** Whoever sets the environment of the gateway can do everything. */
@@ -52,10 +54,12 @@ export function createAdminAccess(
 ): AdminAccess {
   const expected = configured ? digest(configured) : undefined
 
+  const isConfigured = (token: string) => expected !== undefined && timingSafeEqual(digest(token), expected)
+
   function accepts(headers: Headers): AdminCaller | undefined | Promise<AdminCaller | undefined> {
     const token = bearerToken(headers.get('authorization'))
     if (token === undefined) return undefined
-    if (expected !== undefined && timingSafeEqual(digest(token), expected)) return configuredCaller
+    if (isConfigured(token)) return configuredCaller
     if (!token.startsWith(adminKeyPrefix)) return undefined
     const parts = parseAdminKey(token)
     if (parts === undefined) throw invalidAdminKey('malformed_key')
@@ -76,6 +80,7 @@ export function createAdminAccess(
   return {
     accepts,
     require,
+    isConfigured,
     watch: (headers, permission) => (end) =>
       repeatEvery(
         watchIntervalMs,

@@ -29,15 +29,20 @@ export type Caller = Pick<KnownKey, 'hasCredit' | 'contentLog'> & {
 
 /**
  * Gives every route of the plugin that uses it a `caller`. Rejects a request before its body is read: with 401 without a
- * valid key, with 403 where the organization of the key was deleted.
+ * valid key, with 403 where the organization of the key was deleted. The 401 for an admin key says so: for those of the
+ * database by their prefix, for the one of the environment by `isAdminKey`.
  */
-export function authentication(keys: KeyDirectory, now: () => number = Date.now) {
+export function authentication(
+  keys: KeyDirectory,
+  now: () => number = Date.now,
+  isAdminKey?: (token: string) => boolean,
+) {
   return new Elysia({ name: 'authentication' })
     .use(bearer({ extract: { header: 'Bearer', query: '', body: '' } }))
     .derive({ as: 'scoped' }, function authenticate({ request, bearer }) {
       const token = apiKeyHeader(request) ?? tokenFrom(request.headers.get('authorization') ?? '', bearer)
       // Elysia waits for a function that returns the result of another one; a cached key needs no promise.
-      return withCaller(identify(keys, token, now))
+      return withCaller(identify(keys, token, now, isAdminKey))
     })
 }
 
@@ -89,10 +94,17 @@ export function claimedKey(headers: Headers): string | undefined {
   return key?.publicId
 }
 
-function identify(keys: KeyDirectory, token: string, now: () => number): Caller | Promise<Caller> {
+function identify(
+  keys: KeyDirectory,
+  token: string,
+  now: () => number,
+  isAdminKey?: (token: string) => boolean,
+): Caller | Promise<Caller> {
   const parts = parseApiKey(token)
   if (parts === undefined)
-    throw token.startsWith(adminKeyPrefix) ? keyOfOperator() : invalidKey('malformed_key')
+    throw token.startsWith(adminKeyPrefix) || isAdminKey?.(token)
+      ? keyOfOperator()
+      : invalidKey('malformed_key')
   const key = keys.find(parts.publicId)
   return key instanceof Promise
     ? key.then((found) => toCaller(found, parts, now()))

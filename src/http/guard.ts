@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
 import type { KeyDirectory } from '../storage/ports/known-keys.ts'
+import type { AdminAccess } from './admin-access.ts'
 import { authentication, type EndStream, type KeyWatch } from './authentication.ts'
 import { sendEventStream } from './event-stream.ts'
 import { type BodyReaderDependencies, jsonBody } from './json-body.ts'
@@ -14,12 +15,14 @@ type GuardDependencies = {
   readonly keys: KeyDirectory
   readonly limits: RateLimits
   readonly keyWatch: KeyWatch
+  /** Absent where there is no admin key in the environment. */
+  readonly adminAccess?: Pick<AdminAccess, 'isConfigured'>
 } & Omit<BodyReaderDependencies, 'timeoutMs'>
 
 /** Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, `readBody` and `watchKey`. */
-export function createGuard({ keys, limits, keyWatch, ...body }: GuardDependencies) {
+export function createGuard({ keys, limits, keyWatch, adminAccess, ...body }: GuardDependencies) {
   return new Elysia({ name: 'guard' })
-    .use(authentication(keys))
+    .use(authentication(keys, Date.now, adminAccess?.isConfigured))
     .derive(admission(limits))
     .use(decodablePath())
     .use(jsonBody(body))

@@ -67,6 +67,23 @@ test('an admin key opens the usage of all organizations and the metrics, and no 
     })
 })
 
+test('WEIR_ADMIN_KEY opens no model either, and the 401 says that it is an admin key', async () => {
+  await using gateway = await startWithKeys({ WEIR_ADMIN_KEY: 'of the environment' })
+  for (const path of ['/v1/models', '/v1/organization', '/v1/chat/completions?limit=1'])
+    expect(await replyOf(gateway.app, path, 'of the environment')).toEqual({
+      status: 401,
+      code: 'invalid_api_key',
+      message:
+        'This endpoint requires an API key, and the key that was sent is an admin key. To create an API key, run: weir keys create',
+      reason: 'admin_key',
+    })
+  expect(await replyOf(gateway.app, '/v1/models', 'of the Environment')).toMatchObject({
+    status: 401,
+    message: 'Invalid API key. It may be mistyped, expired or revoked.',
+    reason: 'malformed_key',
+  })
+})
+
 test('an admin key that is not valid is a 401 that does not say why, and says how to create one', async () => {
   await using gateway = await startWithKeys()
   const { app, adminKeys } = gateway
