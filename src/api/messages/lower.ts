@@ -11,12 +11,15 @@ import type { CountTokensRequest, MessageRequest } from './schema.ts'
 export type MessageHeaders = { readonly version?: string | undefined; readonly beta?: string | undefined }
 
 /** This API's names of parameters. */
-const names: Partial<Record<Parameter, string>> = {
+const names: LoweredRequest['names'] = {
   stop: 'stop_sequences',
   response_format: 'output_config.format',
   reasoning_effort: 'thinking',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
 }
+
+/** Those of a request whose effort alone stands for its reasoning. */
+const effortNames: LoweredRequest['names'] = { ...names, reasoning_effort: 'output_config.effort' }
 
 /** Clients request thinking of every model: one that cannot think answers without. */
 const droppable: ReadonlySet<Parameter> = new Set(['reasoning_effort'])
@@ -63,7 +66,8 @@ function lowerFields(
     },
     extras: noExtras,
   }
-  return { generation, names, droppable, warnings: [] }
+  const namesOfRequest = request.thinking == null ? effortNames : names
+  return { generation, names: namesOfRequest, droppable, warnings: [] }
 }
 
 function containerOf({ container }: MessageRequest): ContainerReference | undefined {

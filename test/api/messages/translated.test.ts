@@ -94,14 +94,18 @@ describe('a message of a chat completions provider', () => {
     expect(String(scenario.acme.requests[0]?.body.user)).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('is served although the model cannot think', async () => {
+  test.each([
+    ['thinking', { thinking: { type: 'adaptive' } }],
+    ['thinking', { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+    ['output_config.effort', { output_config: { effort: 'high' } }],
+    ['output_config.effort', { thinking: null, output_config: { effort: 'low' } }],
+  ])('is served although the model cannot think, with a warning about %s for %j', async (name, fields) => {
     await using scenario = await startScenario(jsonReply(), {
       model: { supported_parameters: ['max_tokens'] },
     })
-    const { warnings } = await readMessage(
-      await sendMessage(scenario.app, { ...messageRequest, thinking: { type: 'adaptive' } }),
-    )
-    expect(warnings?.join()).toContain('`thinking` is not supported by acme/river')
+    const { warnings } = await readMessage(await sendMessage(scenario.app, { ...messageRequest, ...fields }))
+    expect(warnings?.join()).toContain(`\`${name}\` is not supported by acme/river`)
+    expect(warnings).toHaveLength(1)
     expect(scenario.acme.requests[0]?.body).not.toHaveProperty('reasoning_effort')
   })
 
