@@ -1,4 +1,5 @@
 import type { GenerationEvent } from '../../domain/generation/events.ts'
+import { unsupportedSentence } from '../../domain/generation/warnings.ts'
 import { fromGenerator, type OpenableStream } from '../../lib/push-stream.ts'
 import type { Target } from '../../providers/protocols/protocol.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -115,10 +116,12 @@ type Batch = readonly GenerationEvent[]
  * request.
  */
 function sendUpstream(request: UpstreamRequest): OpenableStream<readonly GenerationEvent[]> {
-  const { kind } = request.provider
-  if (!('generate' in kind)) return new UpstreamStream(request, kindFor(kind, request.generation))
+  const { generation, provider } = request
+  const { kind, name: by } = provider
+  if (!('generate' in kind)) return new UpstreamStream(request, kindFor(kind, generation))
+  if (generation.logprobs) request.warn(unsupportedSentence({ what: 'Parameter', by }, ['logprobs']))
   request.onAccepted?.()
-  return fromGenerator(kind.generate(request.generation, request.signal))
+  return fromGenerator(kind.generate(generation, request.signal))
 }
 
 /** Bounds how long an accepted stream may be silent before the caller gets it without its first event. */

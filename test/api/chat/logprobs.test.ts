@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { startApp } from '../../support/app.ts'
 import { readCompletion, readError, readStreamed } from '../../support/chat-reply.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 import { events, json } from '../../support/script.ts'
@@ -108,6 +109,18 @@ describe('with compatibility.logprobs, log probabilities', () => {
     const { warnings } = await readCompletion(await scenario.app.chat(request))
     expect(warnings?.join('\n')).toMatch(/`logprobs`.* (is|are) not supported by .* ignored/)
     expect(scenario.acme.requests[0]?.text).not.toContain('logprobs')
+  })
+
+  test('are ignored with a warning by the built-in model', async () => {
+    await using app = await startApp({ settings: enabled })
+    const echo = { ...request, model: 'weir/echo' }
+    const warning = 'Parameter `logprobs` is not supported by echo and was ignored.'
+    const { choices, warnings } = await readCompletion(await app.chat(echo))
+    expect([choices[0]?.logprobs, warnings]).toEqual([null, [warning]])
+    const streamed = await readStreamed(await app.chat({ ...echo, stream: true }))
+    expect(streamed.chunks.flatMap(({ warnings }) => warnings ?? [])).toEqual([warning])
+    const plain = await readCompletion(await app.chat({ ...echo, logprobs: false, top_logprobs: null }))
+    expect(plain.warnings).toBeUndefined()
   })
 
   test('of alternatives alone are a 400', async () => {
