@@ -12,7 +12,7 @@ export type FirstKeys = {
   readonly hasAdminKey: boolean
 }
 
-/** Creates the first keys of an empty database: of the operator, too, unless the environment chooses one of the keys. */
+/** Creates the first keys of a new database: of the operator, too, unless the environment chooses one of the keys. */
 export async function createFirstKeys(
   storage: Pick<Storage, 'bootstrap'>,
   environment: Readonly<Record<string, string | undefined>>,

@@ -40,7 +40,10 @@ export type Storage = {
   readonly pendingDeletions: PendingDeletions
   /** Returns some free space to the operating system, and resolves with the number of pages: 0 if there is none. */
   readonly returnSpace: () => Promise<number>
-  /** Creates the first organization and keys of an empty database. Rejects if the configured key is not a valid one. */
+  /**
+   * Creates the first keys of a database that has never had one, and their organization. Rejects if the configured key is
+   * not a valid one.
+   */
   bootstrap(input: BootstrapInput): Promise<Bootstrap>
   readonly readiness: Readiness
   readonly limits: Limits

@@ -10,35 +10,39 @@ import { type RowOf, select } from '../sql.ts'
 import { type Parameters, type Script, statement } from '../statement.ts'
 import { allowanceFields, textsOf, toAllowance } from './allowance.ts'
 import { createAdminKey, hasAdminKey } from './admin-keys.ts'
+import type { Change } from './audit.ts'
 import { createKey } from './keys.ts'
 import { addOrganization, recordCreated } from './organization-changes.ts'
-import { accountNamed, exists, organizationFields, toOrganization } from './organizations.ts'
+import { exists, lockedAccount, organizationFields, toOrganization } from './organizations.ts'
 
 /**
- * Creates the first organization and key of an empty database, and an admin key if it is to have one; no keys in any other
- * database. Throws if the configured key is not a valid one, even if it is not used.
+ * Creates the first key of a database, its organization if that is missing, and an admin key if it is to have one; nothing
+ * in a database that has ever had a key. Throws if the configured key is not a valid one, even if it is not used.
  */
 export function* bootstrap({ configured, admin, actor }: BootstrapInput, now: number): Script<Bootstrap> {
   const by = { actor, now }
   const key = configured ? parseBootstrapKey(configured) : createApiKey()
-  // Of two processes that start together, only one adds the organization.
-  const isFirst = (yield* findAny()).length === 0 && (yield* addOrganization(defaultOrganization, now))
-  if (!isFirst) return { hasAdminKey: yield* hasAdminKey(now) }
-  yield* recordCreated(yield* accountNamed(defaultOrganization), by)
+  if (!(yield* isFirstStart(by))) return { hasAdminKey: yield* hasAdminKey(now) }
   const input = { organization: defaultOrganization, name: 'first key', expiresAt: null }
   const apiKey = yield* createKey(input, by, { key })
   if (!admin) return { apiKey, hasAdminKey: false }
-  // Whoever starts an empty database owns all that will be in it.
+  // Whoever starts a new database owns all that will be in it.
   const firstAdmin = { name: 'first admin key', expiresAt: null, permissions: adminPermissions }
   return { apiKey, adminKey: yield* createAdminKey(firstAdmin, by), hasAdminKey: true }
 }
 
-const findAny = statement(() =>
-  select(
-    { id: organizations.id },
-    sql`from ${organizations} where ${exists} union all select ${api_keys.public_id} from ${api_keys} limit 1`,
-  ),
-)
+/** Whether the database has never had a key, which are never deleted. Then its first organization exists, and is locked. */
+function* isFirstStart(by: Change): Script<boolean> {
+  if ((yield* findAnyKey()).length > 0) return false
+  const added = yield* addOrganization(defaultOrganization, by.now)
+  const organization = yield* lockedAccount(defaultOrganization)
+  if (organization === undefined) return false
+  if (added) yield* recordCreated(organization, by)
+  // Of two processes that start together, the second one waits for the lock, and finds the key of the first one.
+  return (yield* findAnyKey()).length === 0
+}
+
+const findAnyKey = statement(() => select({ id: api_keys.public_id }, sql`from ${api_keys} limit 1`))
 
 /** Finds a key for authentication, with all that limits it. */
 export function* findKnownKey(publicId: string): Script<KnownKey | undefined> {

@@ -26,12 +26,41 @@ testStores((open) => {
     expect(first.apiKey?.record.id).toBe('abcDEF012345')
   })
 
-  test('a database with an organization or a key is not bootstrapped', async () => {
+  test.each(['acme', 'default'])(
+    'a database in which only the organization %s was created gets its first keys, once',
+    async (name) => {
+      const store = await open()
+      const { id } = await store.organizations.create(name, { billing: 'prepaid' })
+      const first = await store.bootstrap({ configured: chosen, admin: true })
+      expect(first).toMatchObject({ apiKey: { record: { id: 'abcDEF012345', organization: 'default' } } })
+      expect(first.adminKey).toBeDefined()
+      expect(await store.bootstrap({ configured: chosen, admin: true })).toEqual({ hasAdminKey: true })
+      const organizations = await store.organizations.list()
+      expect(organizations.map((organization) => organization.name)).toEqual(
+        name === 'default' ? ['default'] : ['acme', 'default'],
+      )
+      expect(organizations[0]).toMatchObject({ id, billing: 'prepaid' })
+      expect(await store.keys().list()).toHaveLength(1)
+    },
+  )
+
+  test.each(['acme', 'default'])(
+    'starts at the same moment create one key if there is only %s',
+    async (name) => {
+      const store = await open()
+      await store.organizations.create(name)
+      const starts = await Promise.all(Array.from({ length: 4 }, () => store.bootstrap()))
+      expect(starts.filter(({ apiKey }) => apiKey !== undefined)).toHaveLength(1)
+      expect(await store.keys().list()).toHaveLength(1)
+    },
+  )
+
+  test('a database with a key is not bootstrapped, also without its organization', async () => {
     const store = await open()
     const organizations = store.organizations
     await organizations.create('acme')
-    expect((await store.bootstrap({ configured: chosen })).apiKey).toBeUndefined()
     await store.keys().create({ organization: 'acme', name: 'k', expiresAt: null })
+    expect((await store.bootstrap({ configured: chosen })).apiKey).toBeUndefined()
     await organizations.delete('acme')
     expect((await store.bootstrap()).apiKey).toBeUndefined()
     expect(await organizations.list()).toEqual([])
