@@ -8,7 +8,7 @@ import type { FileChange } from '../storage/ports/audit.ts'
 import { type AdminStorage, type DatabaseAccess, openDatabase } from '../storage/open-database.ts'
 import { type Call, type Flags, type Signature, type Subcommand, subcommand } from './command.ts'
 import type { CliContext } from './context.ts'
-import { CommandError } from './errors.ts'
+import { CommandError, UsageError } from './errors.ts'
 import { logTo } from './log.ts'
 
 /** The flags by which a command finds the database. */
@@ -35,9 +35,20 @@ type StorageCall<Own extends Flags, Operands extends readonly string[]> = Call<O
 
 /**
  * Finds the database of these settings. Does not fail for another mistake in the settings file: it must not keep an operator
- * from revoking a key.
+ * from revoking a key. Throws `UsageError` for a folder beside a PostgreSQL database: the operator may mean either of them.
  */
 export function configuredDatabase(flags: DatabaseFlags, context: CliContext): DatabaseLocation {
+  const location = findDatabase(flags, context)
+  if (typeof location === 'string' || !flags.data) return location
+  const [setting, file] = context.environment.WEIR_DATABASE
+    ? ['WEIR_DATABASE', 'unset WEIR_DATABASE']
+    : ['the settings file', 'name a settings file without “database” with --config']
+  throw new UsageError(
+    `--data names the folder of a SQLite file, but ${setting} names a PostgreSQL database. To use PostgreSQL, leave out --data; to use the file in the folder, ${file}.`,
+  )
+}
+
+function findDatabase(flags: DatabaseFlags, context: CliContext): DatabaseLocation {
   return findDatabaseUrl({ flags, ...context }) ?? join(findDataFolder({ flags, ...context }), databaseName)
 }
 
@@ -48,7 +59,8 @@ export async function recordFileChange(
   context: CliContext,
 ): Promise<void> {
   try {
-    const storage = await open('write', flags, context)
+    // With PostgreSQL, the files of the data folder may be those of --data.
+    const storage = await open(findDatabase(flags, context), 'write', flags, context)
     await storage?.recordFileChange(change).finally(() => storage.close())
   } catch (error) {
     context.err(`The change is made, but could not be written to the audit log: ${causeOf(error)}`)
@@ -62,10 +74,11 @@ export async function withDatabase<T>(
   context: CliContext,
   work: Work<T>,
 ): Promise<T> {
-  const storage = await open(access, flags, context)
+  const location = configuredDatabase(flags, context)
+  const storage = await open(location, access, flags, context)
   if (storage === undefined)
     throw new CommandError(
-      `There is no database in ${dirname(String(configuredDatabase(flags, context)))}. Start weir serve first, or choose another folder with --data.`,
+      `There is no database in ${dirname(String(location))}. Start weir serve first, or choose another folder with --data.`,
     )
   try {
     return await work(storage)
@@ -74,8 +87,12 @@ export async function withDatabase<T>(
   }
 }
 
-async function open(access: DatabaseAccess, flags: DatabaseFlags, context: CliContext) {
-  const location = configuredDatabase(flags, context)
+async function open(
+  location: DatabaseLocation,
+  access: DatabaseAccess,
+  flags: DatabaseFlags,
+  context: CliContext,
+) {
   let noticed = flags.json === true
   const showBusy = (maxMs: number) => {
     if (!noticed) context.err(`The database is busy. Waiting for it, up to ${maxMs / 1000} s.`)

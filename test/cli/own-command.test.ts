@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { commandPrefix, locationFlags } from '../../src/cli/invocation.ts'
 import { shellWord } from '../../src/cli/quote.ts'
 import { temporaryFolder } from '../unit/storage/support/folder.ts'
 import { firstKey } from '../support/app.ts'
+import { hasPostgres, sharedPostgres } from '../support/postgres/server.ts'
 import { weirCommand } from '../support/weir-command.ts'
 
 const npx = { npm_lifecycle_event: 'start', npm_config_user_agent: 'npm/11.19.1 node/v20.20.2 linux x64' }
@@ -39,23 +40,29 @@ test.each([
   expect(shellWord(text, platform)).toBe(word)
 })
 
-test('the commands in the startup output work when they are pasted into a shell', async () => {
+/** A gateway with its own settings file and data folder: the commands that its startup output suggests. */
+async function suggestedCommands(settings: object) {
   const folder = temporaryFolder()
-  await Bun.write(join(folder, 'my settings.yaml'), 'providers: { echo: {} }\n')
+  await Bun.write(join(folder, 'my settings.yaml'), JSON.stringify({ providers: { echo: {} }, ...settings }))
   const flags = ['--port', '0', '--config', 'my settings.yaml', '--data', 'my data']
   const env = { HOME: folder, PATH: process.env.PATH, WEIR_BOOTSTRAP_KEY: firstKey }
-  await using child = Bun.spawn([...weirCommand, 'serve', ...flags], {
+  const child = Bun.spawn([...weirCommand, 'serve', ...flags], {
     cwd: folder,
     env,
     stdout: 'pipe',
     stderr: 'ignore',
   })
+  onTestFinished(() => child[Symbol.asyncDispose]())
   let text = ''
   for await (const bytes of child.stdout) {
     text += new TextDecoder().decode(bytes)
     if (text.includes('Create an admin key')) break
   }
-  const commands = [...text.matchAll(/“(.*?)”/g)].map((match) => match[1] ?? '')
+  return { commands: [...text.matchAll(/“(.*?)”/g)].map((match) => match[1] ?? ''), env }
+}
+
+async function expectCommandsWork(settings: object) {
+  const { commands, env } = await suggestedCommands(settings)
   const [models, open, ...create] = commands
   expect(create).toHaveLength(2)
   // It would open a browser.
@@ -68,4 +75,14 @@ test('the commands in the startup output work when they are pasted into a shell'
   expect(output[0]).toContain('weir/echo')
   expect(output[1]).toMatch(/^sk-weir-\w{12}-/)
   expect(output[2]).toMatch(/^sk-weir-admin-/)
+  return open
+}
+
+test('the commands in the startup output work when they are pasted into a shell', async () => {
+  expect(await expectCommandsWork({})).toContain(' --data ')
+})
+
+test.skipIf(!hasPostgres)('and so they do where the settings file names a PostgreSQL database', async () => {
+  const database = await (await sharedPostgres()).createDatabase()
+  expect(await expectCommandsWork({ database })).not.toContain(' --data ')
 })

@@ -26,6 +26,8 @@ export function startupText(started: Started, { loaded, flags, output: { context
   const weir = commandPrefix(context)
   const urlFlag = url === defaultUrl ? '' : ` --url ${url}`
   const isFile = loaded.settings.database === undefined
+  // What finds the database.
+  const database = isFile ? data : config
   const { facts, firstKeys } = started
   const lines = [
     `weir ${version} listens on ${url}`,
@@ -37,11 +39,13 @@ export function startupText(started: Started, { loaded, flags, output: { context
   const hasAdminKey = firstKeys.adminKey !== undefined || firstKeys.hasAdminKey
   const operatorHint = hasAdminKey
     ? []
-    : [`Create an admin key, for the operator’s part of the page, with “${weir} admin-keys create${data}”.`]
+    : [
+        `Create an admin key, for the operator’s part of the page, with “${weir} admin-keys create${database}”.`,
+      ]
   if (firstKeys.apiKey === undefined) {
-    const open = `${weir} open --admin${urlFlag}${config}${data}`
+    const open = `${weir} open --admin${urlFlag}${config}${isFile ? data : ''}`
     if (facts.page) lines.push(`  page       ${url}; open it as the operator with “${open}”`)
-    lines.push('', `Create another API key with “${weir} keys create${data}”.`, ...operatorHint)
+    lines.push('', `Create another API key with “${weir} keys create${database}”.`, ...operatorHint)
   } else {
     const example = { url, page: facts.page, model: facts.exampleModel, connect: `${weir} connect${urlFlag}` }
     lines.push('', ...firstKeyLines(firstKeys.apiKey.key.reveal(), firstKeys.adminKey?.key.reveal(), example))
