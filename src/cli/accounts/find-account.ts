@@ -11,6 +11,7 @@ import type {
 } from '../../storage/ports/accounts.ts'
 import type { ManagedStores } from '../../storage/ports/storage.ts'
 import type { KeyDetails } from './key-output.ts'
+import { readKeyStates } from './key-state.ts'
 import type { CliContext } from '../context.ts'
 import { CommandError } from '../errors.ts'
 
@@ -68,15 +69,19 @@ export async function listKeys(
   return found
 }
 
-/** Reads what is left of the budgets of keys, and when they were last used. */
+/** Reads what is left of the budgets of keys, their states, and when they were last used. */
 export async function withUse(
-  { budgets, keys }: Pick<ManagedStores, 'budgets' | 'keys'>,
+  storage: Pick<ManagedStores, 'budgets' | 'keys' | 'organizations' | 'projects'>,
   records: readonly KeyRecord[],
   now: number,
 ): Promise<readonly KeyDetails[]> {
-  const used = await keys.lastUses([...new Set(records.map(({ organizationId }) => organizationId))])
-  const withState = await withBudgets(budgets, records, now)
-  return withState.map((key) => ({ ...key, lastUsedAt: used.get(key.account.id) }))
+  const used = await storage.keys.lastUses([...new Set(records.map(({ organizationId }) => organizationId))])
+  const stateOf = await readKeyStates(storage, records, now)
+  const withState = await withBudgets(storage.budgets, records, now)
+  return withState.map((key) => {
+    const { account } = key
+    return { ...key, validity: stateOf(account), lastUsedAt: used.get(account.id) }
+  })
 }
 
 /** Releases what is held of a budget in its current period, and prints the amount on standard error. */

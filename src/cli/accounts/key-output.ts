@@ -3,33 +3,38 @@ import type { KeyRecord } from '../../storage/ports/accounts.ts'
 import { type Column, detailText } from '../output.ts'
 import { budgetCell, limitRows, modelsCell, timeCell } from './limits-output.ts'
 import { isoTimeOrNull } from '../../lib/time.ts'
+import type { KeyState } from './key-state.ts'
 
-/** A key, what is left of its budget, and when it was last used. */
-export type KeyDetails = WithBudget<KeyRecord> & { readonly lastUsedAt: number | undefined }
+/** A key, what is left of its budget, its state, and when it was last used. */
+export type KeyDetails = WithBudget<KeyRecord> & {
+  readonly validity: KeyState
+  readonly lastUsedAt: number | undefined
+}
 
-/** The columns of a list of keys at this time. */
-export const keyColumns = (now: number): readonly Column<KeyDetails>[] => [
+/** The columns of a list of keys. */
+export const keyColumns: readonly Column<KeyDetails>[] = [
   { title: 'NAME', value: ({ account }) => account.name },
   { title: 'ID', value: ({ account }) => account.id },
   { title: 'OWNER', value: ({ account }) => ownerText(account) },
   { title: 'BUDGET LEFT', value: ({ account, state }) => budgetCell(account.limits, state) },
   { title: 'MODELS', value: ({ account }) => modelsCell(account.limits), dropOrder: 2 },
-  { title: 'STATE', value: ({ account }) => keyState(account, now) },
+  { title: 'STATE', value: ({ validity }) => validity.state },
   { title: 'CREATED', value: ({ account }) => timeCell(account.createdAt).slice(0, 10), dropOrder: 1 },
   { title: 'LAST USED', value: ({ lastUsedAt }) => usedCell(lastUsedAt), dropOrder: 4 },
   { title: 'EXPIRES', value: ({ account }) => expiryCell(account), dropOrder: 3 },
 ]
 
 /** Formats all properties of a key, a line each. */
-export function keyDetails({ account, state, lastUsedAt }: KeyDetails, now: number): string {
+export function keyDetails({ account, state, validity, lastUsedAt }: KeyDetails): string {
   return detailText([
     ['Name', account.name],
     ['ID', account.id],
     ['Last characters', account.last4],
     ['Organization', account.organization ?? deletedText],
     ['Project', account.project === null ? 'none' : `${account.project.name} (${account.project.id})`],
-    ['State', keyState(account, now)],
-    ...limitRows(account.limits, state, 'none'),
+    ['State', validity.state],
+    ['  reason', validity.reason],
+    ...limitRows(account.limits, state, 'none', account.parent),
     ['Permissions', account.permissions.join(', ') || 'none'],
     ['Tags', account.tags.join(', ') || 'none'],
     ['Note', account.note ?? undefined],
@@ -60,12 +65,4 @@ function ownerText({ organization, project }: KeyRecord): string {
 
 function expiryCell({ expiresAt }: KeyRecord): string {
   return expiresAt === null ? 'never' : timeCell(expiresAt)
-}
-
-/** Returns the state of a key: it accepts requests if it is active, or replaced and not expired yet. */
-function keyState({ limits, revokedAt, expiresAt, replacedBy }: KeyRecord, now: number): string {
-  if (revokedAt !== null) return 'revoked'
-  if (expiresAt !== null && expiresAt <= now) return 'expired'
-  if (!limits.enabled) return 'disabled'
-  return replacedBy === null ? 'active' : 'replaced'
 }

@@ -60,14 +60,18 @@ export function limitColumns(unlimited: string): readonly Column<{
   ]
 }
 
-/** Returns the rows of limits and of what is left of the budget; `unlimited` is the word for no rate limit. */
+/**
+ * Returns the rows of limits and of what is left of the budget; `unlimited` is the word for no rate limit, and `parent` the
+ * key out of whose budget that of a key is.
+ */
 export function limitRows(
   limits: Allowance,
   state: BudgetState | undefined,
   unlimited: 'none' | 'default',
+  parent: string | null = null,
 ): readonly DetailRow[] {
   return [
-    ...budgetRows(limits, state),
+    ...budgetRows(limits, state, parent),
     ['Requests per minute', limitCell(limits.requestsPerMinute, unlimited)],
     ['Tokens per minute', limitCell(limits.tokensPerMinute, unlimited)],
     ['Concurrent requests', limitCell(limits.concurrentRequests, unlimited)],
@@ -75,7 +79,11 @@ export function limitRows(
   ]
 }
 
-function budgetRows(limits: Allowance, state: BudgetState | undefined): readonly DetailRow[] {
+function budgetRows(
+  limits: Allowance,
+  state: BudgetState | undefined,
+  parent: string | null,
+): readonly DetailRow[] {
   const { budget, budgetPeriod, budgetTimeZone } = limits
   if (budget === null || state === undefined) return [['Budget', 'none']]
   const { use, period } = state
@@ -87,7 +95,13 @@ function budgetRows(limits: Allowance, state: BudgetState | undefined): readonly
     ['  spent', `${formatUsd(use.spent)} USD`],
     ['  reserved', amountAboveZero(use.reserved, 'by open requests')],
     ['  held', amountAboveZero(use.held, 'for requests of killed servers')],
-    ['  allocated', amountAboveZero(use.allocated, 'to keys that this one has created')],
+    // A key that another one has created cannot create others: its own end has returned what was left.
+    parent === null
+      ? ['  allocated', amountAboveZero(use.allocated, 'to keys that this one has created')]
+      : [
+          '  returned',
+          amountAboveZero(use.allocated, `to the API key ${parent}, which has created this one`),
+        ],
     ['  reset at', resets],
   ]
 }

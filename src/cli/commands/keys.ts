@@ -112,10 +112,9 @@ const listFlags = { org: 'text', project: 'text' } as const
 
 const list = storageCommand('keys list', { flags: listFlags }, ({ flags, context, open, print }) =>
   open('read', async (storage) => {
-    const now = Date.now()
-    const keys = await withUse(storage, await selectKeys(storage, flags), now)
+    const keys = await withUse(storage, await selectKeys(storage, flags), Date.now())
     const none = `There are no ${flags.org || flags.project ? 'such ' : ''}API keys in ${storage.name}.`
-    print(keys.map(keyJson), listText(keys, keyColumns(now), none, context))
+    print(keys.map(keyJson), listText(keys, keyColumns, none, context))
   }),
 )
 
@@ -140,8 +139,7 @@ const show = storageCommand(
 )
 
 async function printDetails(storage: ManagedStores, record: KeyRecord, print: Call['print']): Promise<void> {
-  const now = Date.now()
-  for (const key of await withUse(storage, [record], now)) print(keyJson(key), keyDetails(key, now))
+  for (const key of await withUse(storage, [record], Date.now())) print(keyJson(key), keyDetails(key))
 }
 
 const setFlags = { ...keyFlags, ...releaseHeldFlag } as const
