@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { callWeir } from '../../cli/support/run-weir.ts'
 import { testDatabase, temporaryFolder } from '../../unit/storage/support/folder.ts'
@@ -26,6 +26,18 @@ test.skipIf(process.platform === 'win32').each(commands)(
     expect([code, err]).toEqual([1, `The database ${folder}/data/weir.db cannot be opened: ${reason}.\n`])
   },
 )
+
+test.each([
+  ['missing/copy.db', 'there is no folder FOLDER/missing. Create it, or choose another file.'],
+  ['weir.db/copy.db', 'FOLDER/weir.db is not a folder. Choose another file.'],
+  ['weir.db/deep/copy.db', 'part of the path is not a folder (ENOTDIR).'],
+])('weir backup %s says that the folder of the copy does not exist, and creates none', async (file, says) => {
+  const folder = temporaryFolder()
+  testDatabase(join(folder, 'weir.db')).sqlite.close()
+  const { code, out, err } = await callWeir(['backup', file, '--data', '.'], folder)
+  expect([code, out, err]).toEqual([1, '', `The backup failed: ${says.replace('FOLDER', folder)}\n`])
+  expect(readdirSync(folder)).toEqual(['weir.db'])
+})
 
 test.skipIf(!canMount).each([
   [

@@ -31,26 +31,40 @@ export async function backUp(
   part = `${target}.${process.pid}.part`,
 ): Promise<void> {
   try {
+    assertFolder(dirname(target))
     assertOtherFile(database, target)
     const present = statSync(target, { throwIfNoEntry: false })
     if (present && !overwrite) throw targetExists(target)
     // A device such as /dev/null would be replaced as well.
     if (present && !present.isFile()) throw new BackupError(`${target} is not a file. Choose another one.`)
     closeSync(openSync(part, 'wx', 0o600))
-    assertKnownSchema(database)
-    await copyInThread(database, part)
-    syncToDisk(part)
-    if (overwrite) renameSync(part, target)
-    else if (!moveWithoutOverwrite(part, target)) throw targetExists(target)
+    try {
+      assertKnownSchema(database)
+      await copyInThread(database, part)
+      syncToDisk(part)
+      if (overwrite) renameSync(part, target)
+      else if (!moveWithoutOverwrite(part, target)) throw targetExists(target)
+    } finally {
+      rmSync(part, { force: true })
+    }
     if (process.platform !== 'win32') syncToDisk(dirname(target))
   } catch (error) {
     if (error instanceof BackupError) throw error
     throw error instanceof NewerSchemaError
       ? new BackupError(error.message)
       : new BackupError(`The backup failed: ${reasonOf(error, 'the database')}.`)
-  } finally {
-    rmSync(part, { force: true })
   }
+}
+
+/** Throws if the folder of the target is missing: a failure of the system does not say which of the files it means. */
+function assertFolder(folder: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found === undefined)
+    throw new BackupError(
+      `The backup failed: there is no folder ${folder}. Create it, or choose another file.`,
+    )
+  if (!found.isDirectory())
+    throw new BackupError(`The backup failed: ${folder} is not a folder. Choose another file.`)
 }
 
 /**
