@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { ApiError, serviceUnavailable } from '../lib/errors/errors.ts'
 import { causeOf } from '../lib/log.ts'
 import { findDatabaseUrl } from '../config/load.ts'
 import { findDataFolder } from '../config/paths.ts'
@@ -82,9 +83,18 @@ export async function withDatabase<T>(
     )
   try {
     return await work(storage)
+  } catch (error) {
+    throw withReason(error, storage)
   } finally {
     await storage.close()
   }
+}
+
+/** The error of an unavailable database with its reason, which clients do not get; any other error as it is. */
+function withReason(error: unknown, { name, outageReason }: AdminStorage): unknown {
+  if (!(error instanceof ApiError) || error.status !== 503) return error
+  const reason = outageReason(error, `The database ${name}`)
+  return reason === undefined ? error : serviceUnavailable(`${reason}.`, error)
 }
 
 async function open(

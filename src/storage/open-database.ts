@@ -13,7 +13,7 @@ import {
   openExistingDatabase,
 } from './sqlite/connection/database.ts'
 import { createScriptRunner } from './sqlite/script-runner.ts'
-import { isBusy } from './sqlite/sqlite-errors.ts'
+import { isBusy, outageMessage, reasonOf } from './sqlite/sqlite-errors.ts'
 import { createUsageSource } from './sqlite/usage-source.ts'
 import { Writer } from './sqlite/writer.ts'
 import { operatorReports } from './usage/report-slots.ts'
@@ -26,6 +26,11 @@ export type AdminStorage = ManagedStores & {
   /** The path of the file, or the host and the name of the PostgreSQL database. */
   readonly name: string
   readonly usage: UsageBuckets
+  /**
+   * Why the database could not be used, as a clause for the operator with this subject; undefined for any other error, and
+   * for a database that stays busy, whose error says so.
+   */
+  outageReason(error: unknown, subject: string): string | undefined
   close(): Promise<void> | void
 }
 
@@ -96,6 +101,9 @@ async function openSqliteForAdmin(
     name: file,
     ...createManagedStores(runner, actor),
     usage: createUsageReports(createUsageSource(database), operatorReports),
+    outageReason(error, subject) {
+      return isBusy(error) || outageMessage(error) === undefined ? undefined : reasonOf(error, subject)
+    },
     close() {
       writer.close()
       database.close()

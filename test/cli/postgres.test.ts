@@ -229,6 +229,15 @@ describe.skipIf(!hasPostgres)('with a PostgreSQL database', () => {
     expect((await say(orgs, 'create', 'acme')).code).toBe(0)
   })
 
+  test('a command that cannot write says why', async () => {
+    const { say, label, url } = await startCommands()
+    await say(orgs, 'create', 'acme')
+    const name = new URL(url).pathname.slice(1)
+    await execute(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    const err = `The database ${label} is read-only.`
+    expect(await say(orgs, 'create', 'globex')).toEqual({ code: 1, out: '', err })
+  })
+
   test('processes that migrate a new database at the same moment wait for each other', async () => {
     const { say, url } = await startCommands()
     const names = Array.from({ length: 6 }, (_, index) => `org${index}`)

@@ -26,7 +26,7 @@ import { completionSearch } from './completion-search.ts'
 import type { Query } from './connection/connections.ts'
 import { assertNoEarlierServer, type Database, openDatabase } from './connection/database.ts'
 import { createReadiness } from './health.ts'
-import { isBusy } from './postgres-errors.ts'
+import { isBusy, outageReason } from './postgres-errors.ts'
 import { createResponses } from './responses.ts'
 import { createScriptRunner, runScript } from './run-script.ts'
 import { createRollup } from './usage-rollup.ts'
@@ -126,6 +126,8 @@ export async function openPostgresForAdmin(
     name: database.label,
     ...createManagedStores(runner, actor),
     usage: createUsageReports(createUsageSource(database), operatorReports),
+    outageReason: (error: unknown, subject: string) =>
+      isBusy(error) ? undefined : outageReason(error, subject),
     close: database.close,
   }
 }

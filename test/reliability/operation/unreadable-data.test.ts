@@ -60,3 +60,25 @@ test.skipIf(!canMount).each([
   expect(await child.stderr.text()).toMatch(message)
   expect(await child.exited).toBe(1)
 })
+
+test.skipIf(!canMount)('a command on a full disk says that the disk is full', async () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'data'))
+  // Space for the index of the log, but not for what is written to it.
+  const script = `mount -t tmpfs -o size=3m disk data && cp weir.db data
+dd if=/dev/zero of=data/filler bs=4k 2>/dev/null
+truncate -s -44k data/filler
+"$@" --data data; "$@" --data data --json`
+  testDatabase(join(folder, 'weir.db')).sqlite.close()
+  const args = [...weirCommand, 'orgs', 'create', 'acme']
+  const child = Bun.spawn(['unshare', '-rm', 'sh', '-c', script, 'sh', ...args], {
+    cwd: folder,
+    env: { HOME: folder, PATH: process.env.PATH },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  const message = `The database ${folder}/data/weir.db is out of disk space.`
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toBe(`${message}\n${JSON.stringify({ error: { message, code: 'service_unavailable' } })}\n`)
+})
