@@ -1,3 +1,4 @@
+import { withRoutes } from '../../config/catalog.ts'
 import type { ModelDetails, Pricing } from '../../config/model-details.ts'
 import { type Fields, fieldsOf, isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { CommandError } from '../errors.ts'
@@ -124,11 +125,16 @@ const readers: readonly Reader[] = [
   },
 ]
 
-function readOwn(file: unknown, _current: readonly ModelDetails[], { add, end, skip }: Collector) {
+function readOwn(file: unknown, current: readonly ModelDetails[], { add, end, skip }: Collector) {
+  const known = new Set(current.map(({ slug }) => slug))
+  // As in the built-in catalog, which names no route that the slug names.
+  const isServedAsNamed = (slug: string) =>
+    !known.has(slug) && directProviders.some(({ name }) => slug.startsWith(`${name}/`))
   for (const [index, entry] of listOf(fieldsOf(file).models).entries()) {
     const { slug } = fieldsOf(entry)
     // Validated by `add`.
-    if (typeof slug === 'string') add(entry as ModelDetails)
+    const model = entry as ModelDetails
+    if (typeof slug === 'string') add(isServedAsNamed(slug) ? withRoutes(model) : model)
     else skip(`models[${index}]`, 'It has no slug.')
   }
   for (const slug of listOf(fieldsOf(file).ended)) if (typeof slug === 'string') end(slug)

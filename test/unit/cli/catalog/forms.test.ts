@@ -158,6 +158,15 @@ describe('the form', () => {
     expect(skipped.map(({ entry }) => entry)).toEqual(['google/river', 'x', 'a/b', 'models[3]'])
   })
 
+  test('of Weir has a new model that its provider serves under the rest of the slug', () => {
+    const { models, skipped } = read({ models: [{ slug: 'openai/new/one' }, { slug: 'google/river' }] })
+    expect(models).toEqual([
+      { slug: 'openai/new/one', routes: [{ provider: 'openai', model: 'new/one' }] },
+      { slug: 'google/river' },
+    ])
+    expect(skipped).toEqual([])
+  })
+
   test.each<[Partial<ModelDetails>, string]>([
     [{ routes: [{ provider: 'openai', model: 'x\u001b[2J' }] }, 'A text has control characters.'],
     [{ pricing: { input: 1 } }, 'It is not in the catalog, and has no routes.'],
