@@ -25,7 +25,8 @@ export function* bootstrap({ configured, admin, actor }: BootstrapInput, now: nu
   if (!(yield* isFirstStart(by))) return { hasAdminKey: yield* hasAdminKey(now) }
   const input = { organization: defaultOrganization, name: 'first key', expiresAt: null }
   const apiKey = yield* createKey(input, by, { key })
-  if (!admin) return { apiKey, hasAdminKey: false }
+  const hasOne = yield* hasAdminKey(now)
+  if (!admin || hasOne) return { apiKey, hasAdminKey: hasOne }
   // Whoever starts a new database owns all that will be in it.
   const firstAdmin = { name: 'first admin key', expiresAt: null, permissions: adminPermissions }
   return { apiKey, adminKey: yield* createAdminKey(firstAdmin, by), hasAdminKey: true }

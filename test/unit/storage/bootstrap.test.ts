@@ -44,6 +44,16 @@ testStores((open) => {
     },
   )
 
+  test('a database that has an admin key gets an API key, and no other admin key', async () => {
+    const store = await open()
+    await store.adminKeys().create({ name: 'op', expiresAt: null, permissions: ['read'] })
+    const first = await store.bootstrap({ admin: true })
+    expect(first.apiKey).toBeDefined()
+    expect(first).toMatchObject({ hasAdminKey: true })
+    expect(first.adminKey).toBeUndefined()
+    expect(await store.adminKeys().list()).toMatchObject([{ name: 'op' }])
+  })
+
   test.each(['acme', 'default'])(
     'starts at the same moment create one key if there is only %s',
     async (name) => {
