@@ -81,6 +81,28 @@ test('an output that comes again on its own is not sent again, and is no error',
   expect(warnings).toBeUndefined()
 })
 
+test('items that come again with their ids are sent once', async () => {
+  const scripts = [calling('call_a'), calling('call_b'), calling('call_c'), jsonReply()]
+  await using scenario = await startScenario(scripts, { settings })
+  const history: object[] = [user]
+  let last = await createResponse(scenario.app, { tools, input: history })
+  for (const id of ['call_a', 'call_b', 'call_c']) {
+    history.push(...last.output, output(id))
+    last = await createResponse(scenario.app, { tools, input: history, previous_response_id: last.id })
+  }
+  const sent = (await outlineOf(scenario)).filter((line) => line !== 'user')
+  const pairs = ['a', 'b', 'c'].flatMap((id) => [`assistant call_${id}`, `tool call_${id} 4 m`])
+  expect(sent).toEqual(pairs)
+})
+
+test('a call of the client’s own is sent with each request that has it', async () => {
+  await using scenario = await startScenario([jsonReply(), jsonReply(), jsonReply()], { settings })
+  const stateOf = (gate: string) => [call('gate'), output('gate', gate), user]
+  await conversation(scenario, [stateOf('open'), stateOf('closed'), stateOf('open')])
+  const sent = (await outlineOf(scenario)).filter((line) => line.startsWith('tool'))
+  expect(sent).toEqual(['tool gate open', 'tool gate closed', 'tool gate open'])
+})
+
 test('parallel calls that come again are one turn, each once', async () => {
   await using scenario = await startScenario([calling('call_a', 'call_b'), jsonReply()], { settings })
   const results = [output('call_a'), output('call_b', '5 m')]

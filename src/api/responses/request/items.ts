@@ -39,6 +39,11 @@ export function outputItemId(responseId: string, index: number, type: string): s
   return `${prefixOf(type)}_${digitsOf(responseId)}${String(index).padStart(2, '0')}`
 }
 
+/** Whether the gateway made this id for an item of a response's output. */
+export function isOutputItemId(id: string): boolean {
+  return /^[a-z]{2,4}_[0-9a-f]{32}\d{2,}$/.test(id)
+}
+
 const itemIdPattern = /^[a-z]{2,4}_([0-9a-f]{32})(?:i\d+|\d{2,})$/
 
 /** The id of the response to which an item belongs; undefined for an item id that the gateway did not make. */

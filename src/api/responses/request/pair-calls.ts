@@ -1,49 +1,83 @@
 import type { PastToolCall } from '../../../domain/generation/request.ts'
 import { textOf } from '../../../lib/json/json.ts'
-import { type Item, responseIdOf } from './items.ts'
+import { isOutputItemId, type Item, responseIdOf } from './items.ts'
 import { flatName, inputProperty } from './tools.ts'
 
 /** What becomes of a call or an output; `repeated`: it comes again, although the conversation has it already. */
 type Pairing = 'sent' | 'unpaired' | 'repeated'
 
-/** A call of a tool; `request` is the response to which its item belongs, `previous` the call that had its id before. */
+/** `request` is the response to which the item of the call belongs, `previous` the call that had its id before. */
 type Call = {
   readonly position: number
   readonly request: string | undefined
+  /** Whether its item comes again, with its id. */
+  readonly isCopy: boolean
   readonly hash: bigint
   readonly previous: Call | undefined
 }
 
 /**
  * Pairs each output with the last call of its id: providers reject one without the other. Clients send the calls of
- * earlier responses again, with their outputs; engines that number calls use the same ids in each turn. So a call with
- * its output is repeated if another request had both, unless a call of a response still waits for it.
+ * earlier responses again, with their outputs; engines that number calls use the same ids in each turn. So a call of a
+ * model with its output is repeated if another request had both, unless a call of a response still waits for it.
  */
 export function pairCalls(items: readonly Item[]): readonly Pairing[] {
-  const pairings = items.map((item): Pairing => (isCall(item) || isOutput(item) ? 'unpaired' : 'sent'))
-  const calls = new Map<string, Call>()
+  const pairs = new CallPairs(items)
+  for (const [position, item] of items.entries()) pairs.add(item, position)
+  return pairs.pairings
+}
+
+class CallPairs {
+  readonly pairings: Pairing[]
+  /** The last call of each id, and of the id of each item. */
+  readonly #calls = new Map<string, Call>()
+  readonly #ofItems = new Map<string, Call>()
+  /** The hashes of the calls that models have made: others are the client's own, and none of them is a copy. */
+  readonly #made = new Set<bigint>()
   /** The first request that had a call with its output, by the hash of both. */
-  const requests = new Map<bigint, string | undefined>()
-  for (const [position, item] of items.entries()) {
-    const id = textOf(item.call_id) ?? ''
-    const request = responseIdOf(item.id)
-    const last = calls.get(id)
+  readonly #requests = new Map<bigint, string | undefined>()
+
+  constructor(items: readonly Item[]) {
+    this.pairings = items.map((item) => (isCall(item) || isOutput(item) ? 'unpaired' : 'sent'))
+  }
+
+  add(item: Item, position: number): void {
     const call = toCall(item)
-    if (call) calls.set(id, { position, request, hash: hashOf(call), previous: last })
-    if (!last || !isOutput(item)) continue
+    if (call) return this.#addCall(call, item, position)
+    const last = this.#calls.get(textOf(item.call_id) ?? '')
+    if (last && isOutput(item)) this.#addOutput(item, position, last)
+  }
+
+  #addCall(call: PastToolCall, { id }: Item, position: number): void {
+    const original = this.#ofItems.get(id)
+    const hash = hashOf(call)
+    const added: Call = {
+      position,
+      request: responseIdOf(id),
+      isCopy: original !== undefined,
+      hash,
+      previous: original ?? this.#calls.get(call.id),
+    }
+    this.#calls.set(call.id, added)
+    this.#ofItems.set(id, added)
+    if (isOutputItemId(id)) this.#made.add(hash)
+  }
+
+  #addOutput(item: Item, position: number, last: Call): void {
+    const request = responseIdOf(item.id)
     // A call that comes with its output may be a copy of one that the model made before.
-    const original = (last.request === request && last.previous) || last
-    const waits = pairings[original.position] === 'unpaired' && original.hash === last.hash
+    const original = ((last.isCopy || last.request === request) && last.previous) || last
+    const waits = this.pairings[original.position] === 'unpaired' && original.hash === last.hash
     const output = textOf(item.output) ?? JSON.stringify([item.output])
     const pair = Bun.hash.wyhash(output, last.hash)
-    const first = requests.get(pair) ?? request
-    requests.set(pair, first)
-    const isRepeated = first !== request && !waits
-    if (isRepeated) calls.set(id, original)
-    pairings[position] = isRepeated ? 'repeated' : 'sent'
-    if (pairings[last.position] === 'unpaired') pairings[last.position] = pairings[position]
+    const first = this.#requests.get(pair) ?? request
+    this.#requests.set(pair, first)
+    const isRepeated = first !== request && !waits && this.#made.has(last.hash)
+    if (isRepeated) this.#calls.set(String(item.call_id), original)
+    const pairing = isRepeated ? 'repeated' : 'sent'
+    this.pairings[position] = pairing
+    if (this.pairings[last.position] === 'unpaired') this.pairings[last.position] = pairing
   }
-  return pairings
 }
 
 /** Without white space: clients parse the arguments, and write them as JSON of their own. */

@@ -19,6 +19,24 @@ describe('the state of a call that names its call', () => {
   })
 })
 
+test('a state that comes again before its call is attached once', () => {
+  const thinking = { reasoning_details: [{ type: 'reasoning.text', text: 'High?' }] }
+  const [one, other] = [state, thinking].map((each, index) => {
+    const encrypted_content = sealState({ provider: 'acme', state: each })
+    return { type: 'reasoning', id: `r${index}`, summary: [], encrypted_content }
+  })
+  const context = [one!, { ...call, id: 'first' }]
+  const messages = lowerItems(context, [one!, other!, call, output], true, () => {})
+  expect(messages).toMatchObject([
+    {
+      toolCalls: [
+        { state: { reasoning_details: [...state.reasoning_details, ...thinking.reasoning_details] } },
+      ],
+    },
+    { role: 'tool' },
+  ])
+})
+
 test('a state with more properties than any provider has is ignored, because they are slow to parse', () => {
   const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`key_${index}`, 1]))
   expect(
