@@ -13,7 +13,7 @@ export type LiveRequests = RequestListener & {
   subscribe(calling: Iterable<RequestRecord>): PushStream<LiveEvent>
   /** The events of this process since the last call, for a reader of another one: first those of these requests. */
   collect(reader: string, calling: Iterable<RequestRecord>): readonly LiveEvent[]
-  /** Ends the streams of all readers. */
+  /** Ends the streams of all readers, and rejects others with 503. */
   close(): void
 }
 
@@ -27,6 +27,7 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
   const readers = new Set<LiveReader>()
   const remote = new RemoteReaders()
   let own = 0
+  let closed = false
 
   function publish(record: RequestRecord, render: (record: RequestRecord) => LiveEvent): void {
     if (readers.size === 0 || record.metadata === undefined) return
@@ -38,11 +39,7 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
     const reader: LiveReader = new LiveReader(() => {
       if (readers.delete(reader)) onClosed()
     })
-    for (const record of Iterator.from(calling).take(maxCalling)) {
-      if (record.metadata) reader.push(startEvent(record))
-      if (record.queuedFor !== undefined) reader.push(queueEvent(record))
-      if (record.firstEventsMs !== undefined) reader.push(firstTokenEvent(record))
-    }
+    pushHappened(reader, calling)
     readers.add(reader)
     return reader
   }
@@ -53,6 +50,8 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
     firstEvents: (record) => publish(record, firstTokenEvent),
     finished: (record) => publish(record, endEvent),
     subscribe(calling) {
+      // A reader that comes again at once would keep its connection, and the gateway, open.
+      if (closed) throw serviceUnavailable('The gateway is shutting down.')
       if (own >= maxReaders)
         throw serviceUnavailable('Too many clients are reading the live requests. Close one, and try again.')
       own++
@@ -62,8 +61,18 @@ export function createLiveRequests(others?: OtherLiveEvents): LiveRequests {
     },
     collect: (reader, calling) => remote.collect(reader, () => open(calling)),
     close() {
+      closed = true
       for (const reader of readers) reader.close()
     },
+  }
+}
+
+/** What has happened to requests in progress before the reader came. */
+function pushHappened(reader: LiveReader, calling: Iterable<RequestRecord>): void {
+  for (const record of Iterator.from(calling).take(maxCalling)) {
+    if (record.metadata) reader.push(startEvent(record))
+    if (record.queuedFor !== undefined) reader.push(queueEvent(record))
+    if (record.firstEventsMs !== undefined) reader.push(firstTokenEvent(record))
   }
 }
 

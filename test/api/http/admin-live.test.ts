@@ -130,13 +130,16 @@ test('a rejected request has an end with its error, and no model name that the c
   await live.leave()
 })
 
-test('the stream of live requests ends when the gateway shuts down', async () => {
+test('the stream of live requests ends when the gateway shuts down, and cannot be opened again', async () => {
   await using paid = await startAdmin()
   const reply = await paid.app.request('/admin/requests', {
     headers: liveHeaders,
   })
   paid.app.runtime.drain()
   expect((await reply.text()).replaceAll(': keep-alive\n\n', '')).toBe('')
+  const again = await paid.app.request('/admin/requests', { headers: liveHeaders })
+  expect(again.status).toBe(503)
+  expect(await again.text()).toContain('The gateway is shutting down.')
 })
 
 test('more than 16 readers at once are rejected with 503, and a place is free when one leaves', async () => {
