@@ -107,4 +107,24 @@ describe.skipIf(!hasBrowser)(`the keys view${browserNeeded}`, () => {
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshot(page, 'keys-360-dark')
   })
+
+  test('text that is selected beyond a dialog leaves it open, and a click beside it closes it', async () => {
+    await using paid = await startAdmin()
+    await using opened = await openAdmin(await browser(), paid.app, '#/keys')
+    const { page } = opened
+    await page.getByRole('cell', { name: 'default' }).waitFor()
+    await page.keyboard.press('n')
+    const name = page.getByRole('dialog').getByLabel('Name')
+    await name.fill('laptop')
+    const { x, y, width, height } = (await name.boundingBox())!
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(4, y + height / 2)
+    await page.mouse.up()
+    expect(await page.locator('dialog[open]').count()).toBe(1)
+    expect(await name.inputValue()).toBe('laptop')
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe('laptop')
+    await page.mouse.click(4, 4)
+    await page.locator('dialog').waitFor({ state: 'detached' })
+  })
 })

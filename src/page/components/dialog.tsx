@@ -18,6 +18,7 @@ export function Dialog(props: {
   const dialog = useRef<HTMLDialogElement>(null)
   // Closing fires an event later, when another dialog may have taken the place of this one.
   const removed = useRef(false)
+  const beside = useClickBeside(() => !props.sticky && dialog.current?.close())
   const id = useId()
   useEffect(() => {
     const element = dialog.current
@@ -35,7 +36,7 @@ export function Dialog(props: {
       class="dialog"
       aria-labelledby={id}
       onClose={() => !removed.current && props.onClose()}
-      onClick={(event) => !props.sticky && event.target === dialog.current && dialog.current?.close()}
+      {...beside}
     >
       <div class="dialog-body">
         <header>
@@ -47,6 +48,21 @@ export function Dialog(props: {
       </div>
     </dialog>
   )
+}
+
+/** Handlers of a dialog for a click that begins and ends beside it: its content covers all of the dialog itself. */
+function useClickBeside(onClickBeside: () => void) {
+  const pressed = useRef(false)
+  const isBeside = ({ target, currentTarget }: Event) => target === currentTarget
+  return {
+    onPointerDown(event: Event) {
+      pressed.current = isBeside(event)
+    },
+    onClick(event: Event) {
+      // A selection of text that begins in a field and ends beside the dialog is a click on the dialog, too.
+      if (pressed.current && isBeside(event)) onClickBeside()
+    },
+  }
 }
 
 /** A change that is sent to the admin API. */
