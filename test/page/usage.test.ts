@@ -172,6 +172,21 @@ describe.skipIf(!hasBrowser)(`the usage view${browserNeeded}`, () => {
     expect(page.url()).not.toContain('project=')
   })
 
+  test('the row of the requests without a project or a model leads nowhere', async () => {
+    for (const by of ['project_id', 'model,project_id']) {
+      await using opened = await openView(await browser(), paid.app, `#/usage?range=7d&by=${by}`)
+      const { page } = opened
+      await page.getByRole('heading', { name: /^By .*project/ }).waitFor()
+      const rows = page.getByRole('region', { name: /^Usage by/ }).locator('tbody tr')
+      const none = rows.filter({ hasText: '(none)' })
+      expect(await none.count()).toBeGreaterThan(0)
+      expect(await none.getByRole('link').count()).toBe(0)
+      const others = rows.filter({ hasNotText: '(none)' })
+      expect(await others.getByRole('link').count()).toBe(await others.count())
+      expect(await others.count()).toBeGreaterThan(0)
+    }
+  })
+
   test('hostile names of models and tags are text', async () => {
     const hostile = '<img src=x onerror=alert(1)>\u202E'
     await using paid = await startUsage(100)

@@ -11,8 +11,8 @@ export type TableProps<Row> = {
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
   readonly initialSort?: SortOrder
-  /** Makes a row the link to a place: the first cell has the link. */
-  readonly rowHref?: (row: Row) => string
+  /** Makes a row the link to a place, unless it is undefined: the first cell has the link. */
+  readonly rowHref?: (row: Row) => string | undefined
   /** The content that is shown instead of no rows. */
   readonly empty?: ComponentChildren
   /** Whether more rows are to be loaded: what is there cannot be sorted. */

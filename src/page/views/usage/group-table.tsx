@@ -45,13 +45,13 @@ function namesOf(by: readonly Grouping[]): string {
   return new Intl.ListFormat('en').format(names)
 }
 
-/** The usage of the values of a row, by the other groupings. */
-function placeOf(values: Totals['values'], shown: UsageQuery): string {
+/** The usage of the values of a row, by the other groupings; undefined if one cannot be selected, like no project. */
+function placeOf(values: Totals['values'], shown: UsageQuery): string | undefined {
   const { by } = shown
-  const selected = filtered.flatMap((name) => {
-    const value = values[by.indexOf(name)]
-    return value ? [[name, value]] : []
-  })
+  const selected = filtered
+    .filter((name) => by.includes(name))
+    .map((name) => [name, values[by.indexOf(name)]])
+  if (selected.some(([, value]) => !value)) return undefined
   const filters = { ...shown.filters, ...Object.fromEntries(selected) }
   const others = by.filter((name) => !(name in filterNames))
   const next = drillOrder.find((name) => !by.includes(name) && !(name in filters)) ?? 'api'
