@@ -39,12 +39,12 @@ export function outputItemId(responseId: string, index: number, type: string): s
   return `${prefixOf(type)}_${digitsOf(responseId)}${String(index).padStart(2, '0')}`
 }
 
+const itemIdPattern = /^[a-z]{2,4}_([0-9a-f]{32})(?:i\d+|(\d{2,}))$/
+
 /** Whether the gateway made this id for an item of a response's output. */
 export function isOutputItemId(id: string): boolean {
-  return /^[a-z]{2,4}_[0-9a-f]{32}\d{2,}$/.test(id)
+  return itemIdPattern.exec(id)?.[2] !== undefined
 }
-
-const itemIdPattern = /^[a-z]{2,4}_([0-9a-f]{32})(?:i\d+|\d{2,})$/
 
 /** The id of the response to which an item belongs; undefined for an item id that the gateway did not make. */
 export function responseIdOf(id: string): string | undefined {
