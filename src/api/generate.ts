@@ -12,19 +12,30 @@ import {
 } from '../http/request-context.ts'
 
 /** The context of a route behind the guard. */
-type Routed = Pick<RequestContext, 'admission'> & {
+type Routed = Pick<RequestContext, 'admission' | 'record'> & {
   readonly caller: Omit<
     RequestContext,
-    'requestId' | 'body' | 'admission' | 'headers' | 'signal' | 'onWaiting'
+    'requestId' | 'body' | 'admission' | 'record' | 'headers' | 'signal' | 'onWaiting'
   >
   readonly request: Request
   readonly set: { readonly headers: Readonly<Record<string, unknown>> }
 }
 
 /** The context of a request; `body` is what its content log keeps. */
-export function contextOf({ caller, admission, request, set }: Routed, body?: object): RequestContext {
+export function contextOf(
+  { caller, admission, record, request, set }: Routed,
+  body?: object,
+): RequestContext {
   const { headers, signal } = request
-  return { requestId: String(set.headers['x-request-id']), ...caller, body, admission, headers, signal }
+  return {
+    requestId: String(set.headers['x-request-id']),
+    ...caller,
+    body,
+    admission,
+    record,
+    headers,
+    signal,
+  }
 }
 
 /** Dependencies of every endpoint that generates. */
@@ -70,7 +81,7 @@ export async function startGeneration(
 export function generate(
   { model, generation, warnings }: PreparedGeneration,
   metadata: GenerateRequest['metadata'],
-  { organization, limits, admission, body, headers, signal, onWaiting }: RequestContext,
+  { organization, limits, admission, record, body, headers, signal, onWaiting }: RequestContext,
   gateway: Gateway,
   onSettled?: GenerateRequest['onSettled'],
 ): Promise<GenerationStream> {
@@ -80,6 +91,7 @@ export function generate(
   try {
     return gateway.generate({
       metadata,
+      observer: record,
       billing,
       budgets,
       admission,
@@ -109,5 +121,5 @@ export function recordUnprepared(
   const { labels, context } = received
   const slug = labels.model === undefined ? undefined : models().find(labels.model)?.slug
   context.admission.markRecorded()
-  return gateway.recordRejected(requestMetadata(received, slug, gateway), error)
+  return gateway.recordRejected(requestMetadata(received, slug, gateway), error, context.record)
 }

@@ -12,7 +12,8 @@ import { estimatePromptTokens } from './billing/estimate.ts'
 import { Meter, type MeteredUsage } from './billing/meter.ts'
 import { costOfUsage, outcomeOf, reportEnd, warnOfImplausibleUsage } from './billing/outcome.ts'
 import { ContentRecorder } from './content-log.ts'
-import type { CallObserver, GatewayDependencies } from './gateway-dependencies.ts'
+import type { GatewayDependencies } from './gateway-dependencies.ts'
+import type { CallObserver } from './observer.ts'
 import type { GenerateRequest } from './generate-request.ts'
 import { withInlineImages } from './images/remote-image.ts'
 import { requestDetails } from './request-details.ts'
@@ -63,7 +64,8 @@ export class Call {
     this.request = request
     this.#dependencies = dependencies
     // Before the meter, so that the times of the meter end before those of the observer.
-    this.observer = dependencies.observer?.call(metadata, reserved !== undefined)
+    this.observer = request.observer ?? dependencies.observer?.backgroundCall(metadata)
+    request.observer?.callStarted(metadata)
     this.meter = new Meter(request)
     if (content) this.content = new ContentRecorder(content, this)
     this.replyRoom = replyRoomOf(request, dependencies.replySizes)

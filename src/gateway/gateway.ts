@@ -9,6 +9,7 @@ import { estimatePromptTokens } from './billing/estimate.ts'
 import { failureOutcome } from './billing/outcome.ts'
 import { Call } from './call.ts'
 import type { GatewayDependencies } from './gateway-dependencies.ts'
+import type { RequestObserver } from './observer.ts'
 import type { GenerateRequest, GenerationStream, ReservationRequest } from './generate-request.ts'
 import type { QueuedSlot } from './rate-limits/admission.ts'
 import { openWithFailover } from './routing/failover.ts'
@@ -29,7 +30,7 @@ export type Gateway = {
   /** Undefined if users are recorded as they are. */
   readonly userHash: UserHash | undefined
   /** Records a request that was rejected before it reached a model. */
-  recordRejected(metadata: RequestMetadata, error: unknown): Promise<void>
+  recordRejected(metadata: RequestMetadata, error: unknown, observer?: RequestObserver): Promise<void>
 }
 
 /**
@@ -43,30 +44,33 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
     userHash: createUserHash(dependencies.userHashKey),
     generate: (request) =>
       calls.isRejecting() && !request.reserved
-        ? rejectStopping(request.metadata, dependencies)
+        ? rejectStopping(request, dependencies)
         : generateMetered(request, dependencies),
     reserve: (reservation, writes) =>
       calls.isRejecting()
-        ? rejectStopping(reservation.metadata, dependencies)
+        ? rejectStopping(reservation, dependencies)
         : reserveCall(reservation, writes, dependencies),
     async settleUnsent(metadata, error, writes) {
       await billing.settleEventually(metadata, failureOutcome(error), writes)
-      observer?.call(metadata, true).callEnded(failureOutcome(error))
+      observer?.backgroundCall(metadata).callEnded(failureOutcome(error))
     },
-    recordRejected: (metadata, error) => recordRejected(metadata, error, dependencies),
+    recordRejected: (metadata, error, requestObserver) =>
+      recordRejected({ metadata, observer: requestObserver }, error, dependencies),
   }
 }
 
-async function rejectStopping(metadata: RequestMetadata, dependencies: GatewayDependencies): Promise<never> {
+async function rejectStopping(request: ObservedRequest, dependencies: GatewayDependencies): Promise<never> {
   const error = gatewayStopping()
-  await recordRejected(metadata, error, dependencies)
+  await recordRejected(request, error, dependencies)
   throw error
 }
 
+type ObservedRequest = Pick<ReservationRequest, 'metadata' | 'observer'>
+
 async function recordRejected(
-  metadata: RequestMetadata,
+  { metadata, observer }: ObservedRequest,
   error: unknown,
-  { billing, observer, log }: GatewayDependencies,
+  { billing, log }: GatewayDependencies,
 ): Promise<void> {
   observer?.requestReceived(metadata)
   await billing.settle(metadata, failureOutcome(error)).catch(logFailedSettlement(log))
@@ -77,8 +81,8 @@ async function reserveCall(
   writes: readonly Write[],
   dependencies: GatewayDependencies,
 ): Promise<QueuedSlot> {
-  const { observer, log, states } = dependencies
-  const { metadata, admission, model } = reservation
+  const { log, states } = dependencies
+  const { metadata, observer, admission, model } = reservation
   observer?.requestReceived(metadata)
   let queued: QueuedSlot | undefined
   try {

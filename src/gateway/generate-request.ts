@@ -7,6 +7,7 @@ import type { Nanos } from '../lib/usd.ts'
 import type { Write } from '../storage/ports/ledger.ts'
 import type { Payer } from './access/caller-limits.ts'
 import type { MeteredUsage } from './billing/meter.ts'
+import type { RequestObserver } from './observer.ts'
 import type { Model } from './models/model.ts'
 import type { Admission, ConcurrencySlot } from './rate-limits/admission.ts'
 
@@ -25,6 +26,8 @@ export type GenerationStream = PushStream<readonly GenerationEvent[]> & {
 /** The properties of a request that limits and billing need. */
 export type ReservationRequest = Payer & {
   readonly metadata: RequestMetadata
+  /** Absent for a call that runs after its request was answered. */
+  readonly observer?: RequestObserver | undefined
   /** The admission of the request; the call takes its tokens from it, and its slot unless it runs later. */
   readonly admission: Pick<Admission, 'memory' | 'open' | 'queue'>
   /** The model that serves the request: for a fast variant, not the one that the caller named. */

@@ -1,7 +1,7 @@
 import type { AttemptDetails, RequestDetails } from '../domain/accounting/request-metadata.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { loggable } from '../lib/text.ts'
-import type { Attempt } from './gateway-dependencies.ts'
+import type { Attempt } from './observer.ts'
 
 /** Bounds of the details of one request: with the longest texts, some kilobytes. */
 const maxAttempts = 16

@@ -20,6 +20,7 @@ type FailedRequest = {
   readonly requestId: string
   readonly caller?: Caller
   readonly admission?: Admission
+  readonly record?: RequestRecord
 }
 
 /**
@@ -42,7 +43,7 @@ export function errorHandler(
     // The telemetry and the guard have set these; the types of a global hook do not declare them.
     const { caller, admission, record } = context as DerivedContext
     record?.rejected(apiError, rejectedClient(request, path, caller))
-    onFailed({ error: apiError, method: request.method, path, requestId, caller, admission })
+    onFailed({ error: apiError, method: request.method, path, requestId, caller, admission, record })
     set.status = apiError.status
     // The rest of a body in pieces may end with trailers, which Bun would answer with a second reply.
     if (request.headers.has('transfer-encoding')) set.headers.connection = 'close'
@@ -63,7 +64,7 @@ function rejectedClient({ headers }: Request, path: string, caller: Caller | und
   return { path, userAgent, claimedKey: caller ? undefined : claimedKey(headers) }
 }
 
-type DerivedContext = Pick<FailedRequest, 'caller' | 'admission'> & { readonly record?: RequestRecord }
+type DerivedContext = Pick<FailedRequest, 'caller' | 'admission' | 'record'>
 
 /** The error as the client may see it: a 500 with a fixed message for an unexpected one. */
 export function toApiError(error: unknown): ApiError {
@@ -112,5 +113,5 @@ export function recordRejected(gateway: Gateway, paths: GenerationPaths, failed:
     api,
     stream: false,
   }
-  void gateway.recordRejected(metadata, error)
+  void gateway.recordRejected(metadata, error, failed.record)
 }

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { RateLimits } from '../gateway/rate-limits/rate-limits.ts'
+import { createDetachedRecord } from '../observability/request-record.ts'
 import type { KeyDirectory } from '../storage/ports/known-keys.ts'
 import type { AdminAccess } from './admin-access.ts'
 import { authentication, type EndStream, type KeyWatch } from './authentication.ts'
@@ -19,7 +20,10 @@ type GuardDependencies = {
   readonly adminAccess?: Pick<AdminAccess, 'isConfigured'>
 } & Omit<BodyReaderDependencies, 'timeoutMs'>
 
-/** Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, `readBody` and `watchKey`. */
+/**
+ * Creates the guard: routes of a plugin that uses it have a `caller`, its `admission`, `readBody`, `watchKey` and `record`,
+ * which is here for the types: the telemetry of the application gives each request its own.
+ */
 export function createGuard({ keys, limits, keyWatch, adminAccess, ...body }: GuardDependencies) {
   return new Elysia({ name: 'guard' })
     .use(authentication(keys, Date.now, adminAccess?.isConfigured))
@@ -27,6 +31,7 @@ export function createGuard({ keys, limits, keyWatch, adminAccess, ...body }: Gu
     .use(decodablePath())
     .use(jsonBody(body))
     .decorate('watchKey', watchKeyOf(keyWatch))
+    .decorate('record', createDetachedRecord())
     .mapResponse(setRateLimitHeaders)
     .mapResponse(sendEventStream)
     .as('scoped')

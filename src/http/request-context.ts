@@ -1,4 +1,5 @@
 import type { CallerLimits } from '../gateway/access/caller-limits.ts'
+import type { RequestObserver } from '../gateway/observer.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { parseDuration } from '../config/units.ts'
@@ -21,6 +22,8 @@ export type RequestContext = {
   /** Absent where nothing is generated. */
   readonly body?: object
   readonly admission: Admission
+  /** Observes the request and its call. */
+  readonly record: RequestObserver
   /** The headers of the request. */
   readonly headers: Headers
   readonly signal: AbortSignal

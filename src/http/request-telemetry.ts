@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import { timeSortedId } from '../lib/id.ts'
-import type { Attempt } from '../gateway/gateway-dependencies.ts'
+import type { Attempt } from '../gateway/observer.ts'
 import { circuitOpen, createDetachedRecord, type RequestRecord } from '../observability/request-record.ts'
 import type { RequestTracker } from '../observability/request-tracker.ts'
 import { isAnthropicRequest } from './anthropic-error.ts'

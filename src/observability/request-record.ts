@@ -1,10 +1,11 @@
 import type { Api, Outcome, RequestMetadata } from '../domain/accounting/request-metadata.ts'
-import type { Attempt, CallObserver } from '../gateway/gateway-dependencies.ts'
+import type { Attempt, RequestObserver } from '../gateway/observer.ts'
 import type { ModelRoute } from '../gateway/models/model.ts'
 import { sentenceOf } from '../gateway/request-details.ts'
 import { ApiError } from '../lib/errors/errors.ts'
 import { loggable } from '../lib/text.ts'
 import { Stopwatch } from '../lib/time.ts'
+import { notInSet, type TransientMember } from '../lib/transient.ts'
 
 /** The reply that the caller received. */
 type Reply = {
@@ -44,7 +45,7 @@ export const circuitOpen = 'circuit_open'
  * Collects the telemetry of one request. It is finished once the reply is made and all calls have ended, whichever is
  * later. It never contains prompts, completions or API keys.
  */
-export class RequestRecord implements CallObserver {
+export class RequestRecord implements RequestObserver, TransientMember {
   readonly id: string
   readonly method: string
   /** True for a background run, which has no reply. */
@@ -52,6 +53,8 @@ export class RequestRecord implements CallObserver {
   readonly startedAt = performance.now()
   readonly upstreamStopwatch = new Stopwatch()
   readonly attempts: Attempt[] = []
+  /** Its index among the open requests. */
+  index = notInSet
   /** The `traceparent` header; read only if tracing is enabled. */
   traceparent?: string | undefined
   metadata?: RequestMetadata
@@ -84,12 +87,12 @@ export class RequestRecord implements CallObserver {
     this.background = background
   }
 
-  setMetadata(metadata: RequestMetadata): void {
+  requestReceived(metadata: RequestMetadata): void {
     this.metadata = metadata
   }
 
   callStarted(metadata: RequestMetadata): void {
-    this.setMetadata(metadata)
+    this.requestReceived(metadata)
     this.callStartedAt = performance.now()
     this.openCalls++
     this.listener.callStarted?.(this)

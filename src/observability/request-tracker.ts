@@ -1,6 +1,6 @@
-import type { Observer } from '../gateway/gateway-dependencies.ts'
+import type { Observer } from '../gateway/observer.ts'
 import { causeOf, type Log } from '../lib/log.ts'
-import { TransientMap } from '../lib/transient.ts'
+import { TransientSet } from '../lib/transient.ts'
 import { type RecordListener, RequestRecord } from './request-record.ts'
 
 /** Receives the requests that a tracker follows. */
@@ -28,15 +28,14 @@ export type RequestTracker = Observer & {
 export type InFlight = { readonly requests: number; readonly calls: number; readonly streams: number }
 
 /**
- * The HTTP layer reports requests and the gateway reports their calls; the tracker joins them by request id. Beyond
- * `maxOpen` it drops the oldest records, which only a leak in the gateway can cause.
+ * Records beyond `maxOpen` are not tracked as open, which only a leak in the gateway can cause.
  */
 export function createRequestTracker(
   listeners: readonly RequestListener[],
   log: Log,
   maxOpen = 200_000,
 ): RequestTracker {
-  const open = new TransientMap<RequestRecord>()
+  const open = new TransientSet<RequestRecord>()
   const inFlight = { calls: 0, streams: 0 }
   let calls = 0
   function adjustInFlight({ metadata }: RequestRecord, change: 1 | -1): void {
@@ -45,26 +44,25 @@ export function createRequestTracker(
   }
 
   const recordListener = createRecordListener(listeners, log, {
+    callStarted(record) {
+      calls++
+      adjustInFlight(record, 1)
+    },
     callEnded: (record) => adjustInFlight(record, -1),
-    finished: (record) => open.delete(record.id),
+    finished: (record) => open.delete(record),
   })
 
   return {
     tracingEnabled: listeners.some(({ wantsTraceparent }) => wantsTraceparent === true),
     begin(id, method) {
       const record = new RequestRecord(id, method, recordListener)
-      if (open.size >= maxOpen) dropOldest(open, maxOpen / 10)
-      open.set(id, record)
+      if (open.size < maxOpen) open.add(record)
       for (const listener of listeners) listener.started?.(open.size)
       return record
     },
-    requestReceived: (metadata) => open.get(metadata.id)?.setMetadata(metadata),
-    call(metadata, background) {
-      calls++
-      const openRecord = background ? undefined : open.get(metadata.id)
-      const record = openRecord ?? new RequestRecord(metadata.id, '', recordListener, true)
+    backgroundCall(metadata) {
+      const record = new RequestRecord(metadata.id, '', recordListener, true)
       record.callStarted(metadata)
-      adjustInFlight(record, 1)
       return record
     },
     calling: () => open.values().filter((record) => record.isCalling()),
@@ -76,12 +74,16 @@ export function createRequestTracker(
 function createRecordListener(
   listeners: readonly RequestListener[],
   log: Log,
-  tracker: RecordListener,
+  tracker: Pick<Required<RecordListener>, 'callStarted' | 'callEnded' | 'finished'>,
 ): RecordListener {
   const notify = createNotifier(listeners, log)
+  const notifyStarted = notify('callStarted')
   const notifyFinished = notify('finished')
   return {
-    callStarted: notify('callStarted'),
+    callStarted(record) {
+      tracker.callStarted(record)
+      notifyStarted(record)
+    },
     queueChanged: notify('queueChanged'),
     firstEvents: notify('firstEvents'),
     callEnded: tracker.callEnded,
@@ -108,9 +110,4 @@ function createNotifier(listeners: readonly RequestListener[], log: Log) {
       }
     }
   }
-}
-
-/** Drops several at once, because listing them all takes long. */
-function dropOldest(open: TransientMap<RequestRecord>, count: number): void {
-  for (const id of open.keys().slice(0, Math.ceil(count))) open.delete(id)
 }

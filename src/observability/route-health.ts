@@ -1,5 +1,5 @@
 import type { ModelRoute } from '../gateway/models/model.ts'
-import type { Attempt } from '../gateway/gateway-dependencies.ts'
+import type { Attempt } from '../gateway/observer.ts'
 import { circuitOpen, type RequestRecord } from './request-record.ts'
 import type { RequestListener } from './request-tracker.ts'
 

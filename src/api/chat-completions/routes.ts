@@ -18,9 +18,9 @@ export const chatPath = '/v1/chat/completions'
 export function chatRoutes(guard: Guard, dependencies: ChatDependencies, log: Log) {
   return new Elysia({ name: 'chat' }).use(guard).post(
     chatPath,
-    async ({ readBody, watchKey, caller, admission, request, set }) => {
+    async ({ readBody, watchKey, caller, admission, record, request, set }) => {
       const body = await readBody(request, chatRequest, { admission, caller })
-      const context = contextOf({ caller, admission, request, set }, body)
+      const context = contextOf({ caller, admission, record, request, set }, body)
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, context.requestId))
         const start = (onWaiting: () => void) => streamChat(body, { ...context, onWaiting }, dependencies)

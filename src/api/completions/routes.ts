@@ -27,9 +27,9 @@ export const completionsPath = '/v1/completions'
 export function textCompletionRoutes(guard: Guard, dependencies: GenerationDependencies, log: Log) {
   return new Elysia({ name: 'text-completions' }).use(guard).post(
     completionsPath,
-    async ({ readBody, watchKey, caller, admission, request, set }) => {
+    async ({ readBody, watchKey, caller, admission, record, request, set }) => {
       const body = await readBody(request, completionRequest, { admission, caller })
-      const context = contextOf({ caller, admission, request, set }, body)
+      const context = contextOf({ caller, admission, record, request, set }, body)
       if (body.stream) {
         const failed = (error: unknown) => errorFrame(streamError(error, log, context.requestId))
         const start = (onWaiting: () => void) => streamPrompts(body, { ...context, onWaiting }, dependencies)

@@ -25,9 +25,9 @@ export const embeddingsPath = '/v1/embeddings'
 export function embeddingRoutes(guard: Guard, dependencies: GenerationDependencies) {
   return new Elysia({ name: 'embeddings' }).use(guard).post(
     embeddingsPath,
-    async ({ readBody, caller, admission, request, set }) => {
+    async ({ readBody, caller, admission, record, request, set }) => {
       const body = await readBody(request, embeddingRequest, { admission, caller })
-      const context = contextOf({ caller, admission, request, set }, body)
+      const context = contextOf({ caller, admission, record, request, set }, body)
       // The call releases the memory at its end, and the reply still needs it.
       admission.memory.retain()
       try {

@@ -6,7 +6,6 @@ import { streamError } from '../../http/errors.ts'
 import { eventStream, openSource } from '../../http/event-stream.ts'
 import type { Guard } from '../../http/guard.ts'
 import type { Log } from '../../lib/log.ts'
-import { createDetachedRecord } from '../../observability/request-record.ts'
 import { contextOf, type GenerationDependencies } from '../generate.ts'
 import type { MessageHeaders } from './lower.ts'
 import { pingFrame } from './message-stream.ts'
@@ -69,41 +68,37 @@ const countDetail = describe({
 
 /** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 export function messageRoutes(guard: Guard, dependencies: GenerationDependencies, log: Log) {
-  return (
-    new Elysia({ name: 'messages' })
-      .use(guard)
-      // For the types: the telemetry of the application gives each request its own.
-      .decorate('record', createDetachedRecord())
-      .post(
-        messagesPath,
-        async ({ readBody, watchKey, caller, admission, request, set }) => {
-          const body = await readBody(request, messageRequest, { admission, caller })
-          const context = contextOf({ caller, admission, request, set }, body)
-          const headers = headersOf(request)
-          if (body.stream) {
-            const failed = (error: unknown) => errorFrame(error, log, context.requestId)
-            const start = (onWaiting: () => void) =>
-              streamMessage(body, headers, { ...context, onWaiting }, dependencies)
-            const source = await openSource(start, { failed, keepAlive: pingFrame })
-            return eventStream(source, { watch: watchKey(caller.keyId) })
-          }
-          const { message, cost } = await completeMessage(body, headers, context, dependencies)
-          if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
-          return message
-        },
-        { detail: createDetail },
-      )
-      .post(
-        `${messagesPath}/count_tokens`,
-        async ({ readBody, caller, admission, request, record }) => {
-          const body = await readBody(request, countTokensRequest, { admission, caller }, { isFree: true })
-          const { signal } = request
-          const call = { limits: caller.limits, signal, stopwatch: record.upstreamStopwatch }
-          return { input_tokens: await countTokens(body, headersOf(request), call, dependencies) }
-        },
-        { detail: countDetail },
-      )
-  )
+  return new Elysia({ name: 'messages' })
+    .use(guard)
+    .post(
+      messagesPath,
+      async ({ readBody, watchKey, caller, admission, record, request, set }) => {
+        const body = await readBody(request, messageRequest, { admission, caller })
+        const context = contextOf({ caller, admission, record, request, set }, body)
+        const headers = headersOf(request)
+        if (body.stream) {
+          const failed = (error: unknown) => errorFrame(error, log, context.requestId)
+          const start = (onWaiting: () => void) =>
+            streamMessage(body, headers, { ...context, onWaiting }, dependencies)
+          const source = await openSource(start, { failed, keepAlive: pingFrame })
+          return eventStream(source, { watch: watchKey(caller.keyId) })
+        }
+        const { message, cost } = await completeMessage(body, headers, context, dependencies)
+        if (cost !== undefined) set.headers['x-weir-cost'] = toDollars(cost)
+        return message
+      },
+      { detail: createDetail },
+    )
+    .post(
+      `${messagesPath}/count_tokens`,
+      async ({ readBody, caller, admission, request, record }) => {
+        const body = await readBody(request, countTokensRequest, { admission, caller }, { isFree: true })
+        const { signal } = request
+        const call = { limits: caller.limits, signal, stopwatch: record.upstreamStopwatch }
+        return { input_tokens: await countTokens(body, headersOf(request), call, dependencies) }
+      },
+      { detail: countDetail },
+    )
 }
 
 function headersOf({ headers }: Request): MessageHeaders {

@@ -97,9 +97,9 @@ export function responseRoutes(guard: Guard, dependencies: ResponseDependencies,
     .use(guard)
     .post(
       responsesPath,
-      async ({ readBody, watchKey, caller, admission, request, set }) => {
+      async ({ readBody, watchKey, caller, admission, record, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, createOptions)
-        const context = contextOf({ caller, admission, request, set }, body)
+        const context = contextOf({ caller, admission, record, request, set }, body)
         if (body.background && !body.stream) return queueRun(body, context, dependencies)
         if (body.stream) {
           const start = (onWaiting: () => void) =>
@@ -117,9 +117,9 @@ export function responseRoutes(guard: Guard, dependencies: ResponseDependencies,
     )
     .post(
       `${responsesPath}/input_tokens`,
-      async ({ readBody, caller, admission, request, set }) => {
+      async ({ readBody, caller, admission, record, request, set }) => {
         const body = await readBody(request, responseRequest, { admission, caller }, { isFree: true })
-        return countInputTokens(body, contextOf({ caller, admission, request, set }), dependencies)
+        return countInputTokens(body, contextOf({ caller, admission, record, request, set }), dependencies)
       },
       { detail: countDetail },
     )

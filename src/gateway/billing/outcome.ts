@@ -2,7 +2,7 @@ import type { Outcome, RequestMetadata } from '../../domain/accounting/request-m
 import { ApiError } from '../../lib/errors/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Nanos } from '../../lib/usd.ts'
-import type { CallObserver } from '../gateway-dependencies.ts'
+import type { CallObserver } from '../observer.ts'
 import { requestDetails } from '../request-details.ts'
 import { isExcessive } from '../streams/upstream-error.ts'
 import { countImages } from './estimate.ts'

@@ -1,7 +1,7 @@
 import type { Log, LogFields } from '../../lib/log.ts'
 import { formatDuration } from '../../lib/time.ts'
 import { formatRoundedUsd } from '../../lib/usd.ts'
-import type { Attempt } from '../../gateway/gateway-dependencies.ts'
+import type { Attempt } from '../../gateway/observer.ts'
 import type { RequestRecord } from '../request-record.ts'
 import type { FailureNotes } from './failure-notes.ts'
 

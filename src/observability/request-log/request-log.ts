@@ -1,6 +1,6 @@
 import { toDollars } from '../../gateway/billing/price.ts'
 import { loggable } from '../../lib/text.ts'
-import type { Attempt } from '../../gateway/gateway-dependencies.ts'
+import type { Attempt } from '../../gateway/observer.ts'
 import { isRoutineProbe, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
 import type { FailureNotes } from './failure-notes.ts'

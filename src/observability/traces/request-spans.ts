@@ -14,7 +14,7 @@ import type { Api, RequestMetadata } from '../../domain/accounting/request-metad
 import { toDollars } from '../../gateway/billing/price.ts'
 import { fieldsOf } from '../../lib/json/json.ts'
 import { telemetryNameOf } from '../../providers/kinds/kinds.ts'
-import type { Attempt } from '../../gateway/gateway-dependencies.ts'
+import type { Attempt } from '../../gateway/observer.ts'
 import { circuitOpen, isRoutineProbe, operationName, type RequestRecord } from '../request-record.ts'
 import type { RequestListener } from '../request-tracker.ts'
 

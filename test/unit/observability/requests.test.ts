@@ -36,16 +36,17 @@ function startRequests(max?: number) {
 test('a request is finished when its reply was made and its call has ended, in either order', () => {
   const { requests, heard: received } = startRequests()
   const complete = requests.begin('whole', 'POST')
-  requests.call(facts('whole'), false).callEnded({ status: 200 })
+  complete.callStarted(facts('whole'))
+  complete.callEnded({ status: 200 })
   expect(received).toEqual([])
   complete.replied({ status: 200 })
   expect(received.map(({ id }) => id)).toEqual(['whole'])
 
   const stream = requests.begin('stream', 'POST')
-  const call = requests.call(facts('stream'), false)
+  stream.callStarted(facts('stream'))
   stream.replied({ status: 200 })
   expect(requests.open()).toEqual({ requests: 1, calls: 1, streams: 1 })
-  call.callEnded({ status: 200 })
+  stream.callEnded({ status: 200 })
   expect(received.map(({ id }) => id)).toEqual(['whole', 'stream'])
   expect(requests.open()).toEqual({ requests: 0, calls: 0, streams: 0 })
 })
@@ -53,8 +54,8 @@ test('a request is finished when its reply was made and its call has ended, in e
 test('a background call is not part of the request that queued it', () => {
   const { requests, heard: received } = startRequests()
   const booking = requests.begin('one', 'POST')
-  requests.requestReceived(facts('one'))
-  const run = requests.call(facts('one'), true)
+  booking.requestReceived(facts('one'))
+  const run = requests.backgroundCall(facts('one'))
   booking.replied({ status: 200 })
   run.callEnded({ status: 502, error: 'upstream_timeout' })
   expect(received.map((record) => [record.background, record.errorCode()])).toEqual([

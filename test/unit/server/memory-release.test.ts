@@ -12,9 +12,9 @@ function startGateway() {
   const look = createMemoryRelease(requests, () => void releases++)
   function call(id: string): () => void {
     const request = requests.begin(id, 'POST')
-    const record = requests.call({ ...facts, id }, false)
+    request.callStarted({ ...facts, id })
     return () => {
-      record.callEnded({ status: 200 })
+      request.callEnded({ status: 200 })
       request.replied({ status: 200 })
     }
   }
@@ -48,7 +48,7 @@ test('no memory is released while a request or a call is open', () => {
   const end = call('last')
   expect([check(), check(), check()]).toEqual([0, 0, 0])
   end()
-  const background = requests.call({ ...facts, id: 'run' }, true)
+  const background = requests.backgroundCall({ ...facts, id: 'run' })
   expect([check(), check()]).toEqual([0, 0])
   background.callEnded({ status: 200 })
   const report = requests.begin('report', 'GET')

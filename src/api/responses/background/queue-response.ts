@@ -42,7 +42,7 @@ async function storeQueued(
     release: releasePrevious,
   } = await prepareResponse(request, context, parts)
   const { model, generation } = prepared
-  const { organization, limits, admission } = context
+  const { organization, limits, admission, record } = context
   const live = new LiveResponse(organization.id, head)
   live.apply({ type: 'created' })
   const stored = {
@@ -54,7 +54,7 @@ async function storeQueued(
   }
   const row = queuedRow(live, conversation, stored, runs)
   const payer = { billing: organization.billing, budgets: limits.budgets }
-  const reservation = { metadata, ...payer, admission, model, generation }
+  const reservation = { metadata, observer: record, ...payer, admission, model, generation }
   const call = await parts.gateway
     .reserve(reservation, [{ kind: 'insert-response', response: row }])
     .finally(releasePrevious)
