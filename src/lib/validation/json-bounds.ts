@@ -89,20 +89,23 @@ function bracketsExceed(text: string, limit: number): boolean {
 
 /** Returns the index of the quote that ends the JSON string started at `start`, or the length of the text. */
 export function stringEnd(text: string, start: number): number {
-  const end = text.indexOf('"', start + 1)
-  if (end < 0) return text.length
-  return isEscaped(text, end) ? endAfterEscape(text, end + 1) : end
+  let index = start + 1
+  for (;;) {
+    const end = text.indexOf('"', index)
+    if (end < 0) return text.length
+    if (!isEscaped(text, end)) return end
+    index = end + 1
+    // The next quote is often near: a search for each would take longer than to look at the characters after this one.
+    for (const near = Math.min(index + nearQuote, text.length); index < near; index++) {
+      const code = text.charCodeAt(index)
+      if (code === quote) return index
+      if (code === backslash) index += 1
+    }
+  }
 }
 
-/** A string with one escaped quote often has many: a search for each would take longer than to look at each character. */
-function endAfterEscape(text: string, start: number): number {
-  for (let index = start; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === quote) return index
-    if (code === backslash) index += 1
-  }
-  return text.length
-}
+/** Characters that are looked at one by one in the time of a search. */
+const nearQuote = 16
 
 function isEscaped(text: string, index: number): boolean {
   let before = index - 1

@@ -4,6 +4,7 @@ import {
   findTooWide,
   isTooDeep,
   measureJson,
+  stringEnd,
   weights,
 } from '../../../src/lib/validation/json-bounds.ts'
 
@@ -141,4 +142,17 @@ test('the first limit that a text exceeds is reported', () => {
 
 test('a text with more closing than opening brackets is not counted further', () => {
   expect(measureJson(`[]]${'[],'.repeat(1000)}`, {})).toEqual({ weight: container })
+})
+
+test('a string ends at its last quote, whatever is escaped in it', () => {
+  const parts = ['"', '\\', '\n', 'a', '日', 'a'.repeat(15), 'a'.repeat(16), '\\'.repeat(17), ', '.repeat(20)]
+  for (let seed = 0; seed < 5000; seed++) {
+    const chosen = Array.from(
+      { length: seed % 9 },
+      (_, index) => parts[(seed * 7 ** index + index) % parts.length],
+    )
+    const text = JSON.stringify(chosen.join(''))
+    expect(stringEnd(`${text},"other"`, 0)).toBe(text.length - 1)
+    expect(stringEnd(text.slice(0, -1), 0)).toBe(text.length - 1)
+  }
 })
