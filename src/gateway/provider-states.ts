@@ -81,12 +81,14 @@ function createCallStates(store: ProviderState): ProviderStates {
     acquireMemory: AcquireMemory,
   ): Promise<Restored> {
     const providers = providersWithState(model, generation)
-    if (providers.length === 0) return { generation: withStates(generation, noStates, []), warnings: [] }
-    const callIds = [...lastCallsOf(generation).keys()]
+    if (providers.length === 0)
+      return { generation: withStates(generation, noCalls, noStates, []), warnings: [] }
+    const lastCalls = lastCallsOf(generation)
+    const callIds = [...lastCalls.keys()]
     const query = { organization, providers, callIds, maxBytes: maxRestoredBytes, acquireMemory }
     const { states, truncated } = await store.find(query)
     const warnings = truncated ? [truncatedWarning] : []
-    return { generation: withStates(generation, states, providers), warnings }
+    return { generation: withStates(generation, lastCalls, states, providers), warnings }
   }
 
   async function saveAll(
@@ -126,26 +128,29 @@ function providersWithState({ routes }: StatefulRequest['model'], { source }: Ge
  */
 function lastCallsOf({ messages }: Generation): ReadonlyMap<string, PastToolCall> {
   const calls = new Map<string, PastToolCall>()
-  for (const call of messages.flatMap(toolCallsOf)) {
-    calls.delete(call.id)
-    calls.set(call.id, call)
-  }
+  for (const message of messages)
+    for (const call of toolCallsOf(message)) {
+      calls.delete(call.id)
+      calls.set(call.id, call)
+    }
   return calls
 }
 
 function toolCallsOf(message: Message): readonly PastToolCall[] {
-  return message.role === 'assistant' ? message.toolCalls : []
+  return message.role === 'assistant' ? message.toolCalls : none
 }
 
+const none: readonly PastToolCall[] = []
+const noCalls: ReadonlyMap<string, PastToolCall> = new Map()
 const noStates: ReadonlyMap<string, FoundState> = new Map()
 
 /** The calls with their stored states, or else with those that the caller sent, of these providers. */
 function withStates(
   generation: Generation,
+  lastCalls: ReadonlyMap<string, PastToolCall>,
   states: ReadonlyMap<string, FoundState>,
   providers: readonly string[],
 ): Generation {
-  const lastCalls = lastCallsOf(generation)
   return mapCalls(generation, (call) => {
     const stored = lastCalls.get(call.id) === call ? states.get(call.id) : undefined
     if (stored) return { ...call, state: stored.value, provider: stored.provider }
