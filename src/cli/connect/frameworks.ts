@@ -112,6 +112,7 @@ print(agent.run_sync("${prompt}").output)
       notes: [
         'Agents with function tools work as shown, by chat completions. To use the Responses API instead, set use_responses (useResponses in Node) to true, and compatibility: { function_tools: true } in weir.yaml.',
         'Pass the provider explicitly: otherwise the Python SDK takes the part of a slug before the slash for the name of a provider.',
+        'In Python, a streamed chat completion has token counts only with ModelSettings(include_usage=True).',
         'Tracing is disabled because it would send the conversations to OpenAI.',
       ],
     }),
