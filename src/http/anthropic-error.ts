@@ -52,7 +52,6 @@ const types: ReadonlyMap<number, string> = new Map([
   [500, 'api_error'],
   [502, 'api_error'],
   [503, 'overloaded_error'],
-  [529, 'overloaded_error'],
 ])
 
 function typeOf(status: number): string {
