@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Fields, fieldsOf, isObject, listOf } from '../../../src/lib/json/json.ts'
 import { jsonReply } from '../../support/chat-fixtures.ts'
 import { fixtureReply } from '../../support/messages.ts'
@@ -103,4 +103,56 @@ test('a provider of chat completions gets the ids as the client sent them', asyn
   const callIds = messages.flatMap(({ tool_calls }) => listOf(tool_calls).map((call) => fieldsOf(call).id))
   expect(callIds).toEqual(ids)
   expect(messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids)
+})
+
+describe('calls of one turn that have the same id', () => {
+  const turn = ['call_0__2', 'call_0', 'call_0']
+  const turns: readonly (readonly [string, Fields])[] = [
+    [
+      '/v1/chat/completions',
+      {
+        messages: [
+          user,
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: turn.map((id) => ({ id, type: 'function', function: called })),
+          },
+          ...turn.map((id, index) => ({ role: 'tool', tool_call_id: id, content: texts[index] })),
+        ],
+      },
+    ],
+    [
+      '/v1/messages',
+      {
+        max_tokens: 100,
+        messages: [
+          user,
+          {
+            role: 'assistant',
+            content: turn.map((id) => ({ type: 'tool_use', id, name: 'read_level', input: {} })),
+          },
+          {
+            role: 'user',
+            content: turn.map((id, index) => {
+              return { type: 'tool_result', tool_use_id: id, content: texts[index] }
+            }),
+          },
+        ],
+      },
+    ],
+  ]
+  const waysOfTurns = turns.flatMap(([path, body]) =>
+    providers.map((provider) => [path, provider[0], body, provider[1], provider[2]] as const),
+  )
+
+  test.each(waysOfTurns)('get their own results from %s at %s', async (path, name, body, acme, sentIn) => {
+    await using scenario = await startScenario(fixtureReply(name, 'text', false), { acme, settings })
+    const { model } = chatRequest
+    const response = await scenario.app.request(path, { body: { model, ...body } })
+    expect(response.status).toBe(200)
+    const { calls, results } = sentIn((await scenario.acme.request(0)).body)
+    expect(calls).toEqual(['call_0__2', 'call_0', 'call_0__3'])
+    expect(results).toEqual(calls.map((id, index) => [id, texts[index]]))
+  })
 })

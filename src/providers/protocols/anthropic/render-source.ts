@@ -15,7 +15,7 @@ export function renderSource(source: Fields, generation: Generation, target: Tar
   const { messages, ...fields } = source
   const body = Object.fromEntries(Object.entries(fields).filter(([name]) => isSent(name, generation, warn)))
   const idOf = uniqueCallIds()
-  const sent = listOf(messages).map((message) => renderMessage(message, idOf))
+  const sent = listOf(messages).map((message, turn) => renderMessage(message, turn, idOf))
   return {
     ...body,
     ...renderThinking(body, generation),
@@ -78,11 +78,11 @@ function renderThinking({ thinking, output_config, output_format }: Fields, gene
   }
 }
 
-function renderMessage(message: unknown, idOf: IdOf): Fields {
+function renderMessage(message: unknown, turn: number, idOf: IdOf): Fields {
   const { content, ...fields } = fieldsOf(message)
   if (!Array.isArray(content)) return { ...fields, content }
   const sent = content.filter((block) => !isOfAnotherProvider(block))
-  return { ...fields, content: sent.map((block) => withValidIds(block, idOf)) }
+  return { ...fields, content: sent.map((block) => withValidIds(block, turn, idOf)) }
 }
 
 function hasContent({ content }: Fields): boolean {
@@ -98,10 +98,10 @@ function isOfAnotherProvider(block: unknown): boolean {
 }
 
 /** Other providers make ids that Anthropic rejects: in other forms, or the same ones in each turn. */
-function withValidIds(block: unknown, idOf: IdOf): unknown {
+function withValidIds(block: unknown, turn: number, idOf: IdOf): unknown {
   if (!isObject(block)) return block
   if (block.type === 'tool_use' && typeof block.id === 'string')
-    return { ...block, id: renderCallId(idOf(block.id, true)) }
+    return { ...block, id: renderCallId(idOf(block.id, turn)) }
   if (block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') return block
-  return { ...block, tool_use_id: renderCallId(idOf(block.tool_use_id, false)) }
+  return { ...block, tool_use_id: renderCallId(idOf(block.tool_use_id)) }
 }
