@@ -1,8 +1,7 @@
 import { catalogOrigin } from '../../config/catalog.ts'
 import type { Settings } from '../../config/settings.ts'
-import { apiPaths, type ModelApi } from '../../domain/generation/parameters.ts'
-import type { Operation } from '../../domain/generation/request.ts'
-import { type Model, offeredOperation } from '../../gateway/models/model.ts'
+import { apiPaths } from '../../domain/generation/parameters.ts'
+import { isOffered, type Model } from '../../gateway/models/model.ts'
 import type { Models } from '../../gateway/models/models.ts'
 import { joinChoices } from '../../lib/validation/problem.ts'
 import type { ProviderSet } from '../../providers/config/configure-providers.ts'
@@ -54,18 +53,10 @@ function unservedModel(slug: string, models: Models) {
   return reason === undefined ? [] : [{ slug, reason }]
 }
 
-const operations: Partial<Record<ModelApi, Operation>> = {
-  completions: 'completion',
-  embeddings: 'embedding',
-}
-
 /** Why every request to the model is rejected, if its providers offer none of its APIs. */
-function unofferedReason({ supportedApis, routes }: Model): string | undefined {
-  const isOffered = (api: ModelApi) => {
-    const operation = operations[api]
-    return operation === undefined || routes.some((route) => offeredOperation(route, operation))
-  }
-  if (supportedApis.some(isOffered)) return undefined
+function unofferedReason(model: Model): string | undefined {
+  const { supportedApis } = model
+  if (supportedApis.some((api) => isOffered(model, api))) return undefined
   return `Its providers do not offer ${joinChoices(supportedApis.map((api) => apiPaths[api]))}.`
 }
 

@@ -64,3 +64,15 @@ export function offeredOperation(
 ): KindOperation | undefined {
   return 'protocol' in kind ? kind.operations?.[operation] : undefined
 }
+
+const operations: Partial<Record<ModelApi, Operation>> = {
+  completions: 'completion',
+  embeddings: 'embedding',
+}
+
+/** Whether a provider of the model offers the API. A model whose providers have no key is rejected for that. */
+export function isOffered({ routes, keyMissing }: Model, api: ModelApi): boolean {
+  const operation = operations[api]
+  if (operation === undefined || keyMissing !== undefined) return true
+  return routes.some((route) => offeredOperation(route, operation))
+}

@@ -10,7 +10,7 @@ import {
 import { nearMatches } from '../../lib/near-match.ts'
 import { shortText } from '../../lib/text.ts'
 import { joinChoices } from '../../lib/validation/problem.ts'
-import type { Model } from './model.ts'
+import { isOffered, type Model } from './model.ts'
 import { lastSegment, type Models, withoutAuthor } from './models.ts'
 
 /** Returns the enabled model of that name; throws the 404 with the reason if there is none, and the 403 if it is not allowed. */
@@ -134,8 +134,9 @@ export function unofferedOperation(model: Model, { operation }: Generation): Api
   return unsupportedApi(model, operation === 'embedding' ? 'embeddings' : 'completions')
 }
 
-function unsupportedApi({ slug, supportedApis }: Model, api: ModelApi): ApiError {
-  const others = supportedApis.filter((other) => other !== api)
+function unsupportedApi(model: Model, api: ModelApi): ApiError {
+  const { slug, supportedApis } = model
+  const others = supportedApis.filter((other) => other !== api && isOffered(model, other))
   const [instead] = [...conversationApis.filter((other) => others.includes(other)), ...others]
   const error = api === 'completions' ? completionsNotSupported : apiNotSupported
   return error(slug, apiPaths[api], instead && apiPaths[instead])

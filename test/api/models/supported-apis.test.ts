@@ -12,6 +12,7 @@ const models: readonly ModelDetails[] = [
   { slug: 'acme/hosted', routes: hosted },
   { slug: 'acme/hosted-vectors', routes: hosted, supported_apis: ['embeddings'] },
   { slug: 'acme/hosted-prompts', routes: hosted, supported_apis: ['completions'] },
+  { slug: 'acme/hosted-texts', routes: hosted, supported_apis: ['completions', 'embeddings'] },
   {
     slug: 'acme/keyless-prompts',
     routes: [{ provider: 'openai', model: 'x' }],
@@ -64,6 +65,7 @@ describe('a model that does not support the API is rejected, and the message nam
     ['/v1/embeddings', 'acme/hosted', 400, 'unsupported_value', '/v1/chat/completions'],
     ['/v1/completions', 'acme/hosted', 404, 'model_not_found', '/v1/chat/completions'],
     ['/v1/responses', 'acme/both', 400, 'unsupported_value', '/v1/chat/completions'],
+    ['/v1/embeddings', 'acme/keyless-prompts', 400, 'unsupported_value', '/v1/completions'],
   ])('%s with %s', async (path, model, status, code, instead) => {
     const error = await readError(await ask(path, model))
     expect(error).toEqual({
@@ -81,6 +83,17 @@ describe('a model that does not support the API is rejected, and the message nam
     expect(error).toMatchObject({
       status: 400,
       message: 'The model acme/hosted-vectors does not support /v1/embeddings.',
+    })
+  })
+
+  test.each([
+    ['/v1/chat/completions', 'acme/hosted-vectors', 400],
+    ['/v1/completions', 'acme/hosted-texts', 404],
+    ['/v1/embeddings', 'acme/hosted-texts', 400],
+  ])('and at %s, %s names no other API that its provider does not offer', async (path, model, status) => {
+    expect(await readError(await ask(path, model))).toMatchObject({
+      status,
+      message: `The model ${model} does not support ${path}.`,
     })
   })
 
