@@ -117,7 +117,7 @@ function queueMetrics(queues: () => readonly QueueStatus[]): readonly ScrapedMet
 export function droppedLinesMetric(droppedLines: () => number): ScrapedMetric {
   return counter(
     'weir_log_lines_dropped_total',
-    'Request log lines dropped because the output was not read fast enough.',
+    'Request log lines lost: the output was not read fast enough, or its disk was full.',
     droppedLines,
   )
 }

@@ -4,7 +4,7 @@ import { settleWithin } from '../../lib/time.ts'
 export type LineWriter = ReturnType<typeof createLineWriter>
 
 /** Standard output, or its replacement in a test. */
-export type Sink = { write(text: string, written: () => void): unknown }
+export type Sink = { write(text: string, written: (error?: Error | null) => void): unknown }
 
 /** A reader that is this far behind does not catch up soon. */
 const maxPendingCharacters = 4 * 1024 * 1024
@@ -39,8 +39,9 @@ export function createLineWriter(
       return
     }
     writing = true
-    sink.write(text, () => {
+    sink.write(text, (error) => {
       writing = false
+      if (error) batch.lose(text)
       writeBatch()
     })
   }
@@ -77,6 +78,10 @@ function createBatch(droppedLine: (lines: number) => string, maxPending: number)
       dropped += unreported
       unreported = 0
       return batchText
+    },
+    /** Counts the lines of a batch that could not be written, as on a full disk. */
+    lose(batchText: string): void {
+      dropped += batchText.split('\n').length - 1
     },
     dropped: () => dropped + unreported,
   }

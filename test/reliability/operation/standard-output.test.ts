@@ -103,6 +103,31 @@ test.skipIf(!canFill)(
   },
 )
 
+test.skipIf(!canFill)('request lines that are lost on a full disk are counted', async () => {
+  using home = temporaryHome({})
+  const port = String(await freePort())
+  const child = Bun.spawn(
+    ['sh', '-c', 'exec "$@" > /dev/full', 'sh', ...weirCommand, 'serve', '--port', port],
+    {
+      cwd: home.place('.'),
+      env: { HOME: home.place('.'), WEIR_BOOTSTRAP_KEY: firstKey },
+      stdin: 'ignore',
+      stderr: 'pipe',
+    },
+  )
+  const textOf = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers })
+      .then((reply) => reply.text())
+      .catch(() => undefined)
+  const droppedLines = async () =>
+    Number(/^weir_log_lines_dropped_total (\d+)$/m.exec((await textOf('/metrics')) ?? '')?.[1])
+  await waitUntil(async () => (await droppedLines()) === 0, 'a gateway that listens')
+  for (let count = 0; count < 3; count++) expect(await textOf('/v1/models')).toContain('"list"')
+  await waitUntil(async () => (await droppedLines()) === 3, 'three lines that are counted')
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})
+
 test.skipIf(!canFill)('a command whose output is on a full disk fails with one line', async () => {
   using home = temporaryHome({})
   const child = Bun.spawn(['sh', '-c', 'exec "$@" > /dev/full', 'sh', ...weirCommand, 'models'], {
