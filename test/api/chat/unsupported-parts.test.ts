@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import type { Fields } from '../../../src/lib/json/json.ts'
+import { fixtureReply } from '../../support/messages.ts'
 import { readError } from '../../support/chat-reply.ts'
 import { chatRequest, startScenario } from '../../support/scenario.ts'
 
@@ -25,6 +27,54 @@ test.each([
   })
   expect(scenario.acme.requests).toEqual([])
 })
+
+const url = 'https://example.com/rivers.pdf'
+const filesByUrl: readonly (readonly [string, Fields])[] = [
+  [
+    '/v1/responses',
+    {
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_file', file_url: url },
+            { type: 'input_text', text: 'Hi' },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    '/v1/chat/completions',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'file', file: { file_data: url } },
+            { type: 'text', text: 'Hi' },
+          ],
+        },
+      ],
+    },
+  ],
+]
+
+test.each(filesByUrl)(
+  'a file by URL in %s is ignored at Gemini, and the warning says so',
+  async (path, body) => {
+    await using scenario = await startScenario(fixtureReply('gemini', 'text', false), {
+      acme: { kind: 'gemini' },
+    })
+    const reply = await scenario.app.request(path, { body: { model: chatRequest.model, ...body } })
+    const { warnings } = (await reply.json()) as Fields
+    expect(warnings).toEqual([
+      'Files by URL are not supported by gemini and were ignored: send their bytes as a data URL.',
+    ])
+    const { contents } = (await scenario.acme.request(0)).body
+    expect(contents).toEqual([{ role: 'user', parts: [{ text: 'Hi' }] }])
+  },
+)
 
 test('what the caller names a part is short in the error, and is not in the log', async () => {
   await using scenario = await startScenario([], { acme: { kind: 'anthropic' } })

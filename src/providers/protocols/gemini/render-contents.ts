@@ -205,7 +205,11 @@ function renderMedia(url: string): Body | undefined {
 /** Renders inline files and audio, and a refusal as text. */
 function renderForeign({ value }: ForeignPart, dialect: Dialect, warn: Warn): Body | undefined {
   const part = renderKnown(value)
-  if (!part) warn({ what: 'Content part type', name: value.type, by: dialect.name })
+  if (!part && isFileByUrl(value))
+    warn(
+      `Files by URL are not supported by ${dialect.name} and were ignored: send their bytes as a data URL.`,
+    )
+  else if (!part) warn({ what: 'Content part type', name: value.type, by: dialect.name })
   return part
 }
 
@@ -217,6 +221,10 @@ function renderKnown(value: Fields): Body | undefined {
   const { data, format } = fieldsOf(value.input_audio)
   if (textOf(data) === undefined || textOf(format) === undefined) return undefined
   return { inlineData: { mimeType: `audio/${String(format)}`, data } }
+}
+
+function isFileByUrl({ type, file }: Fields): boolean {
+  return type === 'file' && /^https?:/.test(textOf(fieldsOf(file).file_data) ?? '')
 }
 
 /** Warns of the extra properties of a message or a part; `within` is their path. */
