@@ -76,6 +76,53 @@ describe.skipIf(!hasBrowser)(`the keys view${browserNeeded}`, () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
+  test('dialogs that end a key say that the keys which it has created end with it, and only then', async () => {
+    await using paid = await startAdmin()
+    const create = async (name: string, permissions: readonly string[]) =>
+      (
+        await requestAdmin(paid.app, 'POST', 'keys', {
+          body: { organization: 'default', name, permissions, budget_usd: '5' },
+        })
+      ).body
+    await create('ci', [])
+    const scheduler = await create('scheduler', ['mint'])
+    const minted = (await (
+      await paid.app.request('/v1/organization/keys', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${String(scheduler.key)}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'run', budget_usd: '1', expires_in: '2h' }),
+      })
+    ).json()) as { readonly key: string }
+    const statusOfMinted = async () => {
+      const headers = { authorization: `Bearer ${minted.key}` }
+      return (await paid.app.request('/v1/models', { headers })).status
+    }
+    await using opened = await openAdmin(await browser(), paid.app, '#/keys')
+    const { page } = opened
+    const textOf = async (action: string, name: string) => {
+      await page.getByRole('button', { name: `${action} ${name}` }).press('Enter')
+      const text = await page.getByRole('dialog').locator('p').first().innerText()
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+      return text
+    }
+    expect(await textOf('Rotate', 'scheduler')).toEndWith(
+      'Both spend the same budget. The keys that the old one has created end with it.',
+    )
+    expect(await textOf('Revoke', 'scheduler')).toMatch(
+      /^Requests with the key that ends with \S+ or with keys that it has created are rejected at once\./,
+    )
+    expect(await textOf('Rotate', 'ci')).toEndWith('Both spend the same budget.')
+    expect(await textOf('Revoke', 'ci')).not.toContain('created')
+
+    expect(await statusOfMinted()).toBe(200)
+    await page.getByRole('button', { name: 'Rotate scheduler' }).press('Enter')
+    await page.getByLabel('The old key still works').selectOption('0s')
+    await page.getByRole('button', { name: 'Rotate', exact: true }).press('Enter')
+    await page.getByRole('dialog', { name: 'The new API key' }).waitFor()
+    expect(await statusOfMinted()).toBe(401)
+  })
+
   test('keys with hostile names are text, are filtered by organization, and fit a phone', async () => {
     await using paid = await startAdmin()
     const hostile = '<img src=x onerror=alert(1)> \u202Egnp.exe'

@@ -92,7 +92,7 @@ function ShowKey({ created, onClose }: { readonly created: NewApiKey; readonly o
 
 /** Replaces a key; the old one works for a while. */
 function RotateKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHandlers<NewApiKey>) {
-  const { id, name, last4 } = key
+  const { id, name, last4, permissions } = key
   const [grace, setGrace] = useState<(typeof graces)[number]['value']>('24h')
   return (
     <FormDialog<NewApiKey>
@@ -104,6 +104,7 @@ function RotateKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHan
       <p>
         A new key with the same name, limits and lifetime replaces the key that ends with <code>{last4}</code>
         . Both spend the same budget.
+        {permissions.includes('mint') && ' The keys that the old one has created end with it.'}
       </p>
       <SelectField label="The old key still works" value={grace} options={graces} onChange={setGrace} />
     </FormDialog>
@@ -112,7 +113,7 @@ function RotateKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHan
 
 /** Revokes a key. */
 function RevokeKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHandlers) {
-  const { id, name, last4 } = key
+  const { id, name, last4, permissions } = key
   return (
     <FormDialog
       title={`Revoke ${visibleText(name)}`}
@@ -122,7 +123,9 @@ function RevokeKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHan
       {...handlers}
     >
       <p>
-        Requests with the key that ends with <code>{last4}</code> are rejected at once. This cannot be undone.
+        Requests with the key that ends with <code>{last4}</code>
+        {permissions.includes('mint') && ' or with keys that it has created'} are rejected at once. This
+        cannot be undone.
       </p>
     </FormDialog>
   )
