@@ -129,6 +129,36 @@ describe.skipIf(!hasBrowser)(`the limits of a key${browserNeeded}`, () => {
     expect(unlimited.body).toMatchObject({ models: null, budget_usd: null, expires_at: null, enabled: false })
   })
 
+  test('a name, tags and a note that the form would write differently stay as they are', async () => {
+    await using paid = await startAdmin()
+    const kept = { name: ' ci ', tags: ['eu, west', ' nightly'], note: '  For one run.\n' }
+    const { body } = await requestAdmin(paid.app, 'POST', 'keys', {
+      body: { organization: 'default', ...kept },
+    })
+    expect(body).toMatchObject(kept)
+    await using opened = await openAdmin(await browser(), paid.app, `#/keys/${String(body.id)}`)
+    const { page } = opened
+    const dialog = page.getByRole('dialog', { name: 'Edit ci' })
+    const save = async (field: string, text: string) => {
+      await page.getByRole('button', { name: 'Edit' }).press('Enter')
+      await dialog.getByLabel(field).fill(text)
+      const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+      await dialog.getByRole('button', { name: 'Save' }).press('Enter')
+      const json: unknown = (await sent).postDataJSON()
+      await closed(page)
+      return json
+    }
+    expect(await save('Budget in USD', '7')).toEqual({ budget_usd: '7' })
+    expect((await requestAdmin(paid.app, 'GET', `keys/${body.id}`)).body).toMatchObject(kept)
+    expect(await save('Tags', 'eu, nightly')).toEqual({ tags: ['eu', 'nightly'] })
+    expect(await save('Note', '')).toEqual({ note: null })
+    expect((await requestAdmin(paid.app, 'GET', `keys/${body.id}`)).body).toMatchObject({
+      name: kept.name,
+      tags: ['eu', 'nightly'],
+      note: null,
+    })
+  })
+
   test('what is held of a budget is shown with the other parts, and released', async () => {
     await using paid = await startAdmin()
     const { body } = await requestAdmin(paid.app, 'POST', 'keys', {

@@ -59,12 +59,11 @@ function useOldestOrganization(): string | undefined {
 /** Changes the limits and the other properties of a key. */
 export function EditKey({ of: key, ...handlers }: { readonly of: ApiKey } & DialogHandlers) {
   const form = useKeyForm(key)
-  const current = { ...key, project: key.project?.id ?? null }
   return (
     <FormDialog
       title={`Edit ${visibleText(key.name)}`}
       action="Save"
-      change={changeOf(keyPath(key.id), current, form.fields)}
+      change={changeOf(keyPath(key.id), { ...key, ...form.untouched }, form.fields)}
       {...handlers}
     >
       <KeyFields form={form} organization={key.organization ?? ''} />
@@ -87,15 +86,8 @@ type KeyDraft = {
 /** The fields of a new key, or of one that is edited. */
 function useKeyForm(edited?: ApiKey, project = '') {
   const limits = useLimitForm(edited)
-  const [draft, setDraft] = useState<KeyDraft>({
-    name: edited?.name ?? '',
-    project: edited?.project?.id ?? project,
-    expiry: edited === undefined ? newExpiry : { choice: 'keep', at: '' },
-    tags: edited?.tags.join(', ') ?? '',
-    note: edited?.note ?? '',
-    permissions: edited?.permissions ?? [],
-    contentLog: edited?.content_log ?? false,
-  })
+  const [initial] = useState(() => toKeyDraft(edited, project))
+  const [draft, setDraft] = useState(initial)
   const expiry = expiryFields(draft.expiry)
   return {
     draft,
@@ -104,20 +96,35 @@ function useKeyForm(edited?: ApiKey, project = '') {
     expiresNow: edited && (edited.expires_at === null ? 'never' : formatTime(edited.expires_at)),
     set: (changed: Partial<KeyDraft>) => setDraft((current) => ({ ...current, ...changed })),
     /** The fields of a request; undefined if one is invalid. */
-    fields: limits.fields &&
-      expiry && {
-        name: draft.name.trim(),
-        project: draft.project || null,
-        ...expiry,
-        ...limits.fields,
-        tags: draft.tags
-          .split(',')
-          .map((tag) => tag.trim())
-          .filter(Boolean),
-        note: draft.note.trim() || null,
-        permissions: draft.permissions,
-        content_log: draft.contentLog,
-      },
+    fields: limits.fields && expiry && { ...toKeyFields(draft), ...expiry, ...limits.fields },
+    /** What the draft would send before it is changed: a form cannot hold each name, tag and note as it is. */
+    untouched: toKeyFields(initial),
+  }
+}
+
+function toKeyDraft(edited: ApiKey | undefined, project: string): KeyDraft {
+  return {
+    name: edited?.name ?? '',
+    project: edited?.project?.id ?? project,
+    expiry: edited === undefined ? newExpiry : { choice: 'keep', at: '' },
+    tags: edited?.tags.join(', ') ?? '',
+    note: edited?.note ?? '',
+    permissions: edited?.permissions ?? [],
+    contentLog: edited?.content_log ?? false,
+  }
+}
+
+function toKeyFields({ name, project, tags, note, permissions, contentLog }: KeyDraft) {
+  return {
+    name: name.trim(),
+    project: project || null,
+    tags: tags
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter(Boolean),
+    note: note.trim() || null,
+    permissions,
+    content_log: contentLog,
   }
 }
 
