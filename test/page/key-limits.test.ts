@@ -182,6 +182,14 @@ describe.skipIf(!hasBrowser)(`the limits of a key${browserNeeded}`, () => {
       '$1.25 spent, $0.50 reserved, $0.123456789 held, $1.00 allocated of $5.00; $2.126543211 left; never reset',
     )
     expect(await meter.locator('span').count()).toBe(4)
+    // With $2.126543211 left, these are $5.00.
+    const parts = await page.locator('.legend li').allInnerTexts()
+    expect(parts.map((part) => part.trim())).toEqual([
+      'spent $1.25',
+      'reserved $0.50',
+      'held $0.123456789',
+      'allocated $1.00',
+    ])
     expect(await accessibilityProblems(page)).toEqual([])
     await screenshots(page, 'key-detail')
     await page.getByRole('button', { name: 'Release what is held' }).press('Enter')

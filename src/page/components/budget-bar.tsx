@@ -51,7 +51,7 @@ export function BudgetFigures(props: {
       <ul class="legend hint">
         {budgetParts(budget).map(({ kind, usd }) => (
           <li key={kind}>
-            <span class={`swatch ${kind}`} /> {kind} <Amount usd={usd} />
+            <span class={`swatch ${kind}`} /> {kind} {exactUsd(usd)}
           </li>
         ))}
         {budget.resets_at !== null && (
