@@ -87,6 +87,26 @@ describe.skipIf(!hasBrowser)(`the view of requests${browserNeeded}`, () => {
     expect(await page.content()).not.toContain('swordfish')
   })
 
+  test('a rejected request costs nothing, and the cost of a model without a price is unknown', async () => {
+    await using paid = await startAdmin(jsonReply(), { model: { pricing: undefined } })
+    await paid.billing.fund('default', '0', 'unmetered')
+    const idOfChat = async (model: string) => {
+      const reply = await paid.app.chat({ ...chatRequest, model })
+      await reply.text()
+      return reply.headers.get('x-request-id')!
+    }
+    const [answered, rejected] = [await idOfChat('acme/river'), await idOfChat('acme/none')]
+    await paid.billing.waitForUsage(2)
+    await using opened = await openAdmin(await browser(), paid.app, `#/requests/${rejected}`)
+    const { page } = opened
+    const cost = page.locator('.facts > div', { hasText: 'Cost' }).locator('dd')
+    await page.getByText('The request was not sent to a provider.').waitFor()
+    expect(await cost.innerText()).toBe('$0.00')
+    await page.goto(`${paid.app.url}/#/requests/${answered}`)
+    await page.getByRole('region', { name: 'Calls to providers' }).waitFor()
+    expect(await cost.innerText()).toBe('unknown')
+  })
+
   test('the content of a request is loaded when it is wanted, or it says why not', async () => {
     await using paid = await startAdmin(jsonReply())
     const { body } = await requestAdmin(paid.app, 'GET', 'keys')

@@ -17,7 +17,7 @@ import { type Column, column } from '../../components/table-columns.tsx'
 import { Loaded, Section, ViewHeader } from '../../components/view.tsx'
 import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
-import { hasFailed } from './request.ts'
+import { costOf, hasFailed } from './request.ts'
 import { RequestContent } from './request-content.tsx'
 
 /** What happened to one request: its error, its attempts, its times, its tokens and its cost. */
@@ -143,12 +143,13 @@ function callFacts({
 
 function figureFacts(request: FinishedRequest): readonly LabelledFact[] {
   const { input_tokens, cached_tokens, output_tokens, reasoning_tokens, estimated } = request
-  const { cost_usd, latency_ms, first_token_ms } = request
+  const { latency_ms, first_token_ms } = request
+  const cost = costOf(request)
   return [
     ['Input tokens', countWithPart(input_tokens, cached_tokens, 'cached')],
     ['Output tokens', countWithPart(output_tokens, reasoning_tokens, 'of reasoning')],
     estimated && ['Tokens are', 'an estimate'],
-    ['Cost', cost_usd === null ? 'unknown' : <Money usd={cost_usd} decimals={6} />],
+    ['Cost', cost === null ? 'unknown' : <Money usd={cost} decimals={6} />],
     ['Took', durationText(latency_ms)],
     first_token_ms !== null && ['First token', durationText(first_token_ms)],
   ]

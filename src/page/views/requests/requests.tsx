@@ -5,7 +5,7 @@ import { type Column, column, countColumn, nameColumn } from '../../components/t
 import type { PageRoute } from '../../route.ts'
 import { PeriodList, type PeriodListOf } from '../period-list.tsx'
 import { RequestDetail, RequestStatus } from './request-detail.tsx'
-import { type FilterName, filterNames } from './request.ts'
+import { costOf, type FilterName, filterNames } from './request.ts'
 
 /** The view of finished requests, for the operator: a list with filters, and what happened to one. */
 export function Requests({ path, query }: PageRoute) {
@@ -24,7 +24,7 @@ const columns: readonly Column<FinishedRequest>[] = [
   { ...nameColumn<FinishedRequest>('key', 'API key', ({ key, key_name }) => key_name ?? key), minor: true },
   { ...countColumn<FinishedRequest>('input', 'Input', ({ input_tokens }) => input_tokens), minor: true },
   { ...countColumn<FinishedRequest>('output', 'Output', ({ output_tokens }) => output_tokens), minor: true },
-  column('cost', 'Cost', ({ cost_usd }) => (cost_usd === null ? '–' : <Money usd={cost_usd} />), right),
+  column('cost', 'Cost', (request) => <Money usd={costOf(request) ?? ''} />, right),
   column('latency', 'Took', ({ latency_ms: ms }) => (ms === null ? '–' : formatDuration(ms)), right),
 ]
 
