@@ -19,6 +19,7 @@ export type Grouping = keyof typeof groupings
 export const nameFields = {
   project_id: 'project_name',
   api_key_id: 'api_key_name',
+  organization_id: 'organization_name',
 } as const satisfies Partial<Record<Grouping, string>>
 
 /** The groupings of which one value can be selected, by its name in the address: only its requests are reported. */

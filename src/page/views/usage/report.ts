@@ -4,6 +4,7 @@ import { ApiFailure } from '../../api/failure.ts'
 import { decimalText } from '../../components/format.ts'
 import { type Span, spanOf } from './period.ts'
 import { filtered, type Grouping, nameFields } from './groupings.ts'
+import { loadOrganizationNames, withOrganizationNames } from './organization-names.ts'
 import type { UsageQuery } from './usage-query.tsx'
 
 /** Percentiles, in milliseconds. */
@@ -76,7 +77,14 @@ export async function loadReport(
   }
   const load = (group_by: readonly Grouping[]) => loadFigures(client, { ...query, group_by }, width, signal)
   // Other groups than tags add up to the total.
-  const [groups, total] = await Promise.all([load(by), by.includes('tag') ? load([]) : undefined])
+  const [figures, total, names] = await Promise.all([
+    load(by),
+    by.includes('tag') ? load([]) : undefined,
+    by.includes('organization_id') ? loadOrganizationNames(client, signal) : undefined,
+  ])
+  const named = <Result extends Labels>(buckets: readonly Bucket<Result>[]) =>
+    names === undefined ? buckets : withOrganizationNames(buckets, names)
+  const groups = { usage: named(figures.usage), costs: named(figures.costs) }
   return { by, groups, total: total ?? groups, step: widths[width].seconds }
 }
 
@@ -150,7 +158,7 @@ export type Totals = {
   readonly key: string
   /** Of each grouping; null for requests without one. */
   readonly values: readonly (string | null)[]
-  /** The same, with the names of projects and keys that have one. */
+  /** The same, with the names of those that have one. */
   readonly names: readonly (string | null)[]
   readonly requests: number
   readonly failed: number
@@ -186,7 +194,7 @@ function valuesOf(result: Labels, by: readonly Grouping[]): readonly (string | n
   return by.map((name) => result[name] ?? null)
 }
 
-/** The same, with the names of projects and keys that have one. */
+/** The same, with the names of those that have one. */
 function namesOf(result: Labels, by: readonly Grouping[]): readonly (string | null)[] {
   const nameOf = (name: Grouping) => (hasNames(name) ? result[nameFields[name]] : null)
   return by.map((name) => nameOf(name) ?? result[name] ?? null)
