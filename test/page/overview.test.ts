@@ -90,8 +90,13 @@ describe.skipIf(!hasBrowser)(`the overview${browserNeeded}`, () => {
     await ends.getByRole('link', { name: 'last-days' }).click()
     await page.getByRole('heading', { name: 'last-days', level: 1 }).waitFor()
     await page.goto(`${paid.app.url}/#/overview`)
+    const day = new Date().toISOString().slice(0, 10)
+    expect(await today.getByRole('link', { name: '50%' }).getAttribute('href')).toBe(
+      `#/requests?from=${day}&to=${day}&status=5xx`,
+    )
     await today.getByRole('link', { name: '2', exact: true }).click()
     await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+    expect(page.url()).toContain(`#/usage?from=${day}&to=${day}`)
   })
 
   test('an engine that was stopped is failing after its test, with what to do, and responds once it is back', async () => {

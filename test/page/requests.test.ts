@@ -142,4 +142,22 @@ describe.skipIf(!hasBrowser)(`the view of requests${browserNeeded}`, () => {
     await page.getByText('1 in all').waitFor()
     expect(page.url()).toMatch(/#\/requests\?range=24h&error=upstream_unavailable$/)
   })
+
+  test('the requests behind a number of the usage include those at the start of its first bucket', async () => {
+    const { paid, ids } = await startWithRequests()
+    await using _ = paid
+    const hour = 3_600_000
+    const start = Math.floor((Date.now() - 24 * hour) / hour) * hour
+    const move = (id: string, to: number) =>
+      paid.billing.values('UPDATE usage SET created_at = ? WHERE id = ?', to, id)
+    await move(ids.failed, start)
+    await move(ids.unknown, start - 1)
+    await using opened = await openAdmin(await browser(), paid.app, '#/usage?scope=all&by=error')
+    const { page } = opened
+    const row = page.getByRole('row', { name: /upstream_unavailable/ }).last()
+    await row.getByRole('link', { name: '1', exact: true }).first().click()
+    await page.getByText('1 in all').waitFor()
+    await page.goto(`${paid.app.url}/#/requests?range=24h`)
+    await page.getByText('3 in all').waitFor()
+  })
 })

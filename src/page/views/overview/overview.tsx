@@ -9,6 +9,7 @@ import { routeHash } from '../../route.ts'
 import { useAdminApi } from '../../session.tsx'
 import { useProviders } from '../provider-columns.tsx'
 import { ProviderProblem } from '../provider-problem.tsx'
+import { addressOf } from '../usage/period.ts'
 import { loadAccounts, type NearEnd, nearEnds } from './near-end.ts'
 import { errorRate, loadToday, type Today } from './today.ts'
 
@@ -35,8 +36,10 @@ export function Overview() {
   )
 }
 
-function TodayFigures({ today, before }: Today) {
+function TodayFigures({ day, today, before }: Today) {
   const { requests, clientErrors, cost, unpriced } = today
+  const period = addressOf({ first: day, last: day })
+  const usage = routeHash('usage', [], { ...period, scope: 'all' })
   const rate = errorRate(today)
   const rateBefore = errorRate(before)
   const perDay = before.cost === null ? 'unknown' : `$${formatUsd(before.cost / 6n)}`
@@ -47,18 +50,16 @@ function TodayFigures({ today, before }: Today) {
           label="Spend"
           note={`${perDay} a day before${unpriced > 0 ? `, ${formatCount(unpriced)} unpriced` : ''}`}
         >
-          <a href={routeHash('usage', [], { scope: 'all' })}>
-            {cost === null ? 'Unknown' : <Money usd={formatUsd(cost)} />}
-          </a>
+          <a href={usage}>{cost === null ? 'Unknown' : <Money usd={formatUsd(cost)} />}</a>
         </Figure>
         <Figure label="Requests" note={`${formatCount(Math.round(before.requests / 6))} a day before`}>
-          <a href={routeHash('usage', [], { scope: 'all' })}>{formatCount(requests)}</a>
+          <a href={usage}>{formatCount(requests)}</a>
         </Figure>
         <Figure
           label="Error rate"
           note={`${rateBefore.text === '–' ? 'none' : rateBefore.text} before${clientErrorsText(clientErrors)}`}
         >
-          <a href={routeHash('requests', [], { range: '24h', status: '5xx' })}>{rate.text}</a>{' '}
+          <a href={routeHash('requests', [], { ...period, status: '5xx' })}>{rate.text}</a>{' '}
           <Badge tone={rate.tone}>{rate.word}</Badge>
         </Figure>
       </dl>

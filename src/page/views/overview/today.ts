@@ -2,8 +2,8 @@ import { formatPercent } from '../../components/format.ts'
 import type { ApiClient } from '../../api/client.ts'
 import { type Bucket, grandTotal, loadWeek, type Totals } from '../usage/report.ts'
 
-/** Today by UTC, beside the six days before. */
-export type Today = { readonly today: Totals; readonly before: Totals }
+/** Today by UTC, a day such as `2026-11-22`, beside the six days before. */
+export type Today = { readonly day: string; readonly today: Totals; readonly before: Totals }
 
 /** Loads the figures of seven days, of which the last is the one of `nowMs`. */
 export async function loadToday(client: ApiClient, nowMs: number, signal: AbortSignal): Promise<Today> {
@@ -12,6 +12,7 @@ export async function loadToday(client: ApiClient, nowMs: number, signal: AbortS
   const isToday = ({ start_time }: Bucket<unknown>) => start_time >= midnight
   const isBefore = ({ start_time }: Bucket<unknown>) => start_time < midnight
   return {
+    day: new Date(midnight * 1000).toISOString().slice(0, 10),
     today: grandTotal({ usage: usage.filter(isToday), costs: costs.filter(isToday) }),
     before: grandTotal({ usage: usage.filter(isBefore), costs: costs.filter(isBefore) }),
   }

@@ -28,20 +28,25 @@ export type Days = { readonly first: string; readonly last: string }
 /** The period that usage is shown of. */
 export type Period = RangeName | Days
 
-/** A period in Unix seconds, and its buckets; those that it only touches are part of a report. */
+/** A period in Unix seconds, and its buckets; the last one, which it only touches, is part of a report. */
 export type Span = { readonly start: number; readonly end: number; readonly width: Width }
 
-const daySeconds = 86_400
+/** The length of a bucket in seconds. */
+export const widthSeconds = { '1m': 60, '1h': 3600, '1d': 86_400 } as const satisfies Readonly<
+  Record<Width, number>
+>
+const daySeconds = widthSeconds['1d']
 /** A longer period has a bucket for each day. */
 const maxHourlyDays = 7
 /** Ten years, and the leap days of these. */
 const maxDays = 3653
 
-/** Returns the times of a period at `now`, in Unix seconds. */
+/** Returns the times of a period at `now`, in Unix seconds. It begins with a bucket: a list has what a report counts. */
 export function spanOf(period: Period, now: number): Span {
   if (typeof period === 'string') {
     const { seconds, width } = ranges[period]
-    return { start: now - seconds, end: now, width }
+    const start = now - seconds
+    return { start: start - (start % widthSeconds[width]), end: now, width }
   }
   const start = Date.parse(period.first) / 1000
   const end = Date.parse(period.last) / 1000 + daySeconds

@@ -2,7 +2,7 @@ import { parseUsd } from '../../../lib/usd.ts'
 import type { ApiClient, Query } from '../../api/client.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import { decimalText } from '../../components/format.ts'
-import { type Span, spanOf } from './period.ts'
+import { type Span, spanOf, widthSeconds } from './period.ts'
 import { filtered, type Grouping, nameFields } from './groupings.ts'
 import { loadOrganizationNames, withOrganizationNames } from './organization-names.ts'
 import type { UsageQuery } from './usage-query.tsx'
@@ -85,10 +85,10 @@ export async function loadReport(
   const named = <Result extends Labels>(buckets: readonly Bucket<Result>[]) =>
     names === undefined ? buckets : withOrganizationNames(buckets, names)
   const groups = { usage: named(figures.usage), costs: named(figures.costs) }
-  return { by, groups, total: total ?? groups, step: widths[width].seconds }
+  return { by, groups, total: total ?? groups, step: widthSeconds[width] }
 }
 
-const daySeconds = 86_400
+const daySeconds = widthSeconds['1d']
 
 /** Loads the figures of seven days of UTC, of which the last is the one of `nowMs`, day by day. */
 export function loadWeek(
@@ -102,11 +102,11 @@ export function loadWeek(
   return loadFigures(client, { ...filter, start_time: start, end_time: now }, '1d', signal)
 }
 
-/** The length of a bucket, and the most buckets of a page. */
+/** The most buckets of a page. */
 const widths = {
-  '1m': { seconds: 60, usage: 1440, costs: 1440 },
-  '1h': { seconds: 3600, usage: 168, costs: 168 },
-  '1d': { seconds: daySeconds, usage: 31, costs: 180 },
+  '1m': { usage: 1440, costs: 1440 },
+  '1h': { usage: 168, costs: 168 },
+  '1d': { usage: 31, costs: 180 },
 } as const
 
 async function loadFigures(
