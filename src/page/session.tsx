@@ -20,6 +20,8 @@ type Session = {
   readonly api?: ApiClient
   /** Calls the API with the admin key; absent without one. */
   readonly admin?: ApiClient
+  /** What views keep while others are shown, by name; see `useKept`. */
+  readonly kept: Map<string, unknown>
   /** Whether there is an admin key with the permission. The gateway decides; here it is about what the page offers. */
   may(permission: AdminPermission): boolean
   /** Adds keys, or replaces those of the same kind. */
@@ -43,6 +45,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     }
     return {
       keys,
+      kept: new Map(),
       ...(keys.apiKey !== undefined && { api: createApiClient(keys.apiKey) }),
       ...(keys.adminKey !== undefined && { admin: createApiClient(keys.adminKey) }),
       may: (permission) =>

@@ -76,6 +76,40 @@ describe.skipIf(!hasBrowser)(`the playground${browserNeeded}`, () => {
     expect(await page.getByLabel('Message').inputValue()).toBe('')
   })
 
+  test('the conversation, the draft, the model and the parameters stay while another view is open', async () => {
+    await using scenario = await startScenario([streamReply(), streamReply()])
+    await using opened = await openPage(await browser(), scenario.app)
+    const { page } = opened
+    await page.goto(`${scenario.app.url}/#/playground?model=acme/river`)
+    await page.getByLabel('System prompt').fill('Be brief.')
+    await page.getByLabel('Message').fill('How high is it?')
+    await page.keyboard.press('Enter')
+    await page.getByText('5 tokens', { exact: true }).waitFor()
+    await page.getByLabel('Message').fill('And now?')
+    const navigation = page.getByRole('navigation')
+    await navigation.getByRole('link', { name: 'Usage' }).click()
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+    await navigation.getByRole('link', { name: 'Playground' }).click()
+    await page.getByText('It is four metres.').waitFor()
+    expect(await page.getByLabel('Message').inputValue()).toBe('And now?')
+    await page.getByLabel('Message').press('Enter')
+    await page.getByText('It is four metres.').nth(1).waitFor()
+    const { body } = await scenario.acme.request(1)
+    expect(body.messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'How high is it?' },
+      { role: 'assistant', content: 'It is four metres.' },
+      { role: 'user', content: 'And now?' },
+    ])
+    await page.getByRole('button', { name: 'Keys', exact: true }).click()
+    await page.getByRole('button', { name: 'Forget the keys' }).click()
+    await page.getByLabel('API key or admin key').fill(scenario.app.key)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Message').waitFor()
+    expect(await page.getByText('It is four metres.').count()).toBe(0)
+    expect(await page.getByLabel('Message').inputValue()).toBe('')
+  })
+
   test('a running answer can be stopped, and a failed one shows the reason and can be sent again', async () => {
     const first = chunks([delta({ content: 'It is' })], hang)
     const failure = json({ error: { message: 'The dam is closed.' } }, { status: 400 })

@@ -1,9 +1,10 @@
 import type { TargetedKeyboardEvent } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { messageOf } from '../../api/failure.ts'
 import type { PlaygroundMessage } from '../../api/generate.ts'
 import { Button } from '../../components/button.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useKept } from '../../kept.ts'
 import { useShortcut } from '../../shortcuts.tsx'
 
 /** The field for the next message: Enter sends it, Shift+Enter begins a line, Escape stops the answer. */
@@ -77,8 +78,8 @@ function MessageField(props: {
 }
 
 function useDraft(onSend: (message: PlaygroundMessage) => void) {
-  const [text, setText] = useState('')
-  const [images, setImages] = useState<readonly string[]>([])
+  const [text, setText] = useKept('playground.text', '')
+  const [images, setImages] = useKept<readonly string[]>('playground.images', [])
   const toast = useToast()
   const toMessage = (text: string): PlaygroundMessage | undefined =>
     text.trim() === '' && images.length === 0

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Prices } from '../../api/answer.ts'
 import type { ApiClient } from '../../api/client.ts'
 import { defaultParameters, type PlaygroundMessage } from '../../api/generate.ts'
@@ -8,6 +8,7 @@ import { useResource } from '../../api/resource.ts'
 import { Button } from '../../components/button.tsx'
 import { Combobox, type ComboboxOption } from '../../components/combobox.tsx'
 import { Empty, Loaded, ViewHeader } from '../../components/view.tsx'
+import { useKept } from '../../kept.ts'
 import { type PageRoute, replaceQuery } from '../../route.ts'
 import { useApi } from '../../session.tsx'
 import { useShortcut } from '../../shortcuts.tsx'
@@ -47,10 +48,15 @@ async function loadModels(api: ApiClient, signal: AbortSignal): Promise<readonly
   return models.filter(isConversational)
 }
 
-/** The second model of a comparison is in the address, as the first one. */
+type ChosenModels = { readonly first: string; readonly second?: string | undefined }
+
+/** The models are in the address; if it names none, they are those that were chosen last. */
 function useChosenModels(models: readonly Model[], query: URLSearchParams) {
-  const first = query.get('model') ?? models[0]?.slug ?? ''
-  const second = query.get('compare') ?? undefined
+  const [last, keep] = useKept<ChosenModels>('playground.models', { first: models[0]?.slug ?? '' })
+  const named = query.get('model')
+  const first = named ?? last.first
+  const second = query.get('compare') ?? (named === null ? last.second : undefined)
+  useEffect(() => keep({ first, second }), [first, second])
   return {
     first,
     second,
@@ -63,7 +69,7 @@ function useChosenModels(models: readonly Model[], query: URLSearchParams) {
 function Workbench(props: { readonly models: readonly Model[]; readonly query: URLSearchParams }) {
   const { models } = props
   const chosen = useChosenModels(models, props.query)
-  const [parameters, setParameters] = useState(defaultParameters)
+  const [parameters, setParameters] = useKept('playground.parameters', defaultParameters)
   const conversation = useConversation(useApi(), chosen.all, parameters)
   const written = useRef<PlaygroundMessage>(undefined)
   const scroll = useFollowEnd()

@@ -7,6 +7,7 @@ import {
   type Parameters,
   type PlaygroundMessage,
 } from '../../api/generate.ts'
+import { useKept } from '../../kept.ts'
 
 /** A message, and the answer of each model to it. */
 export type Turn = {
@@ -15,12 +16,12 @@ export type Turn = {
   readonly calls: readonly GenerationCall[]
 }
 
-/** The conversation, in which each model sees its own answers. */
+/** The conversation, in which each model sees its own answers. It is kept when the view is left, which stops its answers. */
 export function useConversation(api: ApiClient, models: readonly string[], parameters: Parameters) {
-  const [turns, setTurns] = useState<readonly Turn[]>([])
+  const [turns, setTurns] = useKept<readonly Turn[]>('playground.turns', [])
   const [busy, setBusy] = useState(false)
   const calls = useRef<readonly GenerationCall[]>([])
-  const nextId = useRef(0)
+  const nextId = useRef((turns.at(-1)?.id ?? -1) + 1)
   const stop = () => calls.current.forEach((call) => call.stop())
   useEffect(() => stop, [])
 
