@@ -21,11 +21,11 @@ import { costOf, hasFailed } from './request.ts'
 import { RequestContent } from './request-content.tsx'
 
 /** What happened to one request: its error, its attempts, its times, its tokens and its cost. */
-export function RequestDetail({ id }: { readonly id: string }) {
+export function RequestDetail({ id, back }: { readonly id: string; readonly back: string }) {
   const request = useGet<FinishedRequest>(useAdminApi(), `/admin/requests/${encodeURIComponent(id)}`)
   return (
     <>
-      <ViewHeader title="Request" back={{ href: routeHash('requests'), label: '← All requests' }} />
+      <ViewHeader title="Request" back={{ href: back, label: '← All requests' }} />
       <IdLine id={id} />
       <Loaded resource={request} lines={12}>
         {(loaded) => <RequestView request={loaded} />}
