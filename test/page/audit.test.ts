@@ -35,6 +35,10 @@ describe.skipIf(!hasBrowser)(`the audit log${browserNeeded}`, () => {
       expect(text.replaceAll(/\s+/g, ' ')).toContain(shown)
     await screenshots(page, 'change')
     expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('link', { name: '← All changes' }).click()
+    await page.getByText('1 in all').waitFor()
+    expect(page.url()).toEndWith('#/audit?range=30d&organization=globex&event=organization.updated')
+    await page.goBack()
     await page.getByRole('link', { name: 'WEIR_ADMIN_KEY' }).click()
     await page.getByText('2 in all').waitFor()
     await page.evaluate(async (key) => {

@@ -1,11 +1,11 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { useList } from '../api/pages.ts'
 import { Button, FilterChip } from '../components/button.tsx'
 import { SelectField, TextField } from '../components/field.tsx'
 import { PagedTable } from '../components/paged-table.tsx'
 import type { Column } from '../components/table-columns.tsx'
 import { Empty, ViewHeader } from '../components/view.tsx'
-import { replaceQuery, routeHash } from '../route.ts'
+import { type PageRoute, replaceQuery, routeHash } from '../route.ts'
 import { useAdminApi } from '../session.tsx'
 import {
   type FilteredPeriod,
@@ -36,6 +36,13 @@ export type PeriodListOf<Row, Name extends string> = {
 }
 
 type Option = { readonly value: string; readonly label: string }
+
+/** The way back from a row to the list of the view, with the filters that it had. */
+export function useListHash(view: string, { path, query }: PageRoute): string {
+  const listed = useRef(query)
+  if (path.length === 0) listed.current = query
+  return routeHash(view, [], Object.fromEntries(listed.current))
+}
 
 /** A view of such a list for the operator. Its period and its filters are kept in the address. */
 export function PeriodList<Row extends { readonly id: string }, Name extends string>(props: {

@@ -10,11 +10,11 @@ import { useAdminApi } from '../../session.tsx'
 import { type Fields, sourceText } from './audit-entry.ts'
 
 /** One change: who made it, from where, and the values before and after. */
-export function AuditDetail({ id }: { readonly id: string }) {
+export function AuditDetail({ id, back }: { readonly id: string; readonly back: string }) {
   const entry = useGet<AuditEntry>(useAdminApi(), `/admin/audit_logs/${encodeURIComponent(id)}`)
   return (
     <>
-      <ViewHeader title="Change" back={{ href: routeHash('audit'), label: '← All changes' }} />
+      <ViewHeader title="Change" back={{ href: back, label: '← All changes' }} />
       <IdLine id={id} />
       <Loaded resource={entry} lines={12}>
         {(loaded) => (

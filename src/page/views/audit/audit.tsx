@@ -2,14 +2,20 @@ import type { AuditEntry } from '../../api/objects.ts'
 import { Time } from '../../components/facts.tsx'
 import { type Column, column, nameColumn } from '../../components/table-columns.tsx'
 import type { PageRoute } from '../../route.ts'
-import { PeriodList, type PeriodListOf } from '../period-list.tsx'
+import { PeriodList, type PeriodListOf, useListHash } from '../period-list.tsx'
 import { AuditDetail } from './audit-detail.tsx'
 import { events, filterNames, nameOf } from './audit-entry.ts'
 
 /** The view of the audit log, for the operator: a list of changes with filters, and the values of one. */
-export function Audit({ path, query }: PageRoute) {
+export function Audit(route: PageRoute) {
+  const { path, query } = route
   const [id] = path
-  return id === undefined ? <PeriodList list={list} query={query} /> : <AuditDetail key={id} id={id} />
+  const back = useListHash(list.view, route)
+  return id === undefined ? (
+    <PeriodList list={list} query={query} />
+  ) : (
+    <AuditDetail key={id} id={id} back={back} />
+  )
 }
 
 const columns: readonly Column<AuditEntry>[] = [

@@ -1,20 +1,17 @@
-import { useRef } from 'preact/hooks'
 import type { FinishedRequest } from '../../api/objects.ts'
 import { Money, Time } from '../../components/facts.tsx'
 import { formatDuration } from '../../components/format.ts'
 import { type Column, column, countColumn, nameColumn } from '../../components/table-columns.tsx'
-import { type PageRoute, routeHash } from '../../route.ts'
-import { PeriodList, type PeriodListOf } from '../period-list.tsx'
+import type { PageRoute } from '../../route.ts'
+import { PeriodList, type PeriodListOf, useListHash } from '../period-list.tsx'
 import { RequestDetail, RequestStatus } from './request-detail.tsx'
 import { costOf, type FilterName, filterNames } from './request.ts'
 
 /** The view of finished requests, for the operator: a list with filters, and what happened to one. */
-export function Requests({ path, query }: PageRoute) {
+export function Requests(route: PageRoute) {
+  const { path, query } = route
   const [id] = path
-  // The way back from a request leads to the list with its filters.
-  const listed = useRef(query)
-  if (id === undefined) listed.current = query
-  const back = routeHash('requests', [], Object.fromEntries(listed.current))
+  const back = useListHash(list.view, route)
   return id === undefined ? (
     <PeriodList list={list} query={query} />
   ) : (
