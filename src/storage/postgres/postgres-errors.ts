@@ -76,7 +76,8 @@ function connectionFailure(error: unknown): string | undefined {
 
 /** Why a pooler or the driver makes no connection, by their words: neither has a code of its own for it. */
 const refusals: readonly (readonly [words: RegExp, reason: string])[] = [
-  [/^database .* does not exist/, 'the pooler knows no database of this name'],
+  [/^(no such database|database .* does not exist)/, 'the pooler knows no database of this name'],
+  [/authentication failed/, 'the pooler rejected the user name or the password'],
   [/startup parameter/, 'the pooler does not accept the options of the URL'],
   [/statement pooling mode/, 'the pooler has the mode statement; use transaction or session'],
   [/no more connections allowed/, 'the pooler has too many connections'],

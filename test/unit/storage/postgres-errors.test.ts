@@ -12,6 +12,8 @@ const refusals: readonly (readonly [error: Error, reason: string])[] = [
   ],
   [ofPooler('no more connections allowed (max_client_conn)'), 'the pooler has too many connections'],
   [ofPooler('database "nope" does not exist'), 'the pooler knows no database of this name'],
+  [ofPooler('no such database: nope'), 'the pooler knows no database of this name'],
+  [ofPooler('password authentication failed'), 'the pooler rejected the user name or the password'],
   [ofPooler('no such user: weir'), 'the connection was refused (08P01)'],
   [new Error('The server does not support SSL connections'), 'the server does not support TLS'],
   [new Error('Connection terminated unexpectedly'), 'the connection was closed'],
