@@ -56,8 +56,10 @@ describe('deploy/compose.yaml', async () => {
     expect(files.map((path) => existsSync(join(projectFolder, 'deploy', path)))).toEqual([true])
     expect(Object.keys(caddy?.environment ?? {}).every((name) => caddyfile.includes(`{$${name}:`))).toBe(true)
     const single = await read('deploy/caddy/Caddyfile')
-    for (const setting of ['max_size', 'flush_interval', 'response_header_timeout', 'keepalive'])
+    for (const setting of ['max_size', '@internal', 'response_header_timeout', 'keepalive'])
       expect(lineOf(caddyfile, setting)).toBe(lineOf(single, setting))
+    // With -1, Caddy would not end the request of a client that has left (caddyserver/caddy#4952).
+    for (const text of [caddyfile, single]) expect(text).not.toMatch(/^\s*flush_interval/m)
     await expectProbes(lineOf(caddyfile, 'health_uri').split(' ').slice(1))
   })
 
