@@ -1,6 +1,6 @@
 import type { CallerLimits } from '../gateway/access/caller-limits.ts'
-import type { RequestObserver } from '../gateway/observer.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import type { RequestObserver } from '../gateway/observer.ts'
 import type { Admission } from '../gateway/rate-limits/admission.ts'
 import { parseDuration } from '../config/units.ts'
 import { badRequest } from '../lib/errors/errors.ts'

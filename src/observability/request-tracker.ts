@@ -27,9 +27,7 @@ export type RequestTracker = Observer & {
 /** How many requests, calls and streams are open. */
 export type InFlight = { readonly requests: number; readonly calls: number; readonly streams: number }
 
-/**
- * Records beyond `maxOpen` are not tracked as open, which only a leak in the gateway can cause.
- */
+/** Creates the tracker. It counts no more than `maxOpen` requests as open: only a leak in the gateway can cause more. */
 export function createRequestTracker(
   listeners: readonly RequestListener[],
   log: Log,

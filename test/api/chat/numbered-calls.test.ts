@@ -78,11 +78,14 @@ const providers: readonly (readonly [string, ScenarioOptions['acme'], (body: Fie
   ],
 ]
 
-const ways = requests.flatMap(([path, body]) =>
-  providers.map((provider) => [path, provider[0], body, provider[1], provider[2]] as const),
-)
+/** Each of these requests to each provider. */
+function ways(sent: typeof requests) {
+  return sent.flatMap(([path, body]) =>
+    providers.map((provider) => [path, provider[0], body, provider[1], provider[2]] as const),
+  )
+}
 
-test.each(ways)(
+test.each(ways(requests))(
   'calls that are numbered alike in %s have ids of their own at %s',
   async (path, name, body, acme, sentIn) => {
     await using scenario = await startScenario(fixtureReply(name, 'text', false), { acme, settings })
@@ -142,11 +145,8 @@ describe('calls of one turn that have the same id', () => {
       },
     ],
   ]
-  const waysOfTurns = turns.flatMap(([path, body]) =>
-    providers.map((provider) => [path, provider[0], body, provider[1], provider[2]] as const),
-  )
 
-  test.each(waysOfTurns)('get their own results from %s at %s', async (path, name, body, acme, sentIn) => {
+  test.each(ways(turns))('get their own results from %s at %s', async (path, name, body, acme, sentIn) => {
     await using scenario = await startScenario(fixtureReply(name, 'text', false), { acme, settings })
     const { model } = chatRequest
     const response = await scenario.app.request(path, { body: { model, ...body } })
